@@ -5,7 +5,7 @@ use std::fmt;
 
 use vesica_structures::facts::{Paper, Unsupported};
 
-use crate::Choice;
+use crate::{Choice, MapAndCompare};
 
 /// The resistance of a protocol against one corrupted party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -234,6 +234,8 @@ pub struct Entry {
     pub status: Status,
     /// The operation that takes most of the time.
     pub cost: CostClass,
+    /// How it is built; nothing for what is no protocol for sets.
+    pub map_and_compare: Option<MapAndCompare>,
     /// Where it differs from its paper, and why that is sound.
     pub deviations: &'static [&'static str],
     /// The ways to run it.

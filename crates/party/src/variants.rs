@@ -251,6 +251,7 @@ mod tests {
         paper: Paper { key: "", title: "", reference: "" },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[],
         modes: &[],
     };

@@ -7,7 +7,7 @@ use std::fmt::{Display, Write};
 
 use vesica_party::{Choice, Entry, Leak, Learner, Status};
 
-use crate::registry;
+use crate::{overview, registry};
 
 /// The tasks in the order of the document, each with one sentence on what it computes.
 const SUMMARIES: &[(&str, &str)] = &[
@@ -111,6 +111,7 @@ pub fn catalogue_markdown() -> String {
         let ids: Vec<String> = of_task(&entries, task).map(|entry| format!("[`{id}`](#{id})", id = entry.id)).collect();
         line(&mut text, format_args!("- **[{task}](#task-{task})**: {}", ids.join(", ")));
     }
+    describe_overview(&mut text);
     for task in tasks(&entries) {
         describe_task(&mut text, &entries, task, &shared);
     }
@@ -120,7 +121,7 @@ pub fn catalogue_markdown() -> String {
 
 /// The tasks of these entries, in the order of the document; a task that [`SUMMARIES`] lacks comes
 /// last.
-fn tasks<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
+pub(crate) fn tasks<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
     let mut tasks: Vec<&str> = Vec::new();
     for entry in entries {
         if !tasks.contains(&entry.task) {
@@ -133,6 +134,54 @@ fn tasks<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
 
 fn of_task<'a>(entries: &'a [&Entry], task: &'a str) -> impl Iterator<Item = &'a Entry> {
     entries.iter().copied().filter(move |entry| entry.task == task)
+}
+
+/// The protocols by how they map sets, as PsiBench's Table 1, and the papers with their protocols.
+fn describe_overview(text: &mut String) {
+    line(
+        text,
+        format_args!(
+            "\n## Map and compare\n\nPsiBench (Liang et al.) divides a protocol into two parts: both sets are *mapped* to \
+             values that tell nothing beyond what is common, and these are *compared*. Work is that of both sides \
+             together, as far as it grows with the sets. `n_s` and `n_r` are the numbers of the sender's and the \
+             receiver's items, and 1.3 stands for a table that is larger where sets are small. `vesica protocols --by \
+             map` prints this table."
+        ),
+    );
+    for (map, entries) in overview::groups(overview::Grouping::Map) {
+        line(
+            text,
+            format_args!(
+                "\n### Map: {map}\n\n| id | compare | modes: corrupt sender, corrupt receiver (rounds) | multiplications in \
+                 a group | symmetric operations |\n|---|---|---|---|---|"
+            ),
+        );
+        for entry in entries {
+            let Some(style) = entry.map_and_compare else { continue };
+            let modes: Vec<String> = entry
+                .modes
+                .iter()
+                .map(|mode| format!("{}, {} ({})", mode.corrupt_sender, mode.corrupt_receiver, mode.rounds))
+                .collect();
+            let (modes, work, broken) =
+                (modes.join("; "), style.work, if entry.broken().is_some() { " **broken**" } else { "" });
+            line(
+                text,
+                format_args!(
+                    "| [`{id}`](#{id}){broken} | {} | {modes} | {} | {} |",
+                    style.compare,
+                    work.group_operations,
+                    work.symmetric_operations,
+                    id = entry.id
+                ),
+            );
+        }
+    }
+    line(text, format_args!("\n## By paper\n\n| paper | protocols |\n|---|---|"));
+    for (key, ids) in overview::by_paper() {
+        let ids: Vec<String> = ids.into_iter().map(|id| format!("[`{id}`](#{id})")).collect();
+        line(text, format_args!("| {key} | {} |", ids.join(", ")));
+    }
 }
 
 fn describe_task(text: &mut String, entries: &[&Entry], task: &str, shared: &Shared) {

@@ -29,8 +29,10 @@ use crate::psi::gbf::dcw13::{self, Dcw13};
 use crate::psi::gbf::rr16::{self, Rr16};
 use crate::psi::hfh99::{self, Hfh99};
 use crate::psi::ltsxq26::{self, Ltsxq26};
+use crate::psi::opened_shares::{self, OpenedShares};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
 use crate::psi::prty20::{self, Prty20};
+use crate::psi::rr17::{self, DualExecution, EncodeCommit};
 use crate::psi::vole::{
     Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
     VoleLean, VoleLeanShuffled, VolePsi,
@@ -83,6 +85,8 @@ registries! {
         Cm20,
         Prty19<SpotLow>,
         Prty19<SpotFast>,
+        DualExecution<rr17::De> => [DualExecution<rr17::DeQuarter>],
+        EncodeCommit<rr17::Ec> => [EncodeCommit<rr17::EcTenth>],
         Prty20<prty20::Paxos> => [Prty20<prty20::Clustered>, Prty20<prty20::Band>],
         VolePsi<Rs21> => [VolePsi<Rs21Band>, VolePsi<Rs21Sorted>, VolePsi<Rs21BandSorted>],
         VolePsi<Rr22> => [VolePsi<Rr22Band>, VolePsi<Rr22Sorted>, VolePsi<Rr22BandSorted>],
@@ -93,6 +97,9 @@ registries! {
         Ltsxq26<ltsxq26::ShaBand>,
         Ltsxq26<ltsxq26::Aes>,
         Ltsxq26<ltsxq26::AesBand>,
+        OpenedShares<opened_shares::Psty19> => [OpenedShares<opened_shares::Psty19Cubic>],
+        OpenedShares<opened_shares::Cgs22>,
+        OpenedShares<opened_shares::Rs21> => [OpenedShares<opened_shares::Rs21Cubic>],
     ];
     /// Protocols for [`Union`].
     union: Union = [
@@ -191,6 +198,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::prty20::MESSAGES,
+        rr17::MESSAGES,
         crate::psi::vole::messages::MESSAGES,
         krtw19::messages::MESSAGES,
         pt26::MESSAGES,

@@ -55,6 +55,7 @@ impl Service for InsecureLookup {
         variants: &[],
         task: Lookup::NAME,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         paper: Paper { key: "none", title: "none", reference: "a toy for tests" },
         status: Status::Broken { how: "Every query is sent in clear, and so is its answer.", false_match_bits: None },
         deviations: &[],

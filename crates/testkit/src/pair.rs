@@ -24,7 +24,7 @@ pub struct Side<T> {
 /// Options for tests: signs of life are frequent, and a run that takes a minute is given up.
 pub fn options() -> ChannelOptions {
     ChannelOptions {
-        deadline: Some(Duration::from_secs(60)),
+        deadline: Some(Duration::from_secs(180)),
         ping_every: Duration::from_millis(100),
         dead_after: Duration::from_secs(20),
         reason_wait: Duration::from_millis(200),

@@ -80,6 +80,7 @@ impl<const BUG: u8> Protocol for Toy<BUG> {
         paper: Paper { key: "none", title: "none", reference: "this test" },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[],
         modes: &[Mode::semi_honest(Rounds::exactly(3), &[], &[])],
     };

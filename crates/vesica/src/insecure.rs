@@ -44,6 +44,7 @@ const fn entry(id: &'static str, task: &'static str) -> Entry {
         paper: Paper { key: "none", title: "INSECURE, for tests", reference: "none" },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[],
         modes: const { &[Mode::semi_honest(Rounds::exactly(2), &[], &[])] },
     }

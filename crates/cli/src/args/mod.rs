@@ -10,7 +10,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, DiffArgs, PartyName, SuiteArgs};
@@ -221,9 +221,29 @@ pub struct CheckArgs {
 /// `vesica protocols`.
 #[derive(Debug, Args)]
 pub struct ProtocolsArgs {
-    /// Print JSON: an array of objects with id, aliases, task, modes and status
+    /// Only the protocols of this name: an id, another name of it, the key of a paper, such as KKRT16, or a
+    /// task
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Print an overview in groups instead: task, what a protocol computes; map, how it makes values of both
+    /// sets that tell nothing beyond what is common; compare, how it finds what is common among these. The
+    /// overview has security against either side, rounds and work
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "task|map|compare")]
+    pub by: Option<GroupingName>,
+    /// Print JSON: an array of objects with id, aliases, task, map, compare, modes and status
     #[arg(long)]
     pub json: bool,
+}
+
+/// What puts protocols into groups.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum GroupingName {
+    /// What a protocol computes.
+    Task,
+    /// How it maps sets.
+    Map,
+    /// How it compares what was mapped.
+    Compare,
 }
 
 /// `vesica selftest`.

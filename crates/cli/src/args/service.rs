@@ -84,8 +84,8 @@ pub struct ServeArgs {
     /// a record may have at most 1024 bytes. oprf-buckets: the protocol of web services that check
     /// whether a password has been stolen. A client fetches a few kilobytes for each key that it asks
     /// about, and you see a part of a hash of that key. Say --leak-prefix here and at each client.
-    /// cm25-select: for few look-ups by clients that you trust. A client first fetches up to a hundred
-    /// bytes for each key of the set, and far fewer with --integer-bits. Say --trust-clients here; there
+    /// cm25-select: for few look-ups by clients that you trust. A client first fetches up to some
+    /// 200 bytes for each key that the set has room for, and far fewer with --integer-bits. Say --trust-clients here; there
     /// is no --payload. oprf-pir, cmdg21, oprf-buckets and cm25-select need --security semi-honest. auto:
     /// Vesica takes the protocol with which a client exchanges the fewest bytes (see --expect-queries),
     /// but never oprf-buckets or cm25-select; the log says which one, and why
@@ -242,8 +242,7 @@ pub struct QueryArgs {
     pub deadline: Option<Duration>,
     /// What queries must withstand. malicious: each answer must come with a proof that the server made
     /// it with the same secret key as all other answers. semi-honest: answers without proofs are
-    /// accepted, too. A server may then also choose the protocol cm25-select: a server that breaks its
-    /// rules can find out what you ask about. A warning tells you when this protocol is used
+    /// accepted, too; see --trust-server
     #[arg(
         long,
         value_enum,
@@ -253,6 +252,11 @@ pub struct QueryArgs {
         help_heading = "Server"
     )]
     pub security: SecurityName,
+    /// Trust the server to follow its protocol, where the protocol holds only then (cm25-select): a server that
+    /// does not can find out what you ask about. Without this, such a server is refused before it sees
+    /// anything. Say --security semi-honest as well
+    #[arg(long, help_heading = "Server")]
+    pub trust_server: bool,
     /// Let the server see this many bits of a hash of each of your keys, 1 to 20, if its protocol needs that
     /// (oprf-buckets). The server can then rule out most of what a key might be, and see which queries may be
     /// about the same key. Without this, such a server is refused before it sees anything

@@ -3,22 +3,83 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
+use vesica::Failure;
+use vesica::failure::code;
 use vesica::party::{Choice, ChoiceValue, Entry, Learner, Mode, Status};
+use vesica::protocols::overview::{self, Grouping};
 use vesica::protocols::registry;
 
-use crate::args::ProtocolsArgs;
+use crate::args::{GroupingName, ProtocolsArgs};
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: ProtocolsArgs) -> Outcome {
+    let chosen: Vec<&Entry> = match &args.name {
+        Some(name) => overview::named(name),
+        None => registry::entries().collect(),
+    };
+    if let (Some(name), []) = (&args.name, &chosen[..]) {
+        return Err(Failure::new(
+            code::USAGE,
+            format_args!("there is no protocol, paper or task {name:?}"),
+            "`vesica protocols --by task` lists all protocols",
+        ));
+    }
     if args.json {
-        let all: Vec<Value> = registry::entries().map(as_json).collect();
+        let all: Vec<Value> = chosen.into_iter().map(as_json).collect();
         return print(&format!("{}\n", Value::from(all)));
     }
     let mut text = String::new();
-    for entry in registry::entries() {
-        describe(entry, &mut text);
+    match args.by {
+        None => chosen.into_iter().for_each(|entry| describe(entry, &mut text)),
+        Some(by) => {
+            for (group, entries) in overview::groups(by.into()) {
+                summarise(&group, entries.into_iter().filter(|entry| chosen.contains(entry)), by, &mut text);
+            }
+        }
     }
     print(&text)
+}
+
+impl From<GroupingName> for Grouping {
+    fn from(name: GroupingName) -> Self {
+        match name {
+            GroupingName::Task => Self::Task,
+            GroupingName::Map => Self::Map,
+            GroupingName::Compare => Self::Compare,
+        }
+    }
+}
+
+/// A group with a few lines for each of its protocols; nothing for none.
+fn summarise<'a>(group: &str, entries: impl Iterator<Item = &'a Entry>, by: GroupingName, text: &mut String) {
+    for (place, entry) in entries.enumerate() {
+        // Writing to a String cannot fail.
+        if place == 0 {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{group}");
+        }
+        let broken = if entry.broken().is_some() { ", BROKEN" } else { "" };
+        let style = entry.map_and_compare;
+        let kind = match (by, style) {
+            (_, None) => String::new(),
+            (GroupingName::Task, Some(style)) => format!(", map: {}, compare: {}", style.map, style.compare),
+            (GroupingName::Map, Some(style)) => format!(", {}, compare: {}", entry.task, style.compare),
+            (GroupingName::Compare, Some(style)) => format!(", {}, map: {}", entry.task, style.map),
+        };
+        let _ = writeln!(text, "  {} ({}){kind}{broken}", entry.id, entry.paper.key);
+        for mode in entry.modes {
+            let _ = writeln!(
+                text,
+                "    {}: against the sender {}, against the receiver {}, {} rounds",
+                mode.security, mode.corrupt_sender, mode.corrupt_receiver, mode.rounds
+            );
+        }
+        if let Some(style) = style {
+            let work = style.work;
+            let _ = writeln!(text, "    multiplications in a group: {}", work.group_operations);
+            let _ = writeln!(text, "    symmetric operations: {}", work.symmetric_operations);
+        }
+    }
 }
 
 fn as_json(entry: &Entry) -> Value {
@@ -34,6 +95,10 @@ fn as_json(entry: &Entry) -> Value {
             Status::Broken { how, false_match_bits } => json!({ "broken": how, "false_match_bits": false_match_bits }),
         },
         "cost": entry.cost.to_string(),
+        "map": entry.map_and_compare.map(|style| style.map.to_string()),
+        "compare": entry.map_and_compare.map(|style| style.compare.to_string()),
+        "group_operations": entry.map_and_compare.map(|style| style.work.group_operations),
+        "symmetric_operations": entry.map_and_compare.map(|style| style.work.symmetric_operations),
         "deviations": entry.deviations,
         "modes": entry.modes.iter().map(mode).collect::<Vec<_>>(),
     })

@@ -66,6 +66,7 @@ fn config(args: QueryArgs) -> Result<QueryConfig, Failure> {
         deadline: args.deadline,
         security: args.security.into(),
         leak_prefix: args.leak_prefix,
+        trust_server: args.trust_server,
         max_set_items: args.max_peer_items,
         destination: Destination { sink: Arc::new(SinkFile { path: args.output, options }), join: args.join.into() },
         state: args.state,

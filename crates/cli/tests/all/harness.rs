@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// After this a test is considered to hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A temporary folder with two identities, `us` (who receive) and `them` (who send).
 pub struct Folder {

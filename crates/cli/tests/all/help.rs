@@ -230,3 +230,26 @@ fn bench_times_whole_commands() {
     assert_eq!(folder.run("bench --commands --key-bytes 4").code, 2);
     assert_eq!(folder.run("bench --commands --in-process").code, 2);
 }
+
+#[test]
+fn protocols_are_found_by_paper_and_shown_in_groups() {
+    let folder = Folder::new();
+    let kkrt = folder.run("protocols KKRT16");
+    kkrt.expect(0, &[]);
+    assert!(
+        kkrt.stdout.starts_with("kkrt16 - intersect") && kkrt.stdout.contains("\noprf-kkrt16 - "),
+        "{}",
+        kkrt.stdout
+    );
+    let by_map = folder.run("protocols --by map").stdout;
+    let group = by_map.find("\nsingle-point OPRF\n").expect("a group");
+    let row = by_map.find("\n  kkrt16 (KKRT16), intersect, compare: sets\n    semi-honest: ").expect("a row");
+    assert!(group < row && row < by_map.find("\nmulti-point OPRF\n").expect("the next group"), "{by_map}");
+    assert!(by_map.contains("\n    multiplications in a group: n_s + 3 n_r\n"), "{by_map}");
+    let by_compare = folder.run("protocols union --by compare").stdout;
+    assert!(by_compare.contains("\noblivious transfer\n") && !by_compare.contains("kkrt16 ("), "{by_compare}");
+    assert!(folder.run("protocols --by task").stdout.contains("\nrandom-ot\n"));
+    let json: serde_json::Value = serde_json::from_str(&folder.run("protocols czz22 --json").stdout).expect("JSON");
+    assert_eq!((&json[0]["id"], &json[0]["map"]), (&"czz24".into(), &"shares from membership tests".into()));
+    folder.run("protocols no-such").expect(2, &["there is no protocol, paper or task \"no-such\"", "--by task"]);
+}

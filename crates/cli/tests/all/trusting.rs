@@ -42,7 +42,7 @@ fn serve(folder: &Folder, arguments: &str) -> (Process, String) {
 }
 
 fn query(folder: &Folder, address: &str, arguments: &str) -> Ended {
-    folder.run(&format!("{QUERY} --connect {address} --security semi-honest {arguments}"))
+    folder.run(&format!("{QUERY} --connect {address} --security semi-honest --trust-server {arguments}"))
 }
 
 /// The report of a query that worked; its rows are those of a plain join.
@@ -178,7 +178,8 @@ fn a_server_that_is_killed_forgets_no_item_that_it_has_answered() {
         (server, line["address"].as_str().expect("an address").to_owned())
     };
     let (server, address) = start("127.0.0.1:0");
-    let client = folder.start(&format!("{QUERY} --connect {address} --security semi-honest --state deny.cache"));
+    let client =
+        folder.start(&format!("{QUERY} --connect {address} --security semi-honest --trust-server --state deny.cache"));
     server.says("\"query\":5,");
     kill(server);
     let answered = || -> Vec<u64> {
@@ -204,6 +205,16 @@ fn a_server_that_is_killed_forgets_no_item_that_it_has_answered() {
     run("").expect(3, &["does not say how many items the set in the state file has answered", "--replace-state"]);
     folder.write("deny.state.answered", "{");
     run("").expect(3, &["deny.state.answered: it is not what `vesica serve` writes"]);
+    // With the flag that the message names, another set is prepared, and clients fetch it.
+    for damage in ["no file", "a damaged file that was removed"] {
+        let _ = std::fs::remove_file(folder.path("deny.state.answered"));
+        let state = std::fs::read(folder.path("deny.state")).expect("there");
+        let server = folder.start(&format!("{SERVE} {TRUSTING} {options} --replace-state"));
+        assert!(server.says("\"listening\"").contains("\"prepared_before\":false"), "{damage}");
+        terminate_json(server);
+        assert_eq!(answered(), [0], "{damage}");
+        std::fs::write(folder.path("deny.state"), state).expect("the state of before");
+    }
     let set = kept.split('"').nth(1).expect("the set");
     folder.write("deny.state.answered", format!("{{\"{set}\":{}}}", (1 << 22) - 5));
 
@@ -271,6 +282,8 @@ fn clients_are_trusted_only_by_who_says_so_and_names_them() {
     let careful = folder.run(&format!("{QUERY} --connect {address}"));
     careful
         .expect(7, &["its protocol, cm25-select, has no other", "a server that does not follow cm25-select can find"]);
+    let unsure = folder.run(&format!("{QUERY} --connect {address} --security semi-honest"));
+    unsure.expect(11, &["the server offers cm25-select, and a server that does not follow", "say --trust-server"]);
     query(&folder, &address, "--key when").expect(7, &["number of --key columns"]);
     let ended = terminate(server);
     assert!(!ended.stderr.contains("joined"), "who does not trust the server sends it nothing: {}", ended.stderr);

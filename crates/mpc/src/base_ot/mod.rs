@@ -65,6 +65,7 @@ impl Protocol for BaseOt {
         },
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
+        map_and_compare: None,
         deviations: &[
             "one Diffie-Hellman message of the sender serves all transfers of a run: hashes are bound to the \
              transfer's index and slot",

@@ -78,6 +78,7 @@ impl Protocol for InnerProduct {
         },
         status: Status::Recommended,
         cost: CostClass::Lattice,
+        map_and_compare: None,
         deviations: &[
             "symmetric encryption whose uniform halves come from a seed",
             "scaling by q / 2^64 is exact but for a rounding that counts as noise, so that 2^64 need not divide q - 1",

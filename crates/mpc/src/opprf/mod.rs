@@ -92,6 +92,7 @@ const fn entry(id: &'static str) -> Entry {
         paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "B is a subspace over GF(2) of 41 + log2(keys of the sender) bits, closed under all that is done with \
              values",

@@ -144,6 +144,7 @@ impl Protocol for OtExtension {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "the universal hash is a polynomial over GF(2^128) at a point the sender chooses once the corrections \
              have arrived",

@@ -116,6 +116,7 @@ equality! {
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &["truth tables are random, their corrections are sent as polynomials, and the sender's values are coefficients of its tables"],
         modes: &[mode(Rounds::between(8, 16))],
     }
@@ -137,6 +138,7 @@ equality! {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &["an AND gate takes a random table of four bits instead of a Beaver triple", "the sender's values are drawn in its set-up"],
         modes: &[mode(Rounds::between(10, 18))],
     }

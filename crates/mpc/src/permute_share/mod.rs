@@ -80,6 +80,7 @@ impl<V: Value> Protocol for SwitchingNetwork<V> {
         paper: MS13,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "one OT of one element a switch, instead of one of two elements: both outputs get the same share of what \
              the switch adds to them",

@@ -51,6 +51,7 @@ impl Protocol for OneOfN {
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "values of the noise are uniform in the k bits of a choice, with the weight for uniform noise",
             "batches of at most 2^23 tables share one delta and one set of base OTs, and nothing else",

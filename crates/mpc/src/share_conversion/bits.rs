@@ -29,6 +29,7 @@ impl Protocol for BitsToRing {
         paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &["random OTs whose choices are corrected by one bit, instead of chosen ones"],
         modes: &[Mode { rounds: Rounds::exactly(3), ..SEMI_HONEST }],
     };

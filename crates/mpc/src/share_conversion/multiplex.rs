@@ -36,6 +36,7 @@ impl<E: Share> Protocol for Multiplexer<E> {
         paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "the sender's share of a row is the difference of two pads of a random OT, so that its product with the \
              receiver's bit takes no correction",

@@ -106,6 +106,7 @@ impl<B: Value> Protocol for SilentVole<B> {
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "noise weight 762 from distance 0.11 by the formula for uniform noise values, instead of a heuristic \
              pseudo-distance",

@@ -44,6 +44,7 @@ impl Protocol for SilentOt {
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "the code, its seed and the trees are those of vole-silent-64; values of the noise are uniform bits, with \
              the weight for uniform noise",

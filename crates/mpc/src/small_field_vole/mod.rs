@@ -73,6 +73,7 @@ impl<B: Value> Protocol for SmallFieldVole<B> {
         paper: ot_extension::PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &["chunks of delta are combined by the bit basis of F, as in VOLE from bit-wise OT [KOS16]; the \
                        check is the one over bits"],
         modes: &[crate::base_ot::mode(Security::SemiHonest, Resistance::SemiHonest, 2, ASSUMPTIONS), MALICIOUS],

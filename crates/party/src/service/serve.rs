@@ -88,10 +88,10 @@ pub trait ServeEvents: Sync {
         let _ = (client, state);
     }
 
-    /// Whether the client may ask this query; `Err` is told to the client, and ends its connection.
-    /// Called once for each query, before anything of it is read.
-    fn permit(&self, query: &Query) -> Result<(), Abort> {
-        let _ = query;
+    /// Whether the client may ask this query of the state that it has joined; `Err` is told to the
+    /// client, and ends its connection. Called once for each query, before anything of it is read.
+    fn permit(&self, query: &Query, state: StateId) -> Result<(), Abort> {
+        let _ = (query, state);
         Ok(())
     }
 

@@ -313,12 +313,20 @@ pub fn save<S: State>(state: &S, path: &Path) -> Result<(), StateError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
-    let written = write_new(state, &new).and_then(|()| Ok(fs::rename(&new, path)?));
+    let written =
+        write_new(state, &new).and_then(|()| Ok(fs::rename(&new, path)?)).and_then(|()| Ok(sync_folder(path)?));
     written.map_err(|error| {
         // What is left of an attempt holds secrets; the error that led here is what counts.
         let _ = fs::remove_file(&new);
         StateError::File { path: path.into(), error: Box::new(error) }
     })
+}
+
+/// Has the disk hold the name of a file that was renamed to `path`: after a power cut it could otherwise
+/// be that of the file before.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::File::open(folder)?.sync_all()
 }
 
 fn write_new<S: State>(state: &S, path: &Path) -> Result<(), StateError> {

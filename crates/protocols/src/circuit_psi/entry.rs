@@ -74,6 +74,12 @@ macro_rules! circuit_row {
                 params.predicted_bytes::<$matching>()
             }
         }
+
+        impl $crate::circuit_psi::CircuitRow for $name {
+            fn bins(params: &Self::Params) -> usize {
+                params.bins()
+            }
+        }
     };
 }
 

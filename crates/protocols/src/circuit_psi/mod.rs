@@ -28,7 +28,7 @@
 //! broken hint, around the same bins and tests. [`Matching`] is there because two papers
 //! do not test what an OPPRF gives, while the multiplexer behind them is the same: `cgs22` has two
 //! OPPRFs and a membership test, `pepsi` compares under homomorphic encryption. Both end alike: the sender's shares of payloads are the masks
-//! that it was given. A row itself is a plain [`Protocol`](vesica_party::Protocol): it names its
+//! that it was given. A row itself is a plain [`Protocol`]: it names its
 //! description, a matching and the equality test, by one use of `circuit_row`.
 //!
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a
@@ -52,13 +52,21 @@ use std::ops::RangeInclusive;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::{PrfOutputs, Programmed};
-use vesica_party::{Abort, Channel, Party, Security};
+use vesica_party::{Abort, Channel, Party, Protocol, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 pub use matching::OpprfMatching;
 pub use params::Params;
+
+use crate::tasks::Shares;
+
+/// A row of this folder, for what is built on shares that it gives.
+pub trait CircuitRow: Protocol<Task = Shares> {
+    /// Bins of the receiver's table, for each of which the sides get shares.
+    fn bins(params: &Self::Params) -> usize;
+}
 
 /// An oblivious programmable PRF whose keys lie in bins, at most one of the receiver's in each.
 pub trait BinOpprf: Send + Sync + 'static {

@@ -55,6 +55,11 @@ impl<P> Params<P> {
         matching.start() + multiplexer.start()..=matching.end() + multiplexer.end()
     }
 
+    /// Bins of the receiver's table.
+    pub(super) fn bins(&self) -> usize {
+        self.matching.bins
+    }
+
     /// Bytes of a bin's payloads.
     fn width(&self) -> usize {
         self.sender_payload_bytes + self.receiver_payload_bytes

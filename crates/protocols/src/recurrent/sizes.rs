@@ -111,8 +111,8 @@ pub(super) fn check_items_asked(asked: u64, items: usize, most: u64) -> Result<(
     }
     Err(Abort::Local {
         code: exit_code::REFUSED,
-        fault: format!("this client has asked about {asked} items of at most {most}"),
-        mend: "have the server prepare its set again, and enrol anew".into(),
+        fault: format!("this client has asked about {asked} items of at most {most} since it enrolled"),
+        mend: "enrol anew: delete the file that keeps what the server sent once".into(),
     })
 }
 
@@ -121,7 +121,7 @@ pub(super) fn count_answered(answered: &AtomicU64, items: usize, most: u64) -> R
     take_from_budget(answered, items as u64, most).map_err(|before| Abort::Local {
         code: exit_code::REFUSED,
         fault: format!("this prepared set has answered {before} items of at most {most}"),
-        mend: "prepare the set again".into(),
+        mend: "connect again if the server has another set by now; otherwise it has to prepare one".into(),
     })
 }
 

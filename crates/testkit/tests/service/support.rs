@@ -47,7 +47,7 @@ pub struct Told {
 pub const PERMITTED: u64 = 1000;
 
 impl ServeEvents for Told {
-    fn permit(&self, query: &Query) -> Result<(), Abort> {
+    fn permit(&self, query: &Query, _: StateId) -> Result<(), Abort> {
         match query.number < PERMITTED {
             true => Ok(()),
             false => Err(Abort::Local { code: 11, fault: "it asked too often".into(), mend: "ask less".into() }),

@@ -46,7 +46,8 @@ pub enum Totals {
     /// As inner products of shares, one for each column and group.
     OnShares,
     /// Not at all: the sender prepares a matrix for private look-ups, whose size depends on the width
-    /// of a payload, and not in a line on the number of items.
+    /// of a payload, and not in a line on the number of items. The receiver keeps a bounded number of
+    /// look-ups under way.
     LookUp,
     /// Not at all: the sender fills up buckets, whose number and length are not in a line on the number of
     /// items.
@@ -112,16 +113,9 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let is_wide = value_bits(extent.security, extent.sender_items) > Gf64::BITS;
     let Footprint { sender, receiver, totals, .. } =
         if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
-    let extras = workload.extra_memory(*totals);
-    // The matrix, the buckets, the cells, the polynomials and what is computed on ciphertexts are the sender's.
-    let of_receiver = match totals {
-        Totals::LookUp | Totals::Buckets | Totals::InCiphertexts | Totals::Cells | Totals::Labels => {
-            workload.extra_memory(Totals::Plain)
-        }
-        Totals::Plain | Totals::OnShares | Totals::Transfers => extras,
-    };
-    let [sender, receiver] = [(sender, extras), (receiver, of_receiver)]
-        .map(|(of, extras)| PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extras));
+    let [sender, receiver] = [(sender, Role::Sender), (receiver, Role::Receiver)].map(|(of, role)| {
+        PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(workload.extra_memory(*totals, role))
+    });
     Some(Memory { sender, receiver })
 }
 

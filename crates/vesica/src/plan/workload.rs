@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use vesica_party::Entry;
+use vesica_party::{Entry, Role};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
@@ -28,7 +28,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Units of work beyond the items themselves, which the cost model weighs with a constant of
     /// the protocol: bytes of payloads, or an aggregate's values after the first.
     fn extra_work(&self) -> u64;
-    /// Bytes of memory on either side beyond those for the items themselves, with a protocol
+    /// Bytes of memory on the side of this role beyond those for the items themselves, with a protocol
     /// that computes totals in this way.
-    fn extra_memory(&self, totals: Totals) -> u64;
+    fn extra_memory(&self, totals: Totals, role: Role) -> u64;
 }

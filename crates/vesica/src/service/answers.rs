@@ -95,6 +95,8 @@ impl Answers {
                  then each client enrols again",
             ));
         };
+        // What sets were announced and never served, by servers that were killed, is forgotten.
+        counted.booked.retain(|of, _| *of == name);
         (counted.set, counted.used) = (name, used.min(self.most));
         Ok(counted.used)
     }
@@ -121,10 +123,18 @@ impl Answers {
         booked.retain(|name, _| name == set);
     }
 
-    /// Takes `items` from what the present set may still answer. What was taken stays taken, however
-    /// the query ends.
-    pub fn take(&self, items: u64) -> Taken {
+    /// Whether the present set has refused a query.
+    pub fn is_exhausted(&self) -> bool {
+        self.lock().told == Told::Exhausted
+    }
+
+    /// Takes `items` from what `set` may still answer. What was taken stays taken, however the query
+    /// ends. A set before the present one counts for itself: no restart brings it back.
+    pub fn take(&self, set: StateId, items: u64) -> Taken {
         let mut counted = self.lock();
+        if counted.set != name_of(set) {
+            return Taken { outcome: Ok(()), warning: None };
+        }
         let after = counted.used.saturating_add(items);
         let (outcome, now) = if after > self.most {
             (Err(self.exhausted(counted.used)), Told::Exhausted)
@@ -185,7 +195,8 @@ impl Answers {
         let text =
             serde_json::to_string(booked).map_err(|error| Failure::new(code::INTERNAL, error, "please report this"))?;
         quota::write(file, &text).map_err(|error| {
-            let fault = format_args!("cannot write how many items the set has answered: {error}");
+            // Clients hear it, too: no path of the server's.
+            let fault = format_args!("cannot write how many items the set has answered: {}", error.kind());
             Failure::new(code::OUTPUT, fault, "check the permissions and the room on the server's disk")
         })
     }
@@ -225,30 +236,32 @@ mod tests {
         assert_eq!(answers.resume(first).expect_err("of no set").code, code::INPUT);
         answers.announce(first).expect("written");
         answers.begin(first);
-        answers.take(4).outcome.expect("4 of 640");
+        answers.take(first, 4).outcome.expect("4 of 640");
         // Nobody stopped it: a 64th of all items counts as answered.
         let answers = open();
         assert_eq!(answers.resume(first).expect("counted"), 14);
-        answers.take(500).outcome.expect("514 of 640");
+        answers.take(first, 500).outcome.expect("514 of 640");
         answers.settle().expect("written");
         let answers = open();
         assert_eq!(answers.resume(first).expect("counted"), 514);
-        let low = answers.take(50);
+        let low = answers.take(first, 50);
         low.outcome.expect("564 of 640");
         assert!(low.warning.is_some_and(|text| text.contains("564 of the 640") && text.contains("SIGUSR1")));
-        assert!(answers.take(4).warning.is_none(), "once");
-        let Taken { outcome, warning } = answers.take(73);
+        assert!(answers.take(first, 4).warning.is_none(), "once");
+        let Taken { outcome, warning } = answers.take(first, 73);
         let refusal = outcome.expect_err("641 of 640").to_string();
         assert!(refusal.contains("answered 568 items, and may answer 640"), "{refusal}");
         assert!(warning.is_some_and(|text| text.contains("no query is answered any more")));
-        answers.take(72).outcome.expect("640 of 640");
-        assert!(answers.take(1).outcome.is_err());
+        answers.take(first, 72).outcome.expect("640 of 640");
+        assert!(answers.take(first, 1).outcome.is_err() && answers.is_exhausted());
         // The new set's state may have been written or not when the server is killed.
         answers.announce(second).expect("written");
         assert_eq!(open().resume(first).expect("counted"), 640);
         assert_eq!(open().resume(second).expect("counted"), 0);
         answers.begin(second);
-        answers.take(4).outcome.expect("4 of 640");
+        assert!(!answers.is_exhausted());
+        answers.take(second, 4).outcome.expect("4 of 640");
+        answers.take(first, 600).outcome.expect("of a set that is on its way out");
         let third = StateId::random(&mut rng);
         answers.announce(third).expect("written");
         assert!(open().resume(first).is_err(), "gone with its set");
@@ -268,12 +281,12 @@ mod tests {
         assert!(answers.announce(set).is_err());
         answers.begin(set);
         for _ in 0..2 {
-            assert!(answers.take(4).outcome.is_err_and(|abort| abort.to_string().contains("cannot write")));
+            assert!(answers.take(set, 4).outcome.is_err_and(|abort| abort.to_string().contains("cannot write")));
         }
         let answers = Answers::open(640, None).expect("no file");
         answers.announce(set).expect("nowhere");
         answers.begin(set);
-        answers.take(640).outcome.expect("all");
-        assert!(answers.take(1).outcome.is_err());
+        answers.take(set, 640).outcome.expect("all");
+        assert!(answers.take(set, 1).outcome.is_err());
     }
 }

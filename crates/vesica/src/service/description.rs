@@ -177,6 +177,24 @@ impl Description {
         with_service(&self.protocol, Derive(self))?
     }
 
+    /// Most bytes that a client fetches once, before it asks.
+    ///
+    /// # Errors
+    /// If the protocol is unknown, or does not serve these sizes.
+    pub(super) fn enrolment_bytes(&self) -> Result<u64, Failure> {
+        struct Bytes<'a>(&'a Description);
+
+        impl WithService for Bytes<'_> {
+            type Output = Result<u64, Failure>;
+
+            fn with<S: TableService>(self) -> Self::Output {
+                Ok(*S::enrolment_bytes(&self.0.params::<S>()?).end())
+            }
+        }
+
+        with_service(&self.protocol, Bytes(self))?
+    }
+
     /// The parameters of the protocol `S`.
     ///
     /// # Errors

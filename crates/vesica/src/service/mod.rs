@@ -59,6 +59,11 @@ trait TableService: Service<Task = Intersect, Server: State, Client: State> {
     /// Whether a set is prepared with fewer items than it has room for. Otherwise dummies fill it up.
     const LEAVES_ROOM: bool = false;
 
+    /// Whether a client has so many queries left of its enrolment.
+    fn has_left(_: &Self::Client, _queries: u64) -> bool {
+        true
+    }
+
     /// Most items that a prepared set answers for all clients together, where that is bounded.
     const ITEMS_OF_A_SET: Option<u64> = None;
 
@@ -123,6 +128,10 @@ impl TableService for Cmdg21 {
 impl TableService for Cm25Select {
     fn queries_an_enrolment(items_per_query: u64) -> u64 {
         cm25_select::ITEMS_AN_ENROLMENT / items_per_query.max(1)
+    }
+
+    fn has_left(client: &cm25_select::Client, queries: u64) -> bool {
+        client.has_left(queries)
     }
 
     /// A dummy among integers would be a key that somebody may ask about.
@@ -193,13 +202,15 @@ trait WithService {
 /// server and its clients, a sentence each.
 pub(super) fn trust_in_clients(id: &str) -> String {
     format!(
-        "a client that does not follow {id} can read the whole set: --trust-clients says that you trust every client          that may ask, and whoever gets hold of its key, not to"
+        "a client that does not follow {id} can read the whole set: --trust-clients says that you trust every client that \
+         may ask, and whoever gets hold of its key, not to"
     )
 }
 
 pub(super) fn trust_in_server(id: &str) -> String {
     format!(
-        "a server that does not follow {id} can find out what you ask about, and decides what matches: with --security          semi-honest, you trust this one to follow it. It trusts you likewise"
+        "a server that does not follow {id} can find out what you ask about, and decides what matches: with \
+         --trust-server, you trust this one to follow it. It trusts you likewise"
     )
 }
 

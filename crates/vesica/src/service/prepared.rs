@@ -134,6 +134,7 @@ pub(super) fn load<S: State>(path: &Path) -> Result<Option<S>, Failure> {
 
 /// Writes a state to `path`.
 pub(super) fn save<S: State>(state: &S, path: &Path) -> Result<(), Failure> {
+    let path = &resolved(path.to_owned());
     vesica_party::service::save(state, path).map_err(|error| failed(&error, code::OUTPUT))
 }
 
@@ -168,6 +169,11 @@ fn beside(state: &Path, ending: &str) -> PathBuf {
     let mut name = state.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     state.with_file_name(name)
+}
+
+/// The file that a symbolic link leads to: a file is replaced where it lies, not the link to it.
+pub(super) fn resolved(path: PathBuf) -> PathBuf {
+    path.canonicalize().unwrap_or(path)
 }
 
 /// The file beside a state that counts used quotas.

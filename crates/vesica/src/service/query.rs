@@ -1,10 +1,10 @@
 //! The client's side: from a small table to the rows that a server's set has, too.
 
 use std::any::Any;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use serde::Serialize;
 use vesica_party::service::{
@@ -57,6 +57,8 @@ pub struct QueryConfig {
     pub max_set_items: u64,
     /// Where the rows go that match.
     pub destination: Destination,
+    /// Whether the server is trusted to follow a protocol that holds only then.
+    pub trust_server: bool,
     /// Where to keep what the server sends once, for the next run.
     pub state: Option<PathBuf>,
     /// Most bytes of memory that this process may take; `None` for what is free.
@@ -494,7 +496,9 @@ impl Asking<'_> {
                 Some(trust) => Failure::new(
                     code::MISMATCH,
                     format_args!("{fault}; its protocol, {}, has no other", described.protocol),
-                    format_args!("ask for another protocol, or say --security semi-honest if that may be: {trust}"),
+                    format_args!(
+                        "ask for another protocol, or say --security semi-honest --trust-server if that may be: {trust}"
+                    ),
                 ),
             });
         }
@@ -509,6 +513,7 @@ impl Asking<'_> {
             ));
         }
         self.check_leak(&described)?;
+        self.check_trust(&described, trust.as_deref())?;
         described.check_key(&self.config.source.key)?;
         self.check_extent(&described, table.digests.len() as u64)?;
         if let Some(trust) = trust {
@@ -568,6 +573,24 @@ impl Asking<'_> {
         ))
     }
 
+    /// Refuses a server that this side has not agreed to trust.
+    fn check_trust(&mut self, described: &Description, trust: Option<&str>) -> Result<(), Failure> {
+        let Some(trust) = trust else {
+            if self.config.trust_server {
+                self.warnings.push("this server's protocol needs no trust: --trust-server was not needed".to_owned());
+            }
+            return Ok(());
+        };
+        if self.config.trust_server {
+            return Ok(());
+        }
+        Err(Failure::new(
+            code::REFUSED,
+            format_args!("the server offers {}, and {trust}", described.protocol),
+            "if that may be, say --trust-server; or ask whoever runs the server for another protocol",
+        ))
+    }
+
     /// Refuses a query that would fail in the middle.
     fn check_extent(&self, described: &Description, keys: u64) -> Result<(), Failure> {
         let queries = keys.div_ceil(described.items_per_query);
@@ -586,18 +609,22 @@ impl Asking<'_> {
             return refuse(fault, "ask about fewer keys at a time, or join the two tables with `vesica receive`");
         }
         let payloads = keys.saturating_mul(described.payload.as_ref().map_or(0, |schema| schema.width as u64));
-        let left = Budget::now(self.config.memory).map(|budget| budget.left);
-        match left.filter(|&left| payloads > left) {
-            Some(left) => refuse(
-                format!(
-                    "the server's columns for {keys} keys take up to {}, and {} are left",
-                    Bytes(payloads),
-                    Bytes(left)
-                ),
-                "ask about fewer keys at a time, or allow more with --memory",
-            ),
-            None => Ok(()),
+        let enrolment = described.enrolment_bytes()?;
+        let Some(left) = Budget::now(self.config.memory).map(|budget| budget.left) else { return Ok(()) };
+        if enrolment > left {
+            let fault =
+                format!("what the server sends once takes up to {}, and {} are left", Bytes(enrolment), Bytes(left));
+            return refuse(fault, "allow more with --memory, or ask whoever runs the server for another protocol");
         }
+        if payloads > left {
+            let fault = format!(
+                "the server's columns for {keys} keys take up to {}, and {} are left",
+                Bytes(payloads),
+                Bytes(left)
+            );
+            return refuse(fault, "ask about fewer keys at a time, or allow more with --memory");
+        }
+        Ok(())
     }
 
     /// Asks over one connection whose server has been described, and keeps what it enrolled with.
@@ -609,8 +636,12 @@ impl Asking<'_> {
         let (enrolled, left) = client.leave();
         let kept = Kept::<S> { description, enrolled };
         // What was enrolled outlives a failure: it need not be fetched again.
-        if let Some(Err(failure)) = self.config.state.as_deref().map(|path| prepared::save(&kept, path)) {
-            self.warnings.push(format!("the next query has to enrol again: {failure}"));
+        if let Some(path) = &self.config.state
+            && let Err(failure) = prepared::save(&kept, path)
+        {
+            // The file before counts fewer queries than were asked.
+            let gone = fs::remove_file(path).map_or_else(|fault| format!(" ({fault})"), |()| String::new());
+            self.warnings.push(format!("the next query has to enrol again{gone}: {failure}"));
         }
         self.kept = Some(Box::new(kept));
         if outcome.is_ok()
@@ -632,8 +663,14 @@ impl Asking<'_> {
                 return Err(failure);
             }
         };
-        // Another quota is no other set: the client goes on counting its queries.
-        match kept.filter(|kept| kept.description.differences(description).is_empty()) {
+        let all = self.items.len().div_ceil(description.items_per_query as usize);
+        let queries = all.saturating_sub(self.asked) as u64;
+        // Another quota is no other set: the client goes on counting its queries. If this run would be refused
+        // in its middle, it enrols anew.
+        let is_of_use = |kept: &Kept<S>| {
+            kept.description.differences(description).is_empty() && S::has_left(&kept.enrolled.client, queries)
+        };
+        match kept.filter(is_of_use) {
             Some(Kept { enrolled, .. }) => {
                 let before = enrolled.state;
                 match ServiceClient::rejoin(ch, params, enrolled, rng) {

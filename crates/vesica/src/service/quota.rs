@@ -9,9 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use vesica_party::service::ClientIdentity;
+use vesica_party::service::{ClientIdentity, sync_folder};
 use vesica_party::{Abort, exit_code};
 
+use super::prepared::resolved;
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 
@@ -167,7 +168,10 @@ impl Meter {
         if after > booked.items.get(&name).copied().unwrap_or(0) {
             let ahead = after.saturating_add(self.quota.items / PARTS).min(self.quota.items);
             booked.items.insert(name.clone(), ahead);
-            self.write(booked)?;
+            self.write(booked).inspect_err(|_| {
+                // The file says less than this.
+                booked.items.insert(name.clone(), used.items.get(&name).copied().unwrap_or(0));
+            })?;
         }
         used.items.insert(name, after);
         Ok(())
@@ -188,7 +192,8 @@ impl Meter {
         let text =
             serde_json::to_string(booked).map_err(|error| Failure::new(code::INTERNAL, error, "please report this"))?;
         write(file, &text).map_err(|error| {
-            let fault = format_args!("cannot write the used quotas: {error}");
+            // Clients hear it, too: no path of the server's.
+            let fault = format_args!("cannot write the used quotas: {}", error.kind());
             Failure::new(code::OUTPUT, fault, "check the permissions and the room on the server's disk")
         })
     }
@@ -207,12 +212,13 @@ fn read(file: &Path) -> Result<Used, Failure> {
 }
 
 pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
+    let file = &resolved(file.to_owned());
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut new = tempfile::NamedTempFile::new_in(folder)?;
     std::io::Write::write_all(&mut new, text.as_bytes())?;
     new.as_file().sync_all()?;
     new.persist(file).map_err(|error| error.error)?;
-    Ok(())
+    sync_folder(file)
 }
 
 #[cfg(test)]
@@ -261,5 +267,19 @@ mod tests {
         ahead.take_at(&one, 40, 10_800).expect("but not for ever");
         std::fs::write(&file, "{").expect("written");
         assert_eq!(Meter::open(quota, Some(file)).err().expect("damaged").code, code::INPUT);
+    }
+
+    #[test]
+    fn a_quota_that_the_file_does_not_take_is_not_used() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("none");
+        let quota = Quota { items: 40, period: Period::Hour };
+        let meter = Meter::open(quota, Some(inner.join("quota"))).expect("nothing there");
+        for _ in 0..2 {
+            let refusal = meter.take_at(&ClientIdentity::Anonymous, 4, 7200).expect_err("nowhere").to_string();
+            assert!(refusal.contains("cannot write") && !refusal.contains("none"), "{refusal}");
+        }
+        std::fs::create_dir(&inner).expect("made");
+        meter.take_at(&ClientIdentity::Anonymous, 40, 7200).expect("nothing was used");
     }
 }

@@ -371,14 +371,15 @@ impl<S: TableService> Serving<S> {
         let answers = S::ITEMS_OF_A_SET.map(|most| Answers::open(most, answers_file)).transpose()?;
         let set = Set::of(&description, &mut table)?;
         let before = before.filter(|before| before.description.differences(&description).is_empty());
+        let before = match before {
+            Some(before) if before.set_hash == set.hash => {
+                resume(&before, answers.as_ref(), config.replace_state)?.then_some(before)
+            }
+            before => before,
+        };
         let mut hashed = Hashed::default();
         let (mut prepared, origin) = match before {
-            Some(before) if before.set_hash == set.hash => {
-                if let Some(answers) = &answers {
-                    S::raise_answered(&before.server, answers.resume(before.server.state_id())?);
-                }
-                (before, Origin::Kept)
-            }
+            Some(before) if before.set_hash == set.hash => (before, Origin::Kept),
             before => {
                 let set = set.with_slow_hashes(&description, &mut hashed, config.memory, log)?;
                 let roster =
@@ -498,10 +499,12 @@ impl<S: TableService> Serving<S> {
         let (mut prepared, changes) = follow::<S>(&self.description, roster, set, &mut randomness()?)?;
         // The file is ahead of what clients see: a server that is killed goes on from the version that they
         // have, or from a later one.
+        let is_exhausted = self.answers.as_ref().is_some_and(Answers::is_exhausted);
         keep(&prepared, self.config.state.as_deref(), self.answers.as_ref())?;
         let hashed = std::mem::take(&mut served.hashed);
         *served = Served::of(&mut prepared, keys, hashed);
-        if gets_new_key {
+        // A set that may answer nothing more is of no use to the clients that have joined it.
+        if gets_new_key && !is_exhausted {
             self.state.retire(prepared.server, Instant::now() + self.config.overlap);
         } else {
             self.state.replace(prepared.server);
@@ -511,6 +514,22 @@ impl<S: TableService> Serving<S> {
         let outcome = changes.map_or(Outcome::PreparedAnew, Outcome::Updated);
         Ok(Reloaded { before, now: keys, outcome })
     }
+}
+
+/// Whether a set from a state file may be served: how many items it has answered is known, or bounded by
+/// nothing. If it is not known, the set may be given up for another one.
+fn resume<S: TableService>(
+    before: &Prepared<S>,
+    answers: Option<&Answers>,
+    may_replace: bool,
+) -> Result<bool, Failure> {
+    let Some(answers) = answers else { return Ok(true) };
+    match answers.resume(before.server.state_id()) {
+        Ok(answered) => S::raise_answered(&before.server, answered),
+        Err(_) if may_replace => return Ok(false),
+        Err(failure) => return Err(failure),
+    }
+    Ok(true)
 }
 
 /// Writes a set that is about to be served to the state file, and to that of what it answers.
@@ -526,7 +545,8 @@ fn keep<S: TableService>(
     if let Some(path) = state {
         prepared::save(prepared, path)?;
     }
-    // Clients join it only after this: what the set before answers meanwhile counts for this one.
+    // Clients join it only after this. What the set before answers from now on counts in its own memory
+    // alone: no file has its key any more.
     if let Some(answers) = answers {
         answers.begin(set);
     }
@@ -779,13 +799,13 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         self.log.joined(client);
     }
 
-    fn permit(&self, query: &Query) -> Result<(), Abort> {
+    fn permit(&self, query: &Query, set: StateId) -> Result<(), Abort> {
         let items = self.serve.description.items_per_query;
         if let Some(meter) = &self.serve.meter {
             meter.take(&query.client, items).inspect_err(|_| add(&self.serve.counters.over_quota, 1))?;
         }
         if let Some(answers) = &self.serve.answers {
-            let taken = answers.take(items);
+            let taken = answers.take(set, items);
             if let Some(warning) = taken.warning {
                 self.log.warning(&warning);
             }

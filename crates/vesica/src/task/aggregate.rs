@@ -337,7 +337,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 
     /// Further columns and groups. Rounder than the coefficients of the memory model, and far above
     /// what rows take that do not compute on shares.
-    fn extra_memory(totals: Totals, extent: &Extent, options: &AggregateOptions) -> u64 {
+    fn extra_memory(totals: Totals, _role: Role, extent: &Extent, options: &AggregateOptions) -> u64 {
         const INNER_PRODUCT_BYTES: u64 = 512 << 10;
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let (groups, columns) = (options.groups as u64, options.columns as u64);

@@ -150,8 +150,8 @@ impl<J: Job> Workload for TypedWorkload<J> {
         J::extra_work(&self.extent, &self.options)
     }
 
-    fn extra_memory(&self, totals: Totals) -> u64 {
-        J::extra_memory(totals, &self.extent, &self.options)
+    fn extra_memory(&self, totals: Totals, role: Role) -> u64 {
+        J::extra_memory(totals, role, &self.extent, &self.options)
     }
 }
 

@@ -139,7 +139,7 @@ impl Job for NewRowsJob {
         (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
     }
 
-    fn extra_memory(_totals: Totals, extent: &Extent, options: &NewRowsOptions) -> u64 {
+    fn extra_memory(_totals: Totals, _role: Role, extent: &Extent, options: &NewRowsOptions) -> u64 {
         (extent.sender_items as u64).saturating_mul(2 * options.payload_bytes as u64)
     }
 

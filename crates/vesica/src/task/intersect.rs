@@ -215,17 +215,28 @@ impl Job for IntersectJob {
         (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
     }
 
-    fn extra_memory(totals: Totals, extent: &Extent, options: &IntersectOptions) -> u64 {
+    fn extra_memory(totals: Totals, role: Role, extent: &Extent, options: &IntersectOptions) -> u64 {
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let payloads = options.payload_bytes as u64;
         let keystreams = if payloads > 0 { 80 } else { 0 };
         let line = items.saturating_mul(keystreams + 2 * payloads + if options.both_learn { 64 } else { 0 });
         let request = Intersect::request(extent, options);
-        let matrix = match totals {
-            Totals::LookUp => oprf_pir::Params::derive(&request).map(|params| params.preparation_bytes()),
-            Totals::Buckets => OprfBuckets::derive(&request).map(|params| params.table_bytes() as u64),
-            Totals::Labels if payloads > 0 => cmdg21::Params::derive(&request).map(|params| params.preparation_bytes()),
-            Totals::Transfers => {
+        if totals == Totals::OnShares {
+            // As the circuit PSI beneath.
+            return items.saturating_mul(if payloads > 0 { 100 + 26 * payloads } else { 0 });
+        }
+        let of_protocol = match (totals, role) {
+            (Totals::LookUp, Role::Sender) => {
+                oprf_pir::Params::derive(&request).map(|params| params.preparation_bytes())
+            }
+            (Totals::LookUp, Role::Receiver) => {
+                oprf_pir::Params::derive(&request).map(|params| params.bytes_in_flight())
+            }
+            (Totals::Buckets, Role::Sender) => OprfBuckets::derive(&request).map(|params| params.table_bytes() as u64),
+            (Totals::Labels, Role::Sender) if payloads > 0 => {
+                cmdg21::Params::derive(&request).map(|params| params.preparation_bytes())
+            }
+            (Totals::Transfers, _) => {
                 let transfers = match extent.security {
                     Security::SemiHonest => dcw13::Params::derive(&request).map(|params| params.groups.size()),
                     Security::Malicious => rr16::Params::derive(&request).map(|params| params.numbers.transfers),
@@ -234,7 +245,7 @@ impl Job for IntersectJob {
             }
             _ => return line,
         };
-        line.saturating_add(matrix.unwrap_or(0))
+        line.saturating_add(of_protocol.unwrap_or(0))
     }
 
     fn richer_amounts() -> Vec<Amounts> {

@@ -126,7 +126,7 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     fn extra_work(extent: &Extent, options: &Options<Self>) -> u64;
 
     /// See [`Workload::extra_memory`](crate::plan::Workload::extra_memory).
-    fn extra_memory(totals: Totals, extent: &Extent, options: &Options<Self>) -> u64;
+    fn extra_memory(totals: Totals, role: Role, extent: &Extent, options: &Options<Self>) -> u64;
 
     // Plans, measurements and tests.
 

@@ -169,12 +169,12 @@ impl Job for SharesJob {
             .saturating_add(bytes(extent.receiver_items, options.receiver_payload_bytes))
     }
 
-    fn extra_memory(totals: Totals, extent: &Extent, options: &SharesOptions) -> u64 {
+    fn extra_memory(totals: Totals, role: Role, extent: &Extent, options: &SharesOptions) -> u64 {
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let payloads = options.sender_payload_bytes.saturating_add(options.receiver_payload_bytes) as u64;
         let line = items.saturating_mul(if payloads > 0 { 100 + 24 * payloads } else { 0 });
         let carried = options.sender_payload_bytes as u64;
-        let in_ciphertexts = if totals == Totals::InCiphertexts && carried > 0 {
+        let in_ciphertexts = if (totals, role) == (Totals::InCiphertexts, Role::Sender) && carried > 0 {
             // Of `pepsi`: docs/parameters/plan-memory.md.
             (105 << 20) + carried.div_ceil(2) * (2200 << 10)
         } else {

@@ -368,11 +368,11 @@ impl Job for UnionJob {
         items.saturating_mul(options.record_bytes.saturating_sub(SAMPLE_KEY_BYTES) as u64)
     }
 
-    fn extra_memory(totals: Totals, extent: &Extent, options: &UnionOptions) -> u64 {
+    fn extra_memory(totals: Totals, role: Role, extent: &Extent, options: &UnionOptions) -> u64 {
         // The records, the places that they travel in, and what comes out of these.
         let records = Self::extra_work(extent, options).saturating_mul(4);
-        let cells = match totals {
-            Totals::Cells => tcl23::Params::derive(extent.sender_items, extent.receiver_items),
+        let cells = match (totals, role) {
+            (Totals::Cells, Role::Sender) => tcl23::Params::derive(extent.sender_items, extent.receiver_items),
             _ => return records,
         };
         // docs/parameters/plan-memory.md.

@@ -100,7 +100,7 @@ fn print_footprints() {
         let (logs, far) = match id {
             // The set is large in use.
             "oprf-rfc9497" | "ra17" => (&[8, 12, 14][..], Some(17)),
-            // Beside its matrix, which the model adds.
+            // Beside its matrix and its look-ups under way, which the model adds.
             "oprf-pir" | "oprf-buckets" => (&[6, 9, 11][..], None),
             _ if is_on_a_curve(entry) => (&[6, 9, 11][..], None),
             "rs21" | "rr22" | "vole-fast" | "vole-lean" => (&[8, 12, 13, 14][..], Some(19)),

@@ -67,6 +67,7 @@ impl Code for Bch {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "the code is the paper's, BCH [511, 76, 171], shortened to the bits of the keys, and punctured to a \
              distance of 128 in the semi-honest mode, which makes no check, and of 168 in the malicious one",

@@ -48,6 +48,7 @@ impl Code for PseudoRandom {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "the width follows from the number of evaluations and a binomial sum, instead of the paper's table, and \
              is a multiple of 8",

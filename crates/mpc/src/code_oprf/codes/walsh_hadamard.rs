@@ -38,6 +38,7 @@ impl Code for WalshHadamard {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "messages are random, and the sender makes those that it asks for",
             "keys of fewer than 8 bits are served by the code for 8",

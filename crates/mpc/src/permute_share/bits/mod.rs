@@ -100,6 +100,7 @@ impl<N: Shape> Protocol for BitNetwork<N> {
             Network::Benes => Status::Sound,
         },
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "one random table of two bits a switch, whose choice is corrected by one bit, instead of a chosen OT of \
              two elements: both outputs get the same share of what the switch adds to them",

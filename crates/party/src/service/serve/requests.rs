@@ -79,7 +79,7 @@ impl<S: Service> Serving<'_, S> {
                 let joined = joined.as_mut().filter(|joined| !joined.told_of_another);
                 let joined =
                     joined.ok_or(Abort::PeerMisbehaved(Next::STEP, "a query before it joined the server's state"))?;
-                self.events.permit(query)?;
+                self.events.permit(query, joined.server.state_id())?;
                 ch.within("a query", self.limits.query, |ch| self.query(joined, *query, ch, rng))?;
                 query.number += 1;
             }

@@ -40,6 +40,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use crate::ecdh;
+use crate::styles;
 use crate::tasks::{AggregateRequest, Cardinality, SIZES};
 
 /// Domain of the hash to the group.
@@ -64,6 +65,7 @@ impl Protocol for EcdhCaCgt12 {
         },
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_COUNT),
         deviations: &[
             "An elliptic curve group (Ristretto255) instead of a subgroup of the integers modulo a prime.",
             "No key exchange (the paper's X, Y and the factor that both parties derive from them): both know that \

@@ -41,6 +41,7 @@ pub use sender::Sender;
 
 use crate::ecdh;
 use crate::psi::hfh99::PAPER;
+use crate::styles;
 use crate::tasks::{AggregateRequest, Cardinality, SIZES};
 
 /// The protocol `ecdh-ca-hfh99`.
@@ -56,6 +57,7 @@ impl Protocol for EcdhCaHfh99 {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_COUNT_BOTH),
         deviations: &["An elliptic curve group (Ristretto255) instead of the integers modulo a prime."],
         modes: &[Mode::semi_honest(Rounds::exactly(2), ecdh::ASSUMPTIONS, &[SIZES])],
     };

@@ -66,6 +66,7 @@ pub use sender::Sender;
 
 use super::entry::{BINS, OT_AND_TESTS, circuit_row, mode};
 use super::{Matched, Matching, MatchingRequest, Params};
+use crate::styles;
 use crate::tasks::Shares;
 
 circuit_row!(
@@ -82,6 +83,7 @@ circuit_row!(
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_SHARES),
         deviations: &[
             "Of the two protocols the one whose membership test is a second OPPRF and one equality test; three tests a bin would send as much and take longer.",
             "The hint is a table of 1.30 cells a pair (more below 2^14 pairs), by a bound and without a stash.",

@@ -17,6 +17,7 @@ use crate::circuit_psi::matching;
 use crate::circuit_psi::params::POSITIONS;
 use crate::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfMatching, OpprfSizes, Pairs};
 use crate::psi::ltsxq26::PAPER;
+use crate::styles;
 use crate::tasks::{SIZES, Shares};
 
 circuit_row!(
@@ -33,6 +34,7 @@ circuit_row!(
             false_match_bits: None,
         },
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_SHARES),
         deviations: &[
             BINS,
             AND_TREES,

@@ -108,6 +108,7 @@ pub use sender::Sender;
 
 use super::entry::{BINS, EQUALITY_TESTS, circuit_row, mode};
 use super::{Matched, Matching, MatchingRequest, Params};
+use crate::styles;
 use crate::tasks::Shares;
 
 const RING_LWE: &[&str] = &[
@@ -133,6 +134,7 @@ circuit_row!(
         },
         status: Status::Sound,
         cost: CostClass::Lattice,
+        map_and_compare: Some(styles::HE_SHARES),
         deviations: &[
             "Written without the paper's text, from what is known of it and from facts of its public code, which gives the \
              receiver a result; here both sides get shares. Answers are masked by uniform numbers, and exclusive-or \

@@ -48,6 +48,7 @@ pub use sender::Sender;
 
 use super::entry::{AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OT_AND_TESTS, TREE_TESTS, circuit_row, mode};
 use super::{Asked, BinOpprf, OpprfMatching, OpprfSizes, Pairs};
+use crate::styles;
 use crate::tasks::Shares;
 
 const MODES: &[Mode] = &[mode(Rounds::between(18, 32), OT_AND_TESTS)];
@@ -66,6 +67,7 @@ circuit_row!(
         },
         status: Status::Sound,
         cost: CostClass::Polynomials,
+        map_and_compare: Some(styles::CIRCUIT_SHARES),
         deviations: &[
             "Polynomials over GF(2^128), whose points are the items' keys, instead of a prime field of 61 bits: there two points of a mega-bin would be equal with a probability of 2^-32 at 2^20 items.",
             "Mega-bins by the key and not by the bin, of at most 512 points instead of 1024.",

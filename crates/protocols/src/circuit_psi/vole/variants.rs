@@ -19,6 +19,7 @@ use crate::circuit_psi::entry::{
 };
 use crate::psi::ltsxq26;
 use crate::psi::vole::RR22;
+use crate::styles;
 use crate::tasks::{Aggregate, AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum, UnionCardinality, UnionSum};
 
 const ASSUMPTIONS: &[&str] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
@@ -74,6 +75,7 @@ circuit_row!(
         paper: FASTER,
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_SHARES),
         deviations: &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC],
         modes: MODES,
     }
@@ -89,6 +91,7 @@ circuit_row!(
         paper: opprf::PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_SHARES),
         deviations: &[
             "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
             "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
@@ -110,6 +113,7 @@ circuit_row!(
         paper: RR22,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_SHARES),
         deviations: &[
             "B is a subspace over GF(2) of 41 + log2(3 n_s) bits.",
             "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
@@ -166,6 +170,7 @@ macro_rules! aggregate_row {
                 paper: $paper,
                 status: Status::$status,
                 cost: CostClass::Symmetric,
+                map_and_compare: Some(styles::CIRCUIT_TOTALS),
                 deviations: $deviations,
                 modes: &[mode($rounds, AGGREGATE_ASSUMPTIONS)],
             };

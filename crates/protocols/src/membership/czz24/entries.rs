@@ -9,6 +9,7 @@ use crate::ecdh;
 use crate::membership::{
     BESIDE_COUNT, BESIDE_SUM, BESIDE_UNION, BESIDE_UNION_COUNT, For, UNION_COUNT, UNION_SUM, semi_honest,
 };
+use crate::styles;
 use crate::tasks::{Cardinality, Intersect, Sum, Union, UnionCardinality, UnionSum};
 
 const PAPER: Paper = Paper {
@@ -30,13 +31,14 @@ const TEST_AND_OT: &[&str] = assumptions![TEST, <OtExtension as Protocol>::ENTRY
 impl For<Intersect> for Czz24 {
     const ENTRY: Entry = Entry {
         id: "czz24",
-        aliases: &["mqrpmt"],
+        aliases: &["mqrpmt", "czz22"],
         variants: &[],
         task: Intersect::NAME,
         paper: PAPER,
         // ecdh-hfh99 sends less, and carries payloads.
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_TEST),
         deviations: &[
             DIGESTS,
             SHUFFLED,
@@ -55,6 +57,7 @@ impl For<Union> for Czz24 {
         paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_TEST),
         deviations: &[
             DIGESTS,
             SHUFFLED,
@@ -75,6 +78,7 @@ impl For<Cardinality> for Czz24 {
         paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_TEST_COUNT),
         deviations: &[DIGESTS, SHUFFLED],
         modes: &semi_honest(Rounds::exactly(2), TEST, BESIDE_COUNT),
     };
@@ -89,6 +93,7 @@ impl For<Sum> for Czz24 {
         paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_TEST),
         deviations: &[DIGESTS, SHUFFLED, SUMS, "Sums in Z_2^64."],
         modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_SUM),
     };
@@ -104,6 +109,7 @@ impl For<UnionCardinality> for Czz24 {
         // The model of times has no measurements of it yet.
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_TEST_COUNT),
         deviations: &[DIGESTS, SHUFFLED, UNION_COUNT],
         modes: &semi_honest(Rounds::exactly(2), TEST, BESIDE_UNION_COUNT),
     };
@@ -118,6 +124,7 @@ impl For<UnionSum> for Czz24 {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_TEST),
         deviations: &[DIGESTS, SHUFFLED, SUMS, UNION_SUM],
         modes: &semi_honest(Rounds::exactly(5), TEST_AND_OT, BESIDE_SUM),
     };

@@ -13,6 +13,7 @@ use super::Gmr21;
 use crate::membership::{
     BESIDE_COUNT, BESIDE_SUM, BESIDE_UNION, BESIDE_UNION_COUNT, For, UNION_COUNT, UNION_SUM, semi_honest,
 };
+use crate::styles;
 use crate::tasks::{Cardinality, Intersect, Sum, Union, UnionCardinality, UnionSum};
 
 const PAPER: Paper = Paper {
@@ -47,6 +48,7 @@ impl For<Intersect> for Gmr21 {
         // The VOLE rows send a tenth of it.
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::SHUFFLED_TEST),
         deviations: &[OPPRF, NETWORK, TESTS, TRANSFER],
         modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_COUNT),
     };
@@ -62,6 +64,7 @@ impl For<Union> for Gmr21 {
         // czz24-union sends a third of it.
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::SHUFFLED_TEST),
         deviations: &[
             OPPRF,
             NETWORK,
@@ -89,6 +92,7 @@ impl For<Cardinality> for Gmr21 {
         // vesica-cardinality sends a third of it.
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::SHUFFLED_TEST_COUNT),
         deviations: &[OPPRF, NETWORK, TESTS],
         modes: &semi_honest(Rounds::between(9, 11), ASSUMPTIONS, BESIDE_COUNT),
     };
@@ -103,6 +107,7 @@ impl For<Sum> for Gmr21 {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::SHUFFLED_TEST),
         deviations: &[OPPRF, NETWORK, TESTS, TRANSFER, "Sums in Z_2^64, each value under one of the pads itself."],
         modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_SUM),
     };
@@ -118,6 +123,7 @@ impl For<UnionCardinality> for Gmr21 {
         // vesica-union-cardinality sends a third of it.
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::SHUFFLED_TEST_COUNT),
         deviations: &[OPPRF, NETWORK, TESTS, UNION_COUNT],
         modes: &semi_honest(Rounds::between(9, 11), ASSUMPTIONS, BESIDE_UNION_COUNT),
     };
@@ -132,6 +138,7 @@ impl For<UnionSum> for Gmr21 {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::SHUFFLED_TEST),
         deviations: &[OPPRF, NETWORK, TESTS, TRANSFER, UNION_SUM],
         modes: &semi_honest(Rounds::between(13, 15), ASSUMPTIONS, BESIDE_SUM),
     };

@@ -6,6 +6,7 @@ use vesica_structures::facts::Paper;
 
 use super::{Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::{BESIDE_UNION, For, semi_honest};
+use crate::styles;
 use crate::tasks::Union;
 
 const INDICATOR: &str = "The indicator is the neutral element instead of a random string, and the table is encrypted \
@@ -42,6 +43,7 @@ impl For<Union> for Zcl23Pk<Garbled> {
         // czz24-union sends less, and takes half of the group operations.
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::ZCL23_PK),
         deviations: &[
             INDICATOR,
             "The garbled cuckoo table has 1.55 cells an item, by a bound that is proven over every field, instead of \
@@ -66,6 +68,7 @@ impl For<Union> for Zcl23Pk<NarrowBand> {
         // vesica-union and czz24-union are faster.
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::ZCL23_PK),
         deviations: &[
             INDICATOR,
             "Rows of 192 bits start at multiples of eight columns, and the number of columns, 1.18 an item, follows \

@@ -7,6 +7,7 @@ use vesica_structures::facts::Paper;
 
 use super::Zcl23Sk;
 use crate::membership::{BESIDE_UNION, For, semi_honest};
+use crate::styles;
 use crate::tasks::Union;
 
 impl For<Union> for Zcl23Sk {
@@ -23,6 +24,7 @@ impl For<Union> for Zcl23Sk {
         // vesica-union sends a seventh of it.
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::ZCL23_SK),
         deviations: &[
             "A ciphertext is one block of the cipher, which holds the indicator and random bits that differ from item \
              to item.",

@@ -60,6 +60,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The protocol `cm20`.
@@ -79,6 +80,7 @@ impl Protocol for Cm20 {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CM20),
         deviations: &[
             "The key of the places travels before the matrix and not after it, so that the sender looks bits up as \
              columns come. Semi-honest only: the paper's claim against a malicious sender is not made.",

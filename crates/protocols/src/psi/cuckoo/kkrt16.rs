@@ -5,6 +5,7 @@ use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::Unsupported;
 
 use super::{Chunks, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The paper KKRT16.
@@ -21,6 +22,7 @@ impl Paper for Kkrt16 {
         paper: <Oprf as Protocol>::ENTRY.paper,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CUCKOO_ONE),
         deviations: &[
             NO_STASH,
             "The OPRF's input is a hash of 128 bits, under a key of the run for each of the three functions, instead of \

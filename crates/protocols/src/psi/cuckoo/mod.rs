@@ -8,7 +8,7 @@
 //!                                                                     each y in one of its bins h_b(y)
 //!   F_(j,k)                 [ 1-of-N OT, for each bin j and chunk k ]  F_(j,k)(chunk k of s_b(y)) for the y of bin j = h_b(y)
 //!
-//!   sum over k of F_(j,k)(chunk k of s_b(x)), j = h_b(x), for b = 1, 2, 3: tag, key     the same: tag, key
+//!   H(j, sum over k of F_(j,k)(chunk k of s_b(x))), j = h_b(x), for b = 1, 2, 3: tag, key     the same: tag, key
 //!                                2. the tags of X, three an item, in an order that says nothing
 //!      ------------------------------------------------------------------------>
 //!                                                                     y matches if its tag is among them
@@ -40,10 +40,13 @@
 //! # Sums of chunks
 //!
 //! For `x` outside of `Y` some chunk of its string differs from the receiver's in that bin, and the value
-//! at it is pseudo-random to the receiver. Several sums of one bin depend on each other if each chunk value
-//! occurs an even number of times among them, the receiver's own string included: four different strings
-//! of `t` chunks do that with probability `3^t 2^-(16 t)`. Strings are hashes under a salt that comes after
-//! the items, so that nobody can choose them.
+//! at it is pseudo-random to the receiver. So is the sum, but several sums of one bin depend on each other:
+//! four strings that mix the chunks of two, and in any case more than `255 t` strings of `t` chunks, which a
+//! bin has where the receiver's set is much smaller than the sender's. Therefore tags and keys are hashes `H`
+//! of bin and sum, a random oracle: whoever does not know a sum knows nothing of its hash, whatever it knows of
+//! other hashes. Sums of different strings are equal with probability `2^-128` a pair. Strings are hashes
+//! under a salt, and sets must be fixed before the set-up, in which it comes. Where a string is one chunk
+//! (`kkrt16`, `oos17`) the transfer's value is the tag itself.
 
 mod kkrt16;
 mod messages;
@@ -174,6 +177,9 @@ const NO_STASH: &str = "A table of 1.3 n bins, and more for small sets, by a bou
                                    three bins are distinct, and items are placed along augmenting paths.";
 const SORTED_TAGS: &str = "The three lists of values are sorted together and Golomb-Rice coded, and a \
                                       value is wide enough for all pairs.";
+const HASHED_SUMS: &str = "A tag is a hash of a bin and the sum of its chunks' values, instead of the sum: sums of many \
+                           strings in a bin depend on each other, which leaves the papers' argument a gap where the \
+                           sender's set is much the larger one.";
 const PAYLOADS: &str = "A payload travels three times, once under each tag of its item.";
 const ONE_LEARNS: &str = "Both do not learn: which of an item's tags came back would say where the \
                                      receiver put the item.";

@@ -6,6 +6,7 @@ use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 
 use super::{Chunks, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
 use crate::bins::POSITIONS;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The paper OOS17.
@@ -22,6 +23,7 @@ impl Paper for Oos17 {
         paper: <Ot as Protocol>::ENTRY.paper,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CUCKOO_ONE),
         deviations: &[
             NO_STASH,
             "A string has as many bits as the pairs of items that meet in a bin ask for, instead of those of the \

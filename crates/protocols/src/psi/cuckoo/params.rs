@@ -1,4 +1,4 @@
-//! All numbers of a run. Their derivation is in docs/parameters/cuckoo.md.
+//! All numbers of a run. Their derivation is in docs/parameters/psi-cuckoo.md.
 
 use std::ops::RangeInclusive;
 
@@ -65,6 +65,13 @@ impl Params {
         let sizes =
             [finish.sender_items, finish.receiver_items, self.bins, finish.tag_bits as usize, finish.payload_bytes];
         Places::new(self, Hashes::new(P::CONTEXT, ch, salt, &sizes, self.bins))
+    }
+
+    /// The key of the hash of sums of a run.
+    pub(super) fn key_of_sums<P: Paper>(&self, ch: &Channel, salt: &[u8; 32]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 psi-cuckoo 2026 salt to the key of sums");
+        hasher.update(&ch.session()).update(salt).update(P::ENTRY.id.as_bytes());
+        *hasher.finalize().as_bytes()
     }
 
     /// The salt, the transfers, tags and payloads; nothing if a set is empty.

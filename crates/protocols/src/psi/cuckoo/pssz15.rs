@@ -8,7 +8,8 @@ use vesica_structures::hashing::right_bits;
 
 use super::places::POSITION_BITS;
 use super::psz14::bits_for_all_pairs;
-use super::{Chunks, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
+use super::{Chunks, HASHED_SUMS, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The paper PSSZ15.
@@ -29,6 +30,7 @@ impl Paper for Pssz15 {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CUCKOO_CHUNKS),
         deviations: &[
             NO_STASH,
             "The number of bins is no power of two: the function of the right part is added to the left one modulo \
@@ -37,6 +39,7 @@ impl Paper for Pssz15 {
              stands for several items.",
             "The right part is at least so wide that at most two of the receiver's items share one, except with \
              probability 2^-43: the bound for the table is for independent positions.",
+            HASHED_SUMS,
             SORTED_TAGS,
             PAYLOADS,
             ONE_LEARNS,

@@ -5,7 +5,8 @@ use vesica_mpc::code_oprf::{Kk13, WalshHadamard};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{FailureEvent, Paper as Publication, Unsupported, ceil_log2};
 
-use super::{Chunks, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
+use super::{Chunks, HASHED_SUMS, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The paper PSZ14.
@@ -26,11 +27,13 @@ impl Paper for Psz14 {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CUCKOO_CHUNKS),
         deviations: &[
             NO_STASH,
             "An item has one value for each of its bins, the sum for its own string (as in PSSZ15), instead of one \
              for each place that a bin is padded to.",
             "A string is a hash of the item and its position, of 41 + log2(n_s) + log2(n_r) bits and up to 7 more.",
+            HASHED_SUMS,
             SORTED_TAGS,
             PAYLOADS,
             ONE_LEARNS,

@@ -1,31 +1,37 @@
-//! Sums of what a bin's transfers give, which come part by part.
+//! Sums of what a bin's transfers give, which come part by part, and the values that are made of them.
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use vesica_mpc::tasks::PrfOutputs;
 use vesica_structures::secret::Secret;
+
+/// Fewest sums that are worth a task of a thread.
+const MIN_SUMS: usize = 256;
 
 /// Adds up the values of the transfers of each bin. A part of the transfers may begin and end within a
 /// bin.
 pub(super) struct Sums {
     /// Transfers a bin.
     transfers: usize,
+    /// Of the hash of sums.
+    key: [u8; 32],
     /// For each block of an output the sums of the bin that the last part did not finish.
     unfinished: Vec<Secret<Vec<u128>>>,
 }
 
-/// The sums of some bins, which are finished.
+/// The values of some bins, which are finished: hashes of the sums if several transfers are added up.
 pub(super) struct Finished {
     /// The bins.
     pub(super) bins: Range<usize>,
-    /// For each block of an output a sum for each entry of each bin, in order.
+    /// For each block of an output a value for each entry of each bin, in order.
     pub(super) sums: Vec<Secret<Vec<u128>>>,
 }
 
 impl Sums {
-    /// None yet, for outputs of `blocks` blocks.
-    pub(super) fn new(transfers: usize, blocks: usize) -> Self {
-        Self { transfers, unfinished: (0..blocks).map(|_| Secret::new(Vec::new())).collect() }
+    /// None yet, for outputs of `blocks` blocks. `key` is that of the run's hash.
+    pub(super) fn new(transfers: usize, blocks: usize, key: [u8; 32]) -> Self {
+        Self { transfers, key, unfinished: (0..blocks).map(|_| Secret::new(Vec::new())).collect() }
     }
 
     /// The transfers of a bin that are in a part of them.
@@ -71,8 +77,29 @@ impl Sums {
             }
             all.push(sums);
         }
-        Finished { bins: bins.start..bins.end - usize::from(ends_within), sums: all }
+        let finished = bins.start..bins.end - usize::from(ends_within);
+        if self.transfers > 1 {
+            let of_entries: Vec<u32> =
+                finished.clone().flat_map(|bin| std::iter::repeat_n(bin as u32, load(bin))).collect();
+            for (block, sums) in (0..).zip(&mut all) {
+                sums.par_iter_mut().zip(&of_entries).with_min_len(MIN_SUMS).for_each(|(sum, &bin)| {
+                    *sum = hash(&self.key, bin, block, *sum);
+                });
+            }
+        }
+        Finished { bins: finished, sums: all }
     }
+}
+
+/// The value of a bin's entry whose chunks add up to `sum`. Sums depend on each other where a bin has many
+/// entries; their hashes do not.
+fn hash(key: &[u8; 32], bin: u32, block: u8, sum: u128) -> u128 {
+    let mut input = [0; 21];
+    input[..16].copy_from_slice(&sum.to_le_bytes());
+    input[16..20].copy_from_slice(&bin.to_le_bytes());
+    input[20] = block;
+    let output: [u128; 2] = bytemuck::cast(*blake3::keyed_hash(key, &input).as_bytes());
+    u128::from_le(output[0])
 }
 
 #[cfg(test)]
@@ -89,10 +116,11 @@ mod tests {
             0x9e37_79b9_u128.pow(2 + block as u32) * (transfer * 7 + entry + 1) as u128
         };
         let expected = |block: usize, bin: usize, entry: usize| {
-            (3 * bin..3 * bin + 3).fold(0, |sum, transfer| sum ^ value(block, transfer, entry))
+            let sum = (3 * bin..3 * bin + 3).fold(0, |sum, transfer| sum ^ value(block, transfer, entry));
+            hash(&[7; 32], bin as u32, block as u8, sum)
         };
         for length in [1, 2, 3, 4, 7, 50, 120] {
-            let mut sums = Sums::new(transfers, blocks);
+            let mut sums = Sums::new(transfers, blocks, [7; 32]);
             let mut next = 0;
             for start in (0..transfers * bins).step_by(length) {
                 let part = start..(start + length).min(transfers * bins);
@@ -116,5 +144,26 @@ mod tests {
             }
             assert_eq!(next, bins);
         }
+    }
+
+    /// Equal sums of different bins and blocks, and of runs with different keys, are different values; one
+    /// transfer's values stay as they are.
+    #[test]
+    fn values_are_hashes_of_bin_block_and_sum() {
+        let values =
+            [hash(&[1; 32], 2, 0, 9), hash(&[1; 32], 3, 0, 9), hash(&[1; 32], 2, 1, 9), hash(&[2; 32], 2, 0, 9)];
+        let mut different = values.to_vec();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), values.len());
+        // Two strings that share no chunk and two that mix them: the sums depend on each other, the values do not.
+        let chunk = |number: u128| number.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        let entries = [[1, 2], [3, 4], [1, 4], [3, 2]].map(|[one, other]: [u128; 2]| [chunk(one), chunk(other + 8)]);
+        assert_eq!(entries.iter().fold(0, |all, [one, other]| all ^ one ^ other), 0);
+        let by_transfer = (0..2).flat_map(|transfer| entries.map(|entry| entry[transfer])).collect();
+        let finished = Sums::new(2, 1, [1; 32]).add(0..2, |_| entries.len(), &PrfOutputs { values: by_transfer });
+        assert_ne!(finished.sums[0].iter().fold(0, |all, value| all ^ value), 0);
+        let alone = Sums::new(1, 1, [1; 32]).add(0..1, |_| 2, &PrfOutputs { values: vec![5, 6] });
+        assert_eq!(**alone.sums[0], vec![5, 6]);
     }
 }

@@ -52,6 +52,7 @@ pub use sender::Sender;
 use crate::ecdh::secp256k1::ASSUMPTIONS as SECP256K1_ASSUMPTIONS;
 use crate::ecdh::x25519::{ASSUMPTIONS as X25519_ASSUMPTIONS, X25519};
 use crate::ecdh::{self, Exponent};
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The paper of the protocol, and of its version for cardinalities.
@@ -115,6 +116,7 @@ impl Variant for Ristretto {
         paper: PAPER,
         status: Status::Recommended,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_PSI),
         deviations: &[
             "An elliptic curve group (Ristretto255) instead of the integers modulo a prime.",
             OWN_BLINDING,
@@ -139,6 +141,7 @@ impl Variant for Montgomery {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_PSI),
         deviations: &[
             "An elliptic curve (Curve25519, u-coordinates, as in X25519) instead of the integers modulo a prime. Items \
              are hashed by Elligator 2 (RFC 9380), into the subgroup of prime order; exponents are multiples of eight.",
@@ -164,6 +167,7 @@ impl Variant for Koblitz {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_PSI),
         deviations: &[
             "An elliptic curve group (secp256k1, items hashed by SSWU of RFC 9380) instead of the integers modulo a prime.",
             OWN_BLINDING,

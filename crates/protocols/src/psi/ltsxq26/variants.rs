@@ -6,6 +6,7 @@ use vesica_structures::okvs;
 
 use super::oracle::{self, FixedKeyAes, Sha256};
 use super::{Variant, params};
+use crate::styles;
 use crate::tags::{self, TagCoding};
 use crate::tasks::{Intersect, SIZES};
 
@@ -80,6 +81,7 @@ macro_rules! broken_row {
                 paper: PAPER,
                 status: Status::Broken { how: HOW, false_match_bits: None },
                 cost: CostClass::Symmetric,
+                map_and_compare: Some(styles::BITS_OF_HASHES),
                 deviations: $deviations,
                 modes: $modes,
             };
@@ -129,6 +131,7 @@ impl Variant for Wide {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::BITS_OF_HASHES),
         deviations: &[
             "Figure 14 with l of 396 to 461 instead of log2(n_s n_r) + 40, so that each of the sender's items outside \
              of the intersection differs from what the receiver knows in 128 unknown bits of s, except with 2^-41 for \

@@ -70,6 +70,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 use params::Layout;
 
@@ -145,6 +146,7 @@ impl Variant for SpotLow {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Polynomials,
+        map_and_compare: Some(styles::SPOT_LOW),
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one \
@@ -174,6 +176,7 @@ impl Variant for SpotFast {
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Polynomials,
+        map_and_compare: Some(styles::SPOT_FAST),
         deviations: &[
             FIELD,
             "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",

@@ -8,6 +8,7 @@ use vesica_structures::facts::Paper;
 use vesica_structures::okvs;
 
 use super::Variant;
+use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
 const MODES: &[Mode] = &[Mode::semi_honest(
@@ -43,6 +44,7 @@ impl Variant for Paxos {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::PRTY20),
         deviations: &[
             BINS,
             "Semi-honest mode only, with the identity instead of a linear code: H_1 gives as many random bits as a row \

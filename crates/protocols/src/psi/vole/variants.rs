@@ -12,6 +12,7 @@ use vesica_structures::okvs;
 
 use super::Variant;
 use super::params::{TagCoding, Values};
+use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
 /// The paper of the clustered OKVS and of VOLE over a subfield.
@@ -119,6 +120,7 @@ impl Variant for Rs21 {
         paper: opprf::PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::VOLE),
         deviations: &[
             NO_PAXOS,
             "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
@@ -146,6 +148,7 @@ impl Variant for Rr22 {
         paper: RR22,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::VOLE),
         deviations: &[
             NO_INPUT_ORDER,
             "Semi-honest mode: B = GF(2^64) while 41 + log2(n_s) <= 64, else GF(2^128).",
@@ -182,6 +185,7 @@ impl Variant for VoleFast {
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::VOLE),
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
@@ -208,6 +212,7 @@ impl Variant for VoleLean {
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::VOLE),
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };

@@ -8,6 +8,7 @@ use vesica_party::{CostClass, Entry, Mode, Resistance, Rounds, Security, Status,
 use vesica_structures::facts::{Paper, Unsupported};
 
 use super::{Client, Configuration, Form, RowParams, Server};
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// A row of the registry.
@@ -95,6 +96,7 @@ const fn entry(id: &'static str, status: Status, deviations: &'static [&'static 
         paper: PAPER,
         status,
         cost: CostClass::Lattice,
+        map_and_compare: Some(styles::HE_PRODUCTS),
         deviations,
         modes,
     }

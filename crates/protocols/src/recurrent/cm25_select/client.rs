@@ -126,6 +126,12 @@ fn cipher_seed(seeds: &[u8; SEED_BYTES]) -> Seed {
 }
 
 impl Client {
+    /// Whether so many queries may still be asked.
+    pub fn has_left(&self, queries: u64) -> bool {
+        let items = queries.saturating_mul(self.params.query_items as u64);
+        self.asked.saturating_add(items) <= ITEMS_AN_ENROLMENT
+    }
+
     pub(super) fn hash_seed(&self) -> u128 {
         let mut seed = [0; 16];
         seed.copy_from_slice(&self.seeds[..16]);

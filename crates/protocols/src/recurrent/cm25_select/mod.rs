@@ -72,8 +72,9 @@
 //! # What it does not hold
 //!
 //! - Nothing where a side does not follow the protocol. The server decrypts whatever a client sends,
-//!   and the client sees whether slots are zero: about 8,192 made-up ciphertexts read the server's
-//!   key, and so the set. A server that sends another table decides what matches, and by ciphertexts
+//!   and what it answers depends on that. 16 made-up items, one for each factor of `X^4096 + 1` modulo
+//!   `t`, read the server's key, and so the set: the client chooses by its mask what the server's
+//!   arrangement of slots multiplies. No bound on queries helps. A server that sends another table decides what matches, and by ciphertexts
 //!   with prepared noise reads what was selected.
 //! - A server that aborts for exhausted noise tells so. Honest ciphertexts never have it. A client goes
 //!   on, and counts the item among those of which nothing is known.
@@ -109,6 +110,7 @@ pub use params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, Params};
 pub use server::{Server, Session};
 
 use crate::recurrent::ciphertexts::read_half;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 use params::scheme;
 
@@ -138,6 +140,7 @@ impl Service for Cm25Select {
         },
         status: Status::Sound,
         cost: CostClass::Lattice,
+        map_and_compare: Some(styles::HE_SELECT),
         deviations: &[
             "Each hash function has a sub-table of its own, in its own quarter of the slots. The client selects one \
              slot of each by products with plaintexts, instead of multiplying ciphertexts; a bin then says which \

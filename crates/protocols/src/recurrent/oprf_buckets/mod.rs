@@ -120,6 +120,7 @@ pub use params::{PREFIX_BITS, Params};
 pub use server::Server;
 
 use crate::recurrent::filter::Output;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The service `oprf-buckets`.
@@ -165,6 +166,7 @@ impl Service for OprfBuckets {
         },
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::BUCKETS),
         deviations: &[
             "The function is that of RFC 9497 on Ristretto255, whose outputs are hashes. In the paper, buckets hold \
              the points themselves: the hash of an item to a curve, times the server's key.",

@@ -92,6 +92,7 @@ pub use client::Client;
 pub use params::{Params, QUERIES_AN_ENROLMENT};
 pub use server::Server;
 
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// Items whose look-ups are answered together: the server reads its set once for all of them.
@@ -115,6 +116,7 @@ impl Service for OprfPir {
         status: Status::Sound,
         // Of a set that is large: its outputs, 2^24 of them in minutes, beside queries of some 20 ms an item.
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::LOOK_UP),
         deviations: &[
             "The paper looks up records by their numbers. Here an output of the function of RFC 9497 says in which \
              bucket of the server's set an item lies, and under which tag; a bucket is a record.",

@@ -28,8 +28,12 @@ pub(super) const CHECK_BYTES: usize = 8;
 /// 150 MB/s beside a memory of 10 GB/s.
 const READ_BYTES_A_SENT_BYTE: usize = 64;
 
-/// Most items whose answers a client awaits: it keeps 2 KiB of each.
-const MOST_ITEMS_IN_FLIGHT: usize = 1 << 13;
+/// Most bytes of queries that a client has sent, or queued to send, before it awaits the first answer:
+/// enough for a link of 1 Gbit/s with a round trip of 100 ms.
+const QUERY_BYTES_IN_FLIGHT: usize = 12 << 20;
+
+/// What a client keeps of a query until its answer comes.
+const KEPT_BYTES_A_QUERY: usize = DEGREE + 128;
 
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,8 +123,16 @@ impl Params {
 
     /// How many answers a client awaits at a time, at least as many as a server makes together.
     pub(super) fn items_in_flight(&self) -> usize {
-        let items = ANSWER_BYTES_IN_FLIGHT / self.shape.answer_bytes();
-        items.clamp(super::ITEMS_AT_A_TIME, MOST_ITEMS_IN_FLIGHT)
+        let answers = ANSWER_BYTES_IN_FLIGHT / self.shape.answer_bytes();
+        let queries = QUERY_BYTES_IN_FLIGHT / self.shape.query_bytes();
+        answers.min(queries).max(super::ITEMS_AT_A_TIME)
+    }
+
+    /// Most bytes that a client holds of look-ups under way: their queries may all be queued at once.
+    pub fn bytes_in_flight(&self) -> u64 {
+        // A queue that grows takes up to twice what it holds.
+        let item = 2 * self.shape.query_bytes() + KEPT_BYTES_A_QUERY + self.shape.answer_bytes();
+        (self.items_in_flight().min(self.query_items) * item) as u64
     }
 
     /// About what the matrix of a set takes while it is prepared, in bytes: the records twice, and what

@@ -74,6 +74,7 @@ pub use server::Server;
 
 use crate::ecdh::Point;
 use crate::recurrent::filter::Output;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The service `ra17`.
@@ -108,6 +109,7 @@ impl Service for Ra17 {
         },
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::FIXED_KEY),
         deviations: &[
             "Ristretto255 instead of the paper's elliptic curve.",
             "Sorted tags, Golomb-Rice coded, instead of a cuckoo filter. They are as wide as collisions over all \

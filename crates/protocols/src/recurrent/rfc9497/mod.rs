@@ -111,6 +111,7 @@ pub use params::Params;
 pub use server::Server;
 
 use crate::recurrent::filter;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The service `oprf-rfc9497`.
@@ -141,6 +142,7 @@ impl Service for OprfRfc9497 {
         },
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::FIXED_KEY),
         deviations: &[
             "The RFC has no sets. The server sends what an output says of each of its items: a tag, of the width that \
              collisions over all queries of a client allow, sorted and Golomb-Rice coded; and a payload, encrypted \

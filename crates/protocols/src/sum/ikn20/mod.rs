@@ -47,6 +47,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::styles;
 use crate::tasks::{AggregateRequest, EXACT_COUNT, SIZES, Sum};
 
 /// Domain of the hash to the group.
@@ -72,6 +73,7 @@ impl Protocol for Ikn20 {
         },
         status: Status::Sound,
         cost: CostClass::GroupOperations,
+        map_and_compare: Some(styles::DH_SUM),
         deviations: &[
             "The receiver learns the sum, not the party that has the values: the receiver adds a uniform r before it \
              lets the sender decrypt, and the sender returns the result.",

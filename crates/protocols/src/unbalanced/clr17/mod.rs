@@ -86,6 +86,7 @@ pub use server::{Server, Session};
 
 #[cfg(doc)]
 use super::Shape;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The service `clr17`.
@@ -105,6 +106,7 @@ impl Service for Clr17 {
         },
         status: Status::Sound,
         cost: CostClass::Lattice,
+        map_and_compare: Some(styles::HE),
         deviations: &[
             "Items are hashed to limbs of 17 bits, as many as false matches over all queries of a client with \
              probability 2^-42 take, each in a ciphertext of its own. The limbs of a bin are multiplied together by a \

@@ -100,6 +100,7 @@ pub use server::Server;
 
 #[cfg(doc)]
 use super::Shape;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The service `cmdg21`.
@@ -119,6 +120,7 @@ impl Service for Cmdg21 {
         },
         status: Status::Sound,
         cost: CostClass::Lattice,
+        map_and_compare: Some(styles::HE_OPRF),
         deviations: &[
             "The OPRF is that of RFC 9497.",
             "One ring for all sizes: 4096 coefficients, a modulus of three primes of 36 bits, plaintexts modulo 147,457. \

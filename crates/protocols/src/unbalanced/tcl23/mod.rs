@@ -120,6 +120,7 @@ use self::messages::Transfer;
 #[cfg(doc)]
 use super::Shape;
 use crate::membership::{BESIDE_UNION, For, MembershipTest, semi_honest};
+use crate::styles;
 use crate::tasks::Union;
 
 pub use params::Params;
@@ -186,6 +187,7 @@ impl For<Union> for Tcl23 {
         },
         status: Status::Sound,
         cost: CostClass::Lattice,
+        map_and_compare: Some(styles::HE_UNION),
         deviations: &[
             "Written without the paper's text, from its outline and facts of the code of mpc4j, which neither refreshes nor \
              floods answers.",

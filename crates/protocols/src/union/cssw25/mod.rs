@@ -120,6 +120,7 @@ use vesica_structures::secret::Secret;
 
 use self::messages::Transfer;
 use crate::membership::{BESIDE_UNION, For, MembershipTest, semi_honest};
+use crate::styles;
 use crate::tasks::Union;
 
 pub use params::Params;
@@ -244,6 +245,7 @@ impl For<Union> for Cssw25 {
         // vesica-union takes about as long, and does not show the bits.
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_UNION),
         deviations: &[
             "The OPRF before the hashing is from VOLE and an OKVS, instead of CM20's.",
             "Circuit PSI is that of vesica-circuit, on opprf-band with cubic equality tests and 1.30 bins an item by a \

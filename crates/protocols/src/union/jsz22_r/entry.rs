@@ -5,6 +5,7 @@ use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions
 
 use super::Jsz22R;
 use crate::membership::{BESIDE_UNION, For, semi_honest};
+use crate::styles;
 use crate::tasks::Union;
 use crate::union::jsz22;
 
@@ -17,6 +18,7 @@ impl For<Union> for Jsz22R {
         paper: jsz22::PAPER,
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::SHUFFLED_TEST),
         deviations: &[
             jsz22::OPRF,
             jsz22::NETWORK,

@@ -6,6 +6,7 @@ use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Protocol, Rounds, Stat
 use vesica_structures::facts::Unsupported;
 
 use super::{Params, Receiver, Sender};
+use crate::styles;
 use crate::tasks::{SIZES, Union, UnionRequest};
 use crate::union::jsz22;
 
@@ -26,6 +27,7 @@ impl Protocol for Jsz22S {
             false_match_bits: None,
         },
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::SHUFFLED_KEYS),
         deviations: &[
             jsz22::OPRF,
             jsz22::NETWORK,

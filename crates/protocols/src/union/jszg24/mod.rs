@@ -105,6 +105,7 @@ use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs::Band;
 
+use crate::styles;
 use crate::tasks::{SIZES, Union, UnionRequest};
 use crate::union::jsz22;
 
@@ -132,6 +133,7 @@ impl Protocol for Jszg24 {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_UNION),
         deviations: &[
             "OPPRF and equality tests are those of vesica-circuit, with 1.30 bins an item by a proven bound (more below \
              2^14 items) and no second try, instead of 1.27.",

@@ -7,6 +7,7 @@ use vesica_structures::facts::Paper;
 
 use super::Krtw19;
 use crate::membership::{EARLY_COUNT, For, semi_honest};
+use crate::styles;
 use crate::tasks::{SIZES, Union};
 
 impl For<Union> for Krtw19 {
@@ -27,6 +28,7 @@ impl For<Union> for Krtw19 {
             false_match_bits: None,
         },
         cost: CostClass::Polynomials,
+        map_and_compare: Some(styles::BIN_TESTS),
         deviations: &[
             "Polynomials over GF(2^128), whose points are the items' digests, instead of a field of about 70 bits.",
             "As many bins that none has more than 64 items of the larger set, by a binomial bound of 2^-44 a side, \

@@ -134,6 +134,7 @@ use vesica_structures::secret::Secret;
 
 use self::messages::Digest;
 use self::peeling::{Hashes, Left, MANY, Peeling};
+use crate::styles;
 use crate::tasks::{SIZES, Union, UnionRequest};
 
 pub use params::Params;
@@ -160,6 +161,7 @@ impl Protocol for Pt26 {
         // No times are recorded yet by which `auto` could choose it.
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::PEELING),
         deviations: &[
             "Only the paper's abstract was at hand: peeling of two tables, equality tests from OT and an OPRF. The \
              condition on a bin, the messages and all parameters are ours, and nobody outside has reviewed them.",

@@ -111,6 +111,7 @@ use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs::Band;
 
+use crate::styles;
 use crate::tasks::{SIZES, Union, UnionRequest};
 
 pub use params::Params;
@@ -137,6 +138,7 @@ impl Protocol for VesicaUnion {
         },
         status: Status::Recommended,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_UNION),
         deviations: &[
             "The OPRF, circuit PSI, permutation and OTs are this project's, on silent VOLE.",
             "The permuted bits stay shared. The receiver's share turns an OT, the sender's picks the pad, and a \

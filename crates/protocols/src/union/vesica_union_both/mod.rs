@@ -35,6 +35,7 @@ use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Securit
 use vesica_structures::facts::{Paper, Unsupported};
 
 use super::vesica_union::VesicaUnion;
+use crate::styles;
 use crate::tasks::{Union, UnionRequest};
 
 pub use params::Params;
@@ -59,6 +60,7 @@ impl Protocol for VesicaUnionBoth {
         // No times are recorded yet by which `auto` could choose it.
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CIRCUIT_UNION_BOTH),
         deviations: &[
             "vesica-union runs twice, the second time with the roles swapped, at twice its cost. All failures of \
              both directions have probability at most 2^-39.",

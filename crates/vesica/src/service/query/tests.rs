@@ -90,6 +90,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         wait: Duration::from_secs(20),
         deadline: None,
         security: Security::Malicious,
+        trust_server: false,
         leak_prefix: None,
         max_set_items: 1000,
         destination: Destination {

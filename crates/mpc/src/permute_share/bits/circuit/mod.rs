@@ -72,6 +72,7 @@ impl<N: Shape> Protocol for SwitchCircuit<N> {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "GMW instead of garbled circuits, with a random table of four bits for each gate instead of triples",
             match N::NETWORK {

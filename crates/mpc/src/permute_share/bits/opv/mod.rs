@@ -78,6 +78,7 @@ impl Protocol for PuncturedVectors {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "vectors of four bits, so that no level of a tree sends more than bits: larger vectors send 580 MB or \
              more for the 1.36 million bins of 2^20 items, where these send 21",

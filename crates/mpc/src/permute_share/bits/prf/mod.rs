@@ -131,6 +131,7 @@ impl Protocol for WeakPrf {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: None,
         deviations: &[
             "one output bit, and only the 64 of 256 trits that it needs: those of a row of the matrix B in systematic \
              form, which has as many ones",

@@ -64,6 +64,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use super::filter::Filter;
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The protocol `dcw13`.
@@ -83,6 +84,7 @@ impl Protocol for Dcw13 {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::GBF),
         deviations: &[
             "Semi-honest mode only. The paper's malicious mode is insecure, as Rindal and Rosulek showed (ePrint \
              2016/746): shares of the key are not checked, so that a sender learns bits of the filter from whether \

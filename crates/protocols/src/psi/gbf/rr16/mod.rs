@@ -99,6 +99,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The protocol `rr16`.
@@ -131,6 +132,7 @@ impl Protocol for Rr16 {
         },
         status: Status::Sound,
         cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::GBF),
         deviations: &[
             "Choices are uniform (alpha = 1/2), as random OTs give them, and filters are half full; so there are more \
              hash functions than in the paper (139 instead of 91 at 2^16 items), and fewer OTs. Bounds count the ones that \
