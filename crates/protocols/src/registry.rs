@@ -25,6 +25,8 @@ use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::zcl23_sk::Zcl23Sk;
 use crate::psi::cm20::{self, Cm20};
 use crate::psi::cuckoo::{CuckooPsi, Kkrt16, Oos17, Pssz15, Psz14};
+use crate::psi::gbf::dcw13::{self, Dcw13};
+use crate::psi::gbf::rr16::{self, Rr16};
 use crate::psi::hfh99::{self, Hfh99};
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::opened_shares::{self, OpenedShares};
@@ -78,6 +80,8 @@ registries! {
         CuckooPsi<Pssz15>,
         CuckooPsi<Kkrt16>,
         CuckooPsi<Oos17>,
+        Dcw13,
+        Rr16,
         Cm20,
         Prty19<SpotLow>,
         Prty19<SpotFast>,
@@ -189,6 +193,8 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::membership::zcl23_sk::messages::MESSAGES,
         cm20::messages::MESSAGES,
         crate::psi::cuckoo::MESSAGES,
+        dcw13::MESSAGES,
+        rr16::MESSAGES,
         crate::psi::ltsxq26::messages::MESSAGES,
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::prty20::MESSAGES,

@@ -145,6 +145,14 @@ pub(crate) const PRTY20: MapAndCompare = style(
     Compare::Set,
     Work::symmetric("2 n_s + 2 n_r hashes; AES for a row of some 450 bits a cell; the table's cells"),
 );
+/// A garbled Bloom filter over the transfers of its cells, partly opened in the malicious row.
+pub(crate) const GBF: MapAndCompare = style(
+    Map::MultiPointOprf,
+    Compare::Set,
+    Work::symmetric(
+        "30 to 80 AES for the positions of each of n_s + n_r; a random transfer for each of 80 to 210 n_r cells; n_s + n_r hashes of sums",
+    ),
+);
 /// A table in a silent VOLE.
 pub(crate) const VOLE: MapAndCompare = style(
     Map::MultiPointOprf,

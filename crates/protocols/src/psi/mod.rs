@@ -6,6 +6,7 @@
 pub mod cm20;
 pub mod cuckoo;
 pub mod finish;
+pub mod gbf;
 pub mod hfh99;
 pub mod ltsxq26;
 pub mod opened_shares;

@@ -133,7 +133,7 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use crate::fields::{Gf64, Value};
-    use crate::okvs::{Band, Clustered, EncodeFailure, FreeCells, Okvs, Paxos};
+    use crate::okvs::{Band, Clustered, EncodeFailure, FreeCells, Gbf, Okvs, Paxos};
     use crate::rng::SecretRng;
 
     /// What `Okvs` says of parts and arrangements.
@@ -180,6 +180,9 @@ mod tests {
             parts_travel::<Paxos>(count);
             parts_travel::<Band>(count);
         }
+        for count in [0, 1, 10, 500, 5000, 50_000] {
+            parts_travel::<Gbf>(count);
+        }
     }
 
     #[test]
@@ -196,6 +199,7 @@ mod tests {
         stopped::<Clustered>();
         stopped::<Paxos>();
         stopped::<Band>();
+        stopped::<Gbf>();
     }
 
     /// Neither arrangements, nor tables, nor values show how many threads there were.
@@ -218,6 +222,7 @@ mod tests {
         assert!(run::<Clustered>(1) == run::<Clustered>(3));
         assert!(run::<Paxos>(1) == run::<Paxos>(3));
         assert!(run::<Band>(1) == run::<Band>(3));
+        assert!(run::<Gbf>(1) == run::<Gbf>(3));
         // More threads than parts of the table.
         assert!(run::<Band>(1) == run::<Band>(16));
     }

@@ -4,6 +4,7 @@
 mod arrangement;
 pub mod band;
 pub mod clustered;
+pub mod gbf;
 pub mod paxos;
 
 use std::ops::Range;
@@ -11,6 +12,7 @@ use std::ops::Range;
 pub use arrangement::Arrangement;
 pub use band::Band;
 pub use clustered::Clustered;
+pub use gbf::Gbf;
 pub use paxos::Paxos;
 
 use crate::facts::Unsupported;

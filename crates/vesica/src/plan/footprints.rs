@@ -40,6 +40,11 @@ const fn in_ciphertexts(row: Footprint) -> Footprint {
     Footprint { totals: Totals::InCiphertexts, ..row }
 }
 
+/// A row that holds what some transfers give at a time.
+const fn of_transfers(row: Footprint) -> Footprint {
+    Footprint { totals: Totals::Transfers, ..row }
+}
+
 const fn coefficients([fixed_kib, per_sender_item, per_receiver_item]: [u64; 3]) -> Coefficients {
     Coefficients { fixed_kib, per_sender_item, per_receiver_item }
 }
@@ -65,6 +70,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("czz24-union", Security::SemiHonest, [[204, 140, 75], [204, 140, 32]]),
     row("czz24-union-cardinality", Security::SemiHonest, [[55, 45, 79], [43, 87, 34]]),
     row("czz24-union-sum", Security::SemiHonest, [[204, 110, 75], [205, 110, 32]]),
+    of_transfers(row("dcw13", Security::SemiHonest, [[400, 60, 4], [400, 4, 80]])),
     row("ecdh-ca-cgt12", Security::SemiHonest, [[107, 95, 75], [38, 16, 106]]),
     row("ecdh-ca-hfh99", Security::SemiHonest, [[52, 45, 75], [48, 85, 32]]),
     row("ecdh-hfh99", Security::SemiHonest, [[75, 89, 0], [44, 13, 86]]),
@@ -105,6 +111,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("psz14", Security::SemiHonest, [[3500, 240, 12], [2200, 2, 120]]),
     row("pt26", Security::SemiHonest, [[2360, 245, 214], [2791, 347, 347]]),
     row("ra17", Security::SemiHonest, [[842, 60, 0], [374, 11, 153]]),
+    of_transfers(row("rr16", Security::Malicious, [[400, 60, 4], [400, 4, 80]])),
     row("rr17-de", Security::Malicious, [[4500, 1100, 400], [4500, 450, 1700]]),
     row("rr17-ec", Security::Malicious, [[4500, 170, 430], [2470, 10, 300]]),
     row("rr22", Security::Malicious, [[2916, 95, 118], [2833, 1, 225]]),

@@ -59,6 +59,9 @@ pub enum Totals {
     Cells,
     /// Not at all: the sender makes polynomials of payloads, whose number depends on the width of a payload.
     Labels,
+    /// Not at all: both sides hold what some transfers give at a time, whose number is not in a line on the
+    /// number of items.
+    Transfers,
 }
 
 /// What one side allocates.

@@ -355,7 +355,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             | Totals::Buckets
             | Totals::InCiphertexts
             | Totals::Cells
-            | Totals::Labels => (64 * columns, columns * INNER_PRODUCT_BYTES),
+            | Totals::Labels
+            | Totals::Transfers => (64 * columns, columns * INNER_PRODUCT_BYTES),
         };
         items.saturating_mul(per_item).saturating_add(fixed)
     }

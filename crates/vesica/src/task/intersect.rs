@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::service::Service;
-use vesica_party::{Abort, Channel, Role};
+use vesica_party::{Abort, Channel, Role, Security};
+use vesica_protocols::psi::gbf::{dcw13, rr16};
 use vesica_protocols::recurrent::oprf_buckets::OprfBuckets;
 use vesica_protocols::recurrent::oprf_pir;
 use vesica_protocols::registry;
@@ -29,6 +30,9 @@ use crate::table::{KeyTable, PayloadSchema};
 pub(super) struct IntersectJob;
 
 const TASK: &str = "intersect";
+
+/// Bytes that a side holds for each transfer of a group of `dcw13` and `rr16`: docs/parameters/plan-memory.md.
+const BYTES_PER_TRANSFER: u64 = 112;
 
 /// What a side says before it has read its table.
 #[derive(Debug, Serialize, Deserialize)]
@@ -231,6 +235,13 @@ impl Job for IntersectJob {
             (Totals::Buckets, Role::Sender) => OprfBuckets::derive(&request).map(|params| params.table_bytes() as u64),
             (Totals::Labels, Role::Sender) if payloads > 0 => {
                 cmdg21::Params::derive(&request).map(|params| params.preparation_bytes())
+            }
+            (Totals::Transfers, _) => {
+                let transfers = match extent.security {
+                    Security::SemiHonest => dcw13::Params::derive(&request).map(|params| params.groups.size()),
+                    Security::Malicious => rr16::Params::derive(&request).map(|params| params.numbers.transfers),
+                };
+                transfers.map(|transfers| BYTES_PER_TRANSFER * transfers as u64)
             }
             _ => return line,
         };
