@@ -57,7 +57,7 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
     signalled.set_running();
     // Not joined: the server does not wait for a long table when it stops.
     thread::spawn({
-        let (serve, stop) = (serve.clone(), stop.clone());
+        let (serve, stop, signalled) = (serve.clone(), stop.clone(), signalled.clone());
         move || {
             let mut not_before = Instant::now();
             while !stop.is_stopped() {

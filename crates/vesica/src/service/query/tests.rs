@@ -62,6 +62,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         items_per_query: 2,
         payload: Some(payload.schema.clone()),
         quota: None,
+        quota_left: None,
         leak_prefix: None,
         slow_hash: None,
         integer_bits: None,
