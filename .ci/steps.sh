@@ -48,6 +48,12 @@ tests() {
   return "$status"
 }
 
+# vesica ARGUMENTS...: the command line as `cargo test --workspace` has built it. `cargo run` would choose other features of the dependencies
+# and compile all of them and us again, which takes as long as the first time.
+vesica() {
+  "${CARGO_TARGET_DIR:-target}/release/vesica" "$@"
+}
+
 # program PACKAGE TARGET [OPTION...]: runs one program that `cargo test --workspace` has built, in its package's folder. `cargo test -p` would
 # choose other features of the dependencies and compile them again.
 program() {

@@ -1,6 +1,6 @@
 //! A headless Chromium, asked over WebDriver (W3C): JSON over plain HTTP to chromium-driver.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -132,21 +132,28 @@ impl Browser {
     /// The value of the answer to a command of the session.
     fn ask(&self, method: &str, command: &str, body: &Value) -> Value {
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let mut answer = self.exchange(method, command, &body).expect("an answer");
+        assert!(answer["value"]["error"].is_null(), "{method} {command} {body}: {}", answer["value"]);
+        answer["value"].take()
+    }
+
+    /// The driver's answer to a command. It is read to the length that it names, not to the end of the
+    /// connection: drivers keep that open.
+    fn exchange(&self, method: &str, command: &str, body: &str) -> io::Result<Value> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         write!(
             stream,
             "{method} /session{}{command} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.session,
             body.len()
-        )
-        .expect("sent");
+        )?;
         let mut answer = BufReader::new(stream);
         let mut length = 0;
         loop {
             let mut line = String::new();
-            answer.read_line(&mut line).expect("an answer");
+            answer.read_line(&mut line)?;
             let line = line.trim_end().to_ascii_lowercase();
             if line.is_empty() {
                 break;
@@ -154,25 +161,15 @@ impl Browser {
             length = line.strip_prefix("content-length:").map_or(length, |text| text.trim().parse().expect("a length"));
         }
         let mut text = vec![0; length];
-        answer.read_exact(&mut text).expect("a whole answer");
-        let mut answer: Value = serde_json::from_slice(&text).expect("JSON");
-        assert!(answer["value"]["error"].is_null(), "{method} {command} {body}: {}", answer["value"]);
-        answer["value"].take()
+        answer.read_exact(&mut text)?;
+        Ok(serde_json::from_slice(&text)?)
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
         // Ending the session ends the browser. A driver that is gone already has ended it too.
-        if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
-            let _ = stream.set_read_timeout(Some(PATIENCE));
-            let _ = write!(
-                stream,
-                "DELETE /session{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-                self.session
-            );
-            let _ = stream.read_to_end(&mut Vec::new());
-        }
+        let _ = self.exchange("DELETE", "", "");
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }

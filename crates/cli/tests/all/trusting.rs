@@ -90,7 +90,7 @@ fn integers_and_digests_are_compared_as_a_plain_join_compares_them() {
         }
         terminate(server).expect(0, &["warning: a client that does not follow cm25-select can read the whole set"]);
         // The same set after a restart; another one after a reload.
-        let (server, address) = serve(&folder, &options);
+        let (server, address) = serve(&folder, &format!("{options} --max-shrink 100"));
         assert_eq!(report(&folder, &address)["enrolment"], "kept");
         server.signal("HUP");
         server.says("has not changed");
@@ -224,7 +224,7 @@ fn a_server_that_is_killed_forgets_no_item_that_it_has_answered() {
     assert_eq!(report(&folder, &address)["enrolment"], "kept");
     server.says("little is left");
     let refused = query(&folder, &address, "--state deny.cache");
-    refused.expect(9, &["answered 4194303 items, and may answer 4194304 for all clients", "SIGUSR1"]);
+    refused.expect(11, &["answered 4194303 items, and may answer 4194304 for all clients", "SIGUSR1"]);
     server.says("no query is answered any more");
     server.signal("USR1");
     server.says("\"rotated\"");
