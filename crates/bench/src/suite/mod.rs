@@ -110,6 +110,10 @@ pub fn read(text: &str) -> Result<Suite, Unsupported> {
     if suite.runs.is_empty() {
         return Err(wrong("no run is asked for".into()));
     }
+    // Names stay apart where recordings of several suites are compared.
+    for run in &mut suite.runs {
+        run.name = format!("{}-{}", suite.name, run.name);
+    }
     let mut names = HashSet::new();
     if let Some(twice) = suite.runs.iter().find(|run| !names.insert(&run.name)) {
         return Err(wrong(format!("the run {} is asked for twice", twice.name)));
@@ -243,9 +247,9 @@ cold = true
     fn a_suite_has_a_run_for_each_combination() {
         let suite = read(SMALL).expect("a suite");
         assert_eq!((suite.name.as_str(), suite.runs.len()), ("small", 2 * 2 * 2 * 2 + 2));
-        assert_eq!(suite.runs[0].name, "vole-fast-semi-honest-256x256-loopback-1t");
+        assert_eq!(suite.runs[0].name, "small-vole-fast-semi-honest-256x256-loopback-1t");
         let last = suite.runs.last().expect("runs");
-        assert_eq!(last.name, "sum-vesica-sum-semi-honest-64x64-loopback-2t-2c");
+        assert_eq!(last.name, "small-sum-vesica-sum-semi-honest-64x64-loopback-2t-2c");
         assert_eq!((last.settings.threads, last.settings.repeat, last.settings.cold), (2, 1, true));
         assert!(suite.runs.iter().any(|run| run.settings.sender_items == 100 && run.settings.receiver_items == 64));
         assert!(suite.runs[0].predicted_seconds().is_some_and(|seconds| seconds > 0.0));

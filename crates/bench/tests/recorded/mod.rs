@@ -21,12 +21,14 @@ pub struct Line {
     pub run: Value,
 }
 
-/// All lines of a folder's file, in their order. An error names the file and the line.
+/// All runs of a folder's file, in their order. An error names the file and the line. The first line of a
+/// suite's recording is no run.
 pub fn read(folder: &Path) -> Result<Vec<Line>, Box<dyn Error>> {
     let path = folder.join(FILE);
     let text = fs::read_to_string(&path).map_err(|fault| format!("{}: {fault}", path.display()))?;
     let parse = |(at, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|fault| format!("{}, line {}: {fault}", path.display(), at + 1).into())
     };
-    text.lines().enumerate().map(parse).collect()
+    let lines = text.lines().enumerate();
+    lines.filter(|(at, line)| *at > 0 || !line.starts_with("{\"suite\":")).map(parse).collect()
 }

@@ -62,8 +62,8 @@ pub struct ReceiveArgs {
     /// Columns, by task. intersect, union: the columns that you expect of your partner; the run is
     /// refused unless it gives exactly these, in this order [default: take what it gives].
     /// join-and-compute: one column of yours. Each column that your partner gives has one result:
-    /// the sum, over the common keys, of its value times yours. union-sum: your columns; the first
-    /// goes with your partner's first, and so on. Each pair of columns has one result: a total over
+    /// the sum, over the common keys, of its value times yours. union-sum: your columns. Your first
+    /// and your partner's first are a pair, and so on. Each pair of columns has one result: a total over
     /// all keys of both sides. For each key of yours, your value counts; for each key that only your
     /// partner has, your partner's value counts. If you name no column, each result is the sum of one
     /// column of your partner over the keys that only your partner has. shares: your columns to

@@ -227,7 +227,7 @@ pub struct ProtocolsArgs {
     pub name: Option<String>,
     /// Print an overview instead, with the security against either side, the rounds and the work of each
     /// protocol. "task" groups the protocols by what they compute. "map" groups them by how they turn items
-    /// into values that can be compared and tell nothing else. "compare" groups them by how they then find
+    /// into values that both sides can compare. "compare" groups them by how they then find
     /// the values that both sides have
     #[arg(long, value_enum, hide_possible_values = true, value_name = "task|map|compare")]
     pub by: Option<GroupingName>,

@@ -89,8 +89,8 @@ pub struct ServeArgs {
     /// a record may have at most 1024 bytes. oprf-buckets: the protocol of web services that check
     /// whether a password has been stolen. A client fetches a few kilobytes for each key that it asks
     /// about, and you see a part of a hash of that key. Say --leak-prefix here and at each client.
-    /// cm25-select: for few look-ups by clients that you trust. A client first fetches up to some
-    /// 200 bytes for each key that the set has room for, and far fewer with --integer-bits. Say --trust-clients here; there
+    /// cm25-select: for few look-ups by clients that you trust. A client first fetches 200 bytes or
+    /// fewer for each key that the set has room for, and far fewer with --integer-bits. Say --trust-clients here; there
     /// is no --payload. oprf-pir, cmdg21, oprf-buckets and cm25-select need --security semi-honest. auto:
     /// Vesica takes the protocol with which a client exchanges the fewest bytes (see --expect-queries),
     /// but never oprf-buckets or cm25-select; the log says which one, and why
@@ -103,8 +103,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]
     pub leak_prefix: Option<u32>,
     /// With --protocol cm25-select: the key is one column of integers from 0 to 2^BITS - 1. The integers
-    /// themselves are compared, and not digests of 128 bits. With 33 bits, for example, a client fetches a
-    /// quarter of the bytes, and gets its answers several times faster. A cell that holds no such integer is
+    /// themselves are compared, and not digests of 128 bits. So a client fetches fewer bytes and gets its
+    /// answers faster: with BITS up to 33, a quarter of the bytes. A cell that holds no such integer is
     /// an error, in your table and in a client's. BITS is 1 to 64
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Set")]
     pub integer_bits: Option<u32>,

@@ -101,7 +101,7 @@ impl Protocol for Dcw13 {
             "Tags are sorted on all bits and Golomb-Rice coded.",
         ],
         modes: &[Mode::semi_honest(
-            Rounds::between(6, 190),
+            Rounds::between(4, 188),
             assumptions![
                 <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
                 &[

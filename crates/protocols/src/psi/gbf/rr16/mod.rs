@@ -154,7 +154,7 @@ impl Protocol for Rr16 {
             security: Security::Malicious,
             corrupt_sender: Resistance::Malicious,
             corrupt_receiver: Resistance::Malicious,
-            rounds: Rounds::between(12, 1224),
+            rounds: Rounds::between(10, 1222),
             assumptions: assumptions![
                 OT.assumptions,
                 &[
