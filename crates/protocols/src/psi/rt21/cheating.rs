@@ -6,6 +6,7 @@ use vesica_party::{Abort, Channel, Party, Security};
 use vesica_structures::fields::{Bits256, Cell};
 use vesica_structures::okvs::Okvs;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::tags::TagFinder;
 use vesica_testkit::try_two_party;
 
 use super::agreement::message;
@@ -14,7 +15,6 @@ use super::messages::{PublicKey, SaltCommitment, SaltOpening, SaltShare, Table, 
 use super::{Params, Receiver, Sender};
 use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
-use vesica_structures::tags::TagFinder;
 
 const N: usize = 40;
 

@@ -1,7 +1,7 @@
 //! Arrows 1 to 4, and the functions of items that follow from them.
 
-use curve25519_dalek::{EdwardsPoint, MontgomeryPoint};
 use curve25519_dalek::traits::IsIdentity;
+use curve25519_dalek::{EdwardsPoint, MontgomeryPoint};
 use rand_core::Rng;
 use rayon::prelude::*;
 use subtle::ConstantTimeEq;

@@ -115,16 +115,16 @@ impl Protocol for Rt21 {
         cost: CostClass::GroupOperations,
         map_and_compare: Some(styles::KEY_AGREEMENT),
         deviations: &[
-            "The band OKVS over 256-bit values instead of an interpolated polynomial: linear work, and 1.05 cells an item \
-             and more for small sets. A corrupt receiver may encode as many more items as the table has cells.",
-            "A value of the table is Pi^-1(m) + H_3(y). The paper refuses constant polynomials; a table with equal cells \
-             would send half of all items to one message.",
-            "The salt of all functions comes from a coin toss before the other messages, so that neither side can search \
-             for tables, or for a salt under which a guessed set does not encode. So there are 6 rounds instead of 2.",
+            "The band OKVS over 256-bit values instead of an interpolated polynomial: linear work, and 1.05 cells an \
+             item and more for small sets. A corrupt receiver may encode more items than it declared (see leakage).",
+            "A value of the table is Pi^-1(m) + H_3(y). The paper refuses constant polynomials; a table with equal \
+             cells would send half of all items to one message.",
+            "The salt of all functions comes from a coin toss before the other messages, so that neither side can \
+             search for tables, or for a salt under which a guessed set does not encode. That takes three more rounds.",
             "Pi is a Feistel network of 14 rounds with BLAKE3 as round functions.",
             "Tags of 128 bits are sorted on all bits and Golomb-Rice coded.",
-            "Both learn (on request): H_2 gives 128 more bits, which the receiver returns for each match as a proof. No \
-             fairness (the receiver knows first and may stop) and no completeness (it may keep matches back).",
+            "Both learn (on request): H_2 gives 128 more bits, which the receiver returns for each match as a proof. \
+             No fairness (the receiver knows first and may stop) and no completeness (it may keep matches back).",
         ],
         modes: &[Mode {
             security: Security::Malicious,
@@ -136,8 +136,8 @@ impl Protocol for Rt21 {
                 "a Feistel network of 14 rounds of BLAKE3 is an ideal permutation",
                 "BLAKE3 is a random oracle (commitment, keys from the salt, H_2, H_3, keystreams of payloads)",
                 "AES-128 is an ideal cipher (rows of the table)",
-                "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt sender \
-                 two with one tag",
+                "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt \
+                 sender two with one tag",
             ],
             leakage: &[SIZES, LARGER_SET],
         }],

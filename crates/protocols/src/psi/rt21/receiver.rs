@@ -89,8 +89,10 @@ fn messages(
 ) -> Result<(Secret<Vec<Scalar>>, Secret<Vec<Bits256>>), Abort> {
     let mut exponents = Secret::new(vec![Scalar::ZERO; items.len()]);
     let mut values = Secret::new(vec![Bits256::default(); items.len()]);
-    let chunks = exponents.chunks_mut(ITEMS_BETWEEN_CHANNEL_CHECKS).zip(values.chunks_mut(ITEMS_BETWEEN_CHANNEL_CHECKS));
-    for ((exponents, values), items) in chunks.zip(items.chunks(ITEMS_BETWEEN_CHANNEL_CHECKS)) {
+    let of_exponents = exponents.chunks_mut(ITEMS_BETWEEN_CHANNEL_CHECKS);
+    let of_values = values.chunks_mut(ITEMS_BETWEEN_CHANNEL_CHECKS);
+    let of_items = items.chunks(ITEMS_BETWEEN_CHANNEL_CHECKS);
+    for ((exponents, values), items) in of_exponents.zip(of_values).zip(of_items) {
         ch.check()?;
         // A generator for each batch: what is drawn does not depend on the number of threads.
         let rngs: Vec<SecretRng> = (0..items.len().div_ceil(BATCH)).map(|_| rng.child()).collect();

@@ -70,8 +70,9 @@ impl Party for Sender {
                 // A point of small order gives the key of zeros, as if the receiver had sent it with an exponent that
                 // it knows. To stop there would tell it no less.
                 let shared = |at: usize| {
-                    let string = keys.permutation.apply(values[at] + keys.mask(of_items[at]));
-                    Secret::new(exponent.times(&MontgomeryPoint(elligator::map(&string))))
+                    let string = Secret::new(keys.permutation.apply(values[at] + keys.mask(of_items[at])));
+                    let point = Secret::new(MontgomeryPoint(elligator::map(&string)));
+                    Secret::new(exponent.times(&point))
                 };
                 keys.collect(&params, (of_items, numbers), shared, &mut stored, |outputs, numbers| {
                     tags.add(outputs, numbers.iter().copied());
