@@ -85,6 +85,30 @@ mod tests {
         }
     }
 
+    /// The field elements of the messages of RFC 9380, appendix J.5.2 (the lower of `u` and `-u`), and images of which
+    /// `curve25519-dalek` gave the appendix's points when they were multiplied by eight.
+    #[test]
+    fn the_map_is_that_of_rfc_9380() {
+        let hex =
+            |text: &str| std::array::from_fn(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hexadecimal"));
+        for (u, image) in [
+            (
+                "d09bcfb5c80f5f086cafb37682bd84a2afcd2006cd24ad8052fc7ebd4680c100",
+                "56876b9405bacf2224330d4dbe392cfcaef99c68ab69da8a0be81efc25872e70",
+            ),
+            (
+                "3b256e551a20cde58be94db087671cb7f6763a5d0f4a595694d59bd70aa3cf09",
+                "f2a8dfadd7e40dc7e6c64e8af5e023090c767e109f8b94323f1f040c4f6adb36",
+            ),
+            (
+                "ac5624c12c8a21c876bd3b3ff8894e4894956071cc3673286f10da6d0630a338",
+                "551feacd88eecbd5d69fe8bfe09eda535d376fe4c274c8d6d70859bf9e8ef115",
+            ),
+        ] {
+            assert_eq!(map(&hex(u)), hex(image));
+        }
+    }
+
     #[test]
     fn special_points_have_no_representative() {
         assert_eq!(representative(&[0; 32], 0), None);
