@@ -33,6 +33,7 @@ use crate::psi::opened_shares::{self, OpenedShares};
 use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
 use crate::psi::prty20::{self, Prty20};
 use crate::psi::rr17::{self, DualExecution, EncodeCommit};
+use crate::psi::rt21::{self, Rt21};
 use crate::psi::vole::{
     Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
     VoleLean, VoleLeanShuffled, VolePsi,
@@ -87,6 +88,7 @@ registries! {
         Prty19<SpotFast>,
         DualExecution<rr17::De> => [DualExecution<rr17::DeQuarter>],
         EncodeCommit<rr17::Ec> => [EncodeCommit<rr17::EcTenth>],
+        Rt21,
         Prty20<prty20::Paxos> => [Prty20<prty20::Clustered>, Prty20<prty20::Band>],
         VolePsi<Rs21> => [VolePsi<Rs21Band>, VolePsi<Rs21Sorted>, VolePsi<Rs21BandSorted>],
         VolePsi<Rr22> => [VolePsi<Rr22Band>, VolePsi<Rr22Sorted>, VolePsi<Rr22BandSorted>],
@@ -199,6 +201,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         crate::psi::prty19::messages::MESSAGES,
         crate::psi::prty20::MESSAGES,
         rr17::MESSAGES,
+        rt21::MESSAGES,
         crate::psi::vole::messages::MESSAGES,
         krtw19::messages::MESSAGES,
         pt26::MESSAGES,

@@ -153,6 +153,15 @@ pub(crate) const GBF: MapAndCompare = style(
         "30 to 80 AES for the positions of each of n_s + n_r; a random transfer for each of 80 to 210 n_r cells; n_s + n_r hashes of sums",
     ),
 );
+/// A table of messages of a key agreement.
+pub(crate) const KEY_AGREEMENT: MapAndCompare = style(
+    Map::MultiPointOprf,
+    Compare::Set,
+    Work::new(
+        "n_s, and 3 n_r by tables of the base",
+        "a map to the curve for each of n_s, and two tries at its inverse for each of n_r; 16 hashes for each of n_s + n_r; the table's cells",
+    ),
+);
 /// A table in a silent VOLE.
 pub(crate) const VOLE: MapAndCompare = style(
     Map::MultiPointOprf,

@@ -6,6 +6,7 @@
 //!   randomness, [`shuffle`] draws random orders.
 //! - **Algebra**: [`fields`] has GF(2^64) and GF(2^128), [`polynomial`] interpolates and evaluates,
 //!   [`rlwe`] encrypts values and adds them up, [`pir`] looks up records privately.
+//! - **Points**: [`elligator`] encodes points of Curve25519 as uniform strings.
 //! - **Functions of items**: [`prf`], [`bit_prf`] and [`ot_rows`] are keyed functions on batches of
 //!   digests.
 //! - **Tables**: [`okvs`] has two oblivious key-value stores, [`hashing`] has simple, cuckoo and
@@ -16,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bit_prf;
+pub mod elligator;
 pub mod facts;
 pub mod fields;
 pub mod golomb;

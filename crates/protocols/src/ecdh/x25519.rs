@@ -41,7 +41,7 @@ const SCALAR_BITS: usize = 253;
 impl X25519 {
     /// The u-coordinate of eight times the scalar times the point of this u-coordinate, and zero for
     /// the neutral element.
-    fn times(&self, point: &MontgomeryPoint) -> Coordinate {
+    pub(crate) fn times(&self, point: &MontgomeryPoint) -> Coordinate {
         let mut bytes = self.0.to_bytes();
         let bits = (0..SCALAR_BITS).rev().map(|i| bytes[i / 8] >> (i % 8) & 1 == 1);
         let product = point.mul_bits_be(bits.chain([false; 3])).to_bytes();
@@ -85,7 +85,7 @@ fn hash(domain: &[u8], message: &[u8]) -> MontgomeryPoint {
 }
 
 /// Whether a u-coordinate is below the field's modulus, `2^255 - 19`.
-fn is_canonical(coordinate: &Coordinate) -> bool {
+pub(crate) fn is_canonical(coordinate: &Coordinate) -> bool {
     let [first, middle @ .., last] = coordinate;
     *last < 0x7f || *last == 0x7f && (*first < 0xed || middle.iter().any(|&byte| byte != 0xff))
 }

@@ -14,4 +14,5 @@ pub mod prty19;
 pub mod prty20;
 mod row_outputs;
 pub mod rr17;
+pub mod rt21;
 pub mod vole;

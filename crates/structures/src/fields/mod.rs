@@ -20,6 +20,11 @@ pub struct Gf64(pub u64);
 #[repr(transparent)]
 pub struct Gf128(pub u128);
 
+/// 256 bits that are only ever added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable, zeroize::Zeroize)]
+#[repr(transparent)]
+pub struct Bits256(pub [u64; 4]);
+
 /// 512 bits that are only ever added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable, zeroize::Zeroize)]
 #[repr(transparent)]
@@ -41,6 +46,10 @@ pub trait Cell:
     fn words_mut(&mut self) -> &mut [u64] {
         bytemuck::cast_slice_mut(std::slice::from_mut(self))
     }
+}
+
+impl Cell for Bits256 {
+    const BITS: u32 = 256;
 }
 
 impl Cell for Bits512 {
@@ -123,22 +132,28 @@ macro_rules! xor_addition {
 xor_addition!(Gf64);
 xor_addition!(Gf128);
 
-impl Add for Bits512 {
-    type Output = Self;
+macro_rules! xor_addition_of_words {
+    ($strings:ident) => {
+        impl Add for $strings {
+            type Output = Self;
 
-    #[inline]
-    #[allow(clippy::suspicious_arithmetic_impl, reason = "addition in characteristic two")]
-    fn add(self, other: Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] ^ other.0[i]))
-    }
-}
+            #[inline]
+            #[allow(clippy::suspicious_arithmetic_impl, reason = "addition in characteristic two")]
+            fn add(self, other: Self) -> Self {
+                Self(std::array::from_fn(|i| self.0[i] ^ other.0[i]))
+            }
+        }
 
-impl AddAssign for Bits512 {
-    #[inline]
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
+        impl AddAssign for $strings {
+            #[inline]
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+    };
 }
+xor_addition_of_words!(Bits256);
+xor_addition_of_words!(Bits512);
 
 impl Mul for Gf64 {
     type Output = Self;

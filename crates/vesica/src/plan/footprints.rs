@@ -121,6 +121,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("rs21", Security::SemiHonest, [[2925, 95, 113], [2845, 1, 254]]),
     row("rs21-circuit", Security::SemiHonest, [[3244, 501, 1798], [3256, 75, 1815]]),
     on_shares(row("rs21-circuit-psi", Security::SemiHonest, [[880, 501, 1798], [990, 75, 1815]])),
+    row("rt21", Security::Malicious, [[3000, 110, 110], [3000, 4, 400]]),
     row("spot-fast", Security::SemiHonest, [[1035, 323, 4], [1115, 0, 122]]),
     row("spot-low", Security::SemiHonest, [[397, 428, 78], [551, 8, 577]]),
     of_cells(row("tcl23", Security::SemiHonest, [[1500, 80, 0], [19267, 1625, 367]])),
