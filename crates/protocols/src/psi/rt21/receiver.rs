@@ -80,13 +80,11 @@ impl Party for Receiver {
     }
 }
 
-/// The exponents of some items' messages, and the table's values for them.
-fn messages(
-    keys: &Keys,
-    items: &[u128],
-    ch: &mut Channel,
-    rng: &mut SecretRng,
-) -> Result<(Secret<Vec<Scalar>>, Secret<Vec<Bits256>>), Abort> {
+/// The exponents of items' messages, and the table's values for them.
+type Messages = (Secret<Vec<Scalar>>, Secret<Vec<Bits256>>);
+
+/// Draws the messages of some items.
+fn messages(keys: &Keys, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Messages, Abort> {
     let mut exponents = Secret::new(vec![Scalar::ZERO; items.len()]);
     let mut values = Secret::new(vec![Bits256::default(); items.len()]);
     let of_exponents = exponents.chunks_mut(ITEMS_BETWEEN_CHANNEL_CHECKS);
