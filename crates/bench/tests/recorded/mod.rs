@@ -19,6 +19,9 @@ pub struct Line {
     pub name: String,
     /// What `vesica bench --json` printed, or the figures of another program.
     pub run: Value,
+    /// In a suite's recording: how busy other programs kept the machine before the run.
+    #[serde(default, rename = "busy_before")]
+    _busy_before: Option<f64>,
 }
 
 /// All runs of a folder's file, in their order. An error names the file and the line. The first line of a

@@ -240,7 +240,7 @@ pub struct JoinArgs {
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
     /// Refuse a partner that declares more keys than this. A malicious receiver can ask about more
-    /// keys than it declares; SECURITY.md says how many (Effective set size)
+    /// keys than it declares; SECURITY.md says how many, under "Effective set size"
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]
     pub max_peer_items: u64,
     /// Refuse a run in which this process may take more memory than this, its table included.

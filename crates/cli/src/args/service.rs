@@ -129,7 +129,8 @@ pub struct ServeArgs {
         help_heading = "Set"
     )]
     pub security: SecurityName,
-    /// Refuse a payload that takes more memory than this. Bytes, or a number with KiB, MiB or GiB
+    /// Refuse columns of --payload, and hashes of --slow-hash, that take more memory than this. Nothing
+    /// else is bounded by it. Bytes, or a number with KiB, MiB or GiB
     /// [default: what is free]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Set")]
     pub memory: Option<u64>,

@@ -4,13 +4,13 @@ use curve25519_dalek::constants::{ED25519_BASEPOINT_POINT, EIGHT_TORSION};
 use vesica_mpc::oprf::table;
 use vesica_party::{Abort, Channel, Party, Security};
 use vesica_structures::fields::{Bits256, Cell};
-use vesica_structures::okvs::Okvs;
+use vesica_structures::okvs::{Band, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::tags::TagFinder;
 use vesica_testkit::try_two_party;
 
 use super::agreement::message;
-use super::keys::{begin_as_receiver, commit};
+use super::keys::{Keys, begin_as_receiver, commit};
 use super::messages::{PublicKey, SaltCommitment, SaltOpening, SaltShare, Table, Tags};
 use super::{Params, Receiver, Sender};
 use crate::tags;
@@ -83,15 +83,15 @@ fn bad_public_keys_are_refused() {
     }
 }
 
-/// Sends `table` for the items, and counts which of them the receiver finds by the exponent of one
-/// message.
-fn found_with(table_of: impl Fn(Bits256, usize) -> Vec<Bits256> + Send + Sync) -> usize {
+/// Sends a table, made of the value of one message, and counts which items the receiver finds by the
+/// exponent of that message.
+fn found_with(table_of: impl Fn(&Keys, &Band, Bits256) -> Vec<Bits256> + Send + Sync) -> usize {
     let (sender, receiver) = try_two_party(honest_sender, |ch, rng| {
         let params = params();
         let (keys, public_key) = begin_as_receiver(&params, ch, rng)?;
         let (exponent, string) = message(rng);
         let okvs = keys.okvs(&params)?;
-        let cells = table_of(keys.permutation.invert(string), okvs.len());
+        let cells = table_of(&keys, &okvs, keys.permutation.invert(string));
         for part in &params.parts {
             table::send::<Table, Bits256>(&cells[part.clone()], Bits256::BITS, ch)?;
         }
@@ -110,12 +110,23 @@ fn found_with(table_of: impl Fn(Bits256, usize) -> Vec<Bits256> + Send + Sync) -
 /// Without `H_3`, equal cells would show about half of the sender's items.
 #[test]
 fn a_table_of_equal_cells_shows_nothing() {
-    assert_eq!(found_with(|value, len| vec![value; len]), 0);
+    assert_eq!(found_with(|_, okvs, value| vec![value; okvs.len()]), 0);
+}
+
+/// With as many items as it may have, a receiver may use one message for all of them. It also shows that
+/// what these tests count can be found.
+#[test]
+fn one_message_for_all_own_items_finds_them() {
+    let table = |keys: &Keys, okvs: &Band, value: Bits256| {
+        let values: Vec<Bits256> = items().iter().map(|&item| value + keys.mask(item)).collect();
+        okvs.encode(&items(), &values, FreeCells::Zero).unwrap()
+    };
+    assert_eq!(found_with(table), N);
 }
 
 #[test]
 fn a_table_of_zeros_is_decoded_without_a_panic() {
-    assert_eq!(found_with(|_, len| vec![Bits256::default(); len]), 0);
+    assert_eq!(found_with(|_, okvs, _| vec![Bits256::default(); okvs.len()]), 0);
 }
 
 #[test]

@@ -217,6 +217,7 @@ impl Okvs for Band {
         match V::BITS {
             64 => encode!(1),
             128 => encode!(2),
+            256 => encode!(4),
             512 => encode!(8),
             bits => unreachable!("there are no values of {bits} bits"),
         }
@@ -233,6 +234,7 @@ impl Okvs for Band {
         match V::BITS {
             64 => decode!(1),
             128 => decode!(2),
+            256 => decode!(4),
             512 => decode!(8),
             bits => unreachable!("there are no values of {bits} bits"),
         }

@@ -1,7 +1,7 @@
 use vesica_kernels::{Backend, with_backend};
 
 use super::*;
-use crate::fields::{Bits512, Gf64, Gf128, random};
+use crate::fields::{Bits256, Bits512, Gf64, Gf128, random};
 use crate::rng::SecretRng;
 
 const SEED: u128 = 0x5eed;
@@ -48,6 +48,7 @@ fn decodes_what_it_encodes_at_all_sizes() {
     let sizes = [0, 1, 2, 3, 10, 100, 470, 471, 1000, 3000].into_iter().chain((12..=16).map(|log| 1 << log));
     decodes_what_it_encodes::<Gf64>(sizes.clone());
     decodes_what_it_encodes::<Gf128>(sizes.clone());
+    decodes_what_it_encodes::<Bits256>(sizes.clone().take(11));
     decodes_what_it_encodes::<Bits512>(sizes.take(11));
 }
 
@@ -82,6 +83,7 @@ fn decoding_is_linear() {
 #[test]
 fn every_backend_gives_the_same_tables_and_values() {
     every_backend_agrees::<Gf128>();
+    every_backend_agrees::<Bits256>();
     every_backend_agrees::<Bits512>();
 }
 
