@@ -310,26 +310,33 @@ pub fn read_state<S: State>(source: &mut dyn Read, length: u64, limit: u64) -> R
 /// Writes a state to `path`, readable by its owner only. A file that is there before is replaced at
 /// once and whole, or not at all.
 pub fn save<S: State>(state: &S, path: &Path) -> Result<(), StateError> {
+    replace(path, |file| write_state(state, file))
+        .map_err(|error| StateError::File { path: path.into(), error: Box::new(error) })
+}
+
+/// Replaces the file at `path` by what `write` writes, at once and whole, or not at all. Only the owner
+/// can read it. Until then it is a file beside, whose name ends in `.new`: two processes must not
+/// do this at a time.
+pub fn replace<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut File) -> Result<(), E>) -> Result<(), E> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
-    let written =
-        write_new(state, &new).and_then(|()| Ok(fs::rename(&new, path)?)).and_then(|()| Ok(sync_folder(path)?));
-    written.map_err(|error| {
-        // What is left of an attempt holds secrets; the error that led here is what counts.
+    let replaced =
+        write_new(&new, write).and_then(|()| Ok(fs::rename(&new, path)?)).and_then(|()| Ok(sync_folder(path)?));
+    replaced.inspect_err(|_| {
+        // What is left of an attempt may hold secrets; the error that led here is what counts.
         let _ = fs::remove_file(&new);
-        StateError::File { path: path.into(), error: Box::new(error) }
     })
 }
 
 /// Has the disk hold the name of a file that was renamed to `path`: after a power cut it could otherwise
 /// be that of the file before.
-pub fn sync_folder(path: &Path) -> io::Result<()> {
+fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::File::open(folder)?.sync_all()
 }
 
-fn write_new<S: State>(state: &S, path: &Path) -> Result<(), StateError> {
+fn write_new<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut File) -> Result<(), E>) -> Result<(), E> {
     // A file that an interrupted attempt has left.
     if let Err(fault) = fs::remove_file(path)
         && fault.kind() != io::ErrorKind::NotFound
@@ -337,7 +344,7 @@ fn write_new<S: State>(state: &S, path: &Path) -> Result<(), StateError> {
         return Err(fault.into());
     }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    write_state(state, &mut file)?;
+    write(&mut file)?;
     Ok(file.sync_all()?)
 }
 

@@ -127,12 +127,7 @@ pub(super) fn read_description(bytes: &mut StateReader<'_>) -> Result<Descriptio
 ///
 /// # Errors
 /// If the file is there and cannot be used: it is not replaced, since its key may be the only copy.
-pub(super) fn load<S: State>(path: &Path) -> Result<Option<S>, Failure> {
-    Ok(load_or_tell(path)?)
-}
-
-/// The same, with what a server needs to know of a failure.
-pub(super) fn load_or_tell<S: State>(path: &Path) -> Result<Option<S>, Unusable> {
+pub(super) fn load<S: State>(path: &Path) -> Result<Option<S>, Unusable> {
     if !path.exists() {
         return Ok(None);
     }
@@ -197,7 +192,7 @@ impl Lock {
     }
 }
 
-pub(super) fn beside(state: &Path, ending: &str) -> PathBuf {
+fn beside(state: &Path, ending: &str) -> PathBuf {
     let mut name = state.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     state.with_file_name(name)

@@ -3,18 +3,16 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use vesica_party::service::{ClientIdentity, sync_folder};
+use vesica_party::service::{ClientIdentity, replace};
 use vesica_party::{Abort, exit_code};
 
-use super::prepared::{beside, now, resolved};
+use super::prepared::{now, resolved};
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 
@@ -104,8 +102,6 @@ pub(super) struct Meter {
     quota: Quota,
     counted: Mutex<Counted>,
     file: Option<PathBuf>,
-    /// Whether the file that it goes on from says more than was used in this period.
-    found_ahead: bool,
 }
 
 struct Counted {
@@ -123,22 +119,23 @@ impl Meter {
     /// # Errors
     /// If the file cannot be read, or is not what [`save`](Self::save) writes.
     pub fn open(quota: Quota, file: Option<PathBuf>) -> Result<Self, Failure> {
-        Self::open_at(quota, file, now())
-    }
-
-    fn open_at(quota: Quota, file: Option<PathBuf>, now: u64) -> Result<Self, Failure> {
         let used = match &file {
             Some(file) => read(file)?,
             None => Used::default(),
         };
-        let found_ahead = used.ahead && used.since == quota.period.start(now);
-        Ok(Self { quota, counted: Mutex::new(Counted { booked: used.clone(), used }), file, found_ahead })
+        Ok(Self { quota, counted: Mutex::new(Counted { booked: used.clone(), used }), file })
     }
 
-    /// What the log should say when a server starts after one that was killed.
+    /// What the log should say when a server starts after one that was killed in the same period.
     pub fn warning(&self) -> Option<String> {
+        self.warning_at(now())
+    }
+
+    fn warning_at(&self, now: u64) -> Option<String> {
         let most = self.quota.items / PARTS;
-        (self.found_ahead && most > 0).then(|| {
+        let used = &self.lock().used;
+        let is_ahead = used.ahead && used.since == self.quota.period.start(now);
+        (is_ahead && most > 0).then(|| {
             format!(
                 "the server was killed, or lost its power, before it could write how much of their quotas clients had \
                  used: for each client, up to {most} items more than that count as used until the {} is over",
@@ -255,19 +252,7 @@ fn read(file: &Path) -> Result<Used, Failure> {
 
 /// Replaces a file of a server, which holds the lock of its state: nobody else writes there.
 pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
-    let file = &resolved(file.to_owned());
-    // Always the same name, so that what a server that was killed has left does not stay for ever.
-    let new = &beside(file, ".new");
-    if let Err(fault) = fs::remove_file(new)
-        && fault.kind() != io::ErrorKind::NotFound
-    {
-        return Err(fault);
-    }
-    let mut opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(new)?;
-    opened.write_all(text.as_bytes())?;
-    opened.sync_all()?;
-    fs::rename(new, file)?;
-    sync_folder(file)
+    replace(&resolved(file.to_owned()), |file| file.write_all(text.as_bytes()))
 }
 
 #[cfg(test)]
@@ -293,9 +278,9 @@ mod tests {
         let client = || ClientIdentity::Key(Identity::generate().expect("randomness").public());
         let (one, other) = (client(), client());
         let quota = Quota { items: 40, period: Period::Hour };
-        let open = || Meter::open_at(quota, Some(file.clone()), 7300).expect("a meter");
+        let open = || Meter::open(quota, Some(file.clone())).expect("a meter");
         let meter = open();
-        assert!(meter.warning().is_none(), "nothing was there");
+        assert!(meter.warning_at(7300).is_none(), "nothing was there");
         assert_eq!(meter.left_at(&one, 7200), 40);
         meter.take_at(&one, 16, 7200).expect("16 of 40");
         meter.take_at(&one, 16, 7300).expect("32 of 40");
@@ -307,13 +292,12 @@ mod tests {
         // Nobody stopped it: a sixteenth of the quota counts as used.
         let again = open();
         assert_eq!(again.left_at(&one, 7300), 6);
-        assert!(again.warning().expect("killed").contains("up to 2 items"));
-        let later = Meter::open_at(quota, Some(file.clone()), 10_800).expect("a meter");
-        assert!(later.warning().is_none(), "of an hour that is over");
+        assert!(again.warning_at(7300).expect("killed").contains("up to 2 items"));
+        assert!(again.warning_at(10_800).is_none(), "of an hour that is over");
         again.take_at(&one, 8, 10_799).expect_err("32 and 2 of 40");
         meter.settle().expect("written");
         let again = open();
-        assert!(again.warning().is_none(), "stopped");
+        assert!(again.warning_at(7300).is_none(), "stopped");
         again.take_at(&one, 16, 10_799).expect_err("the same hour");
         again.take_at(&one, 8, 10_799).expect("40 of 40");
         again.take_at(&one, 16, 10_800).expect("the next hour");

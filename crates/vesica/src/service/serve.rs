@@ -659,7 +659,7 @@ fn load_state<S: TableService>(
     may_replace: bool,
     log: &dyn ServeLog,
 ) -> Result<Option<Prepared<S>>, Failure> {
-    match prepared::load_or_tell(path) {
+    match prepared::load(path) {
         Err(Unusable { failure, was_served: true }) if may_replace => {
             log.warning(&format!("{}; as --replace-state says, the set is prepared anew", failure.fault));
             Ok(None)
