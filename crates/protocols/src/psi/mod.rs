@@ -15,4 +15,5 @@ pub mod prty20;
 mod row_outputs;
 pub mod rr17;
 pub mod rt21;
+mod toss;
 pub mod vole;

@@ -87,9 +87,8 @@
 //! No set of the sender's choice does that in an ideal intersection. The entries state it; whether the paper does,
 //! we could not look up.
 //!
-//! The receiver does not answer arrow 4. In dual execution its work for it does not depend on what it finds. In
-//! encode-commit it takes some nanoseconds more for each tag that it finds, and a sender may send the tags of one
-//! item in all groups: the entry states what time may tell (`search`).
+//! The receiver does not answer arrow 4. Its work for it does not depend on what it finds, but for
+//! caches (in encode-commit: `search`).
 //!
 //! # Bounds on sets
 //!

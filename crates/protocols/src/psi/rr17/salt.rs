@@ -4,13 +4,12 @@
 //! overflows a bin, or under which many of its own items share a key. An opening that does not come counts as
 //! a failed run.
 
-use rand_core::Rng;
-use subtle::ConstantTimeEq;
-use vesica_party::{Abort, Channel, Message};
+use vesica_party::{Abort, Channel};
 use vesica_structures::rng::SecretRng;
 
 use super::Params;
 use super::messages::{SaltCommitment, SaltOpening, SaltShare};
+use crate::psi::toss::{self, Share, bound};
 
 /// The public keys of a run's functions, all derived from the salt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    fn derive(ch: &Channel, params: &Params, shares: [&[u8; 32]; 2]) -> Self {
+    fn derive(ch: &Channel, params: &Params, shares: &[Share; 2]) -> Self {
         let mut hasher = bound("vesica v1 rr17 2026 salt to keys", ch);
         hasher.update(&params.fingerprint());
         for share in shares {
@@ -35,45 +34,32 @@ impl Keys {
     }
 }
 
+/// Arrows 1 to 3.
+enum Arrows {}
+
+impl toss::Arrows for Arrows {
+    type Commitment = SaltCommitment;
+    type Share = SaltShare;
+    type Opening = SaltOpening;
+
+    fn commit(ch: &Channel, share: &Share) -> Share {
+        commit(ch, share)
+    }
+}
+
 /// The sender's side.
 pub(super) fn toss_as_sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Keys, Abort> {
-    let share = random_bytes(rng);
-    ch.send(&SaltCommitment(commit(ch, &share)))?;
-    let SaltShare(theirs) = ch.recv(())?;
-    ch.send(&SaltOpening(share))?;
-    Ok(Keys::derive(ch, params, [&share, &theirs]))
+    let shares = toss::as_sender::<Arrows>(ch, rng)?;
+    Ok(Keys::derive(ch, params, &shares))
 }
 
 /// The receiver's side.
 pub(super) fn toss_as_receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Keys, Abort> {
-    let SaltCommitment(commitment) = ch.recv(())?;
-    let share = random_bytes(rng);
-    ch.send(&SaltShare(share))?;
-    let SaltOpening(theirs) = ch.recv(())?;
-    if !bool::from(commit(ch, &theirs).ct_eq(&commitment)) {
-        return Err(Abort::PeerMisbehaved(SaltOpening::STEP, "the share of the salt is not the one committed to"));
-    }
-    Ok(Keys::derive(ch, params, [&theirs, &share]))
+    let shares = toss::as_receiver::<Arrows>(ch, rng)?;
+    Ok(Keys::derive(ch, params, &shares))
 }
 
-/// Hash commitment, hiding for values with 256 bits of entropy.
-pub(super) fn commit(ch: &Channel, share: &[u8; 32]) -> [u8; 32] {
+/// The commitment to a share.
+pub(super) fn commit(ch: &Channel, share: &Share) -> Share {
     *bound("vesica v1 rr17 2026 commitment to the salt", ch).update(share).finalize().as_bytes()
-}
-
-/// A hash that is bound to the session and to the place in its conversation.
-fn bound(label: &str, ch: &Channel) -> blake3::Hasher {
-    let mut hasher = blake3::Hasher::new_derive_key(label);
-    let (path, reversed) = ch.place();
-    hasher.update(&ch.session()).update(&[u8::from(reversed)]).update(&(path.len() as u64).to_le_bytes());
-    for index in path {
-        hasher.update(&index.to_le_bytes());
-    }
-    hasher
-}
-
-fn random_bytes(rng: &mut SecretRng) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    rng.fill_bytes(&mut bytes);
-    bytes
 }

@@ -2,10 +2,8 @@
 
 use curve25519_dalek::traits::IsIdentity;
 use curve25519_dalek::{EdwardsPoint, MontgomeryPoint};
-use rand_core::Rng;
 use rayon::prelude::*;
-use subtle::ConstantTimeEq;
-use vesica_party::{Abort, Channel, Fixed, Message};
+use vesica_party::{Abort, Channel, Fixed};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Bits256;
 use vesica_structures::okvs::{Band, Okvs};
@@ -19,6 +17,7 @@ use super::permutation::Permutation;
 use crate::ecdh::Exponent;
 use crate::ecdh::x25519::{X25519, is_canonical};
 use crate::psi::finish::StoredOutputs;
+use crate::psi::toss::{self, Share, bound};
 
 /// Separates the keystreams of payloads from those of other protocols.
 pub(super) const PAYLOADS: &[u8; 16] = b"RT21    payloads";
@@ -43,6 +42,19 @@ pub(super) struct Keys {
     pub(super) permutation: Permutation,
 }
 
+/// Arrows 1 to 3.
+enum Arrows {}
+
+impl toss::Arrows for Arrows {
+    type Commitment = SaltCommitment;
+    type Share = SaltShare;
+    type Opening = SaltOpening;
+
+    fn commit(ch: &Channel, share: &Share) -> Share {
+        commit(ch, share)
+    }
+}
+
 /// The sender's side of arrows 1 to 4, with its exponent.
 pub(super) fn begin_as_sender(
     params: &Params,
@@ -51,12 +63,9 @@ pub(super) fn begin_as_sender(
 ) -> Result<(Keys, Secret<X25519>), Abort> {
     let exponent = X25519::random(rng);
     let key = public_key(&exponent);
-    let share = random_share(rng);
-    ch.send(&SaltCommitment(commit(ch, &share)))?;
-    let SaltShare(theirs) = ch.recv(())?;
-    ch.send(&SaltOpening(share))?;
+    let shares = toss::as_sender::<Arrows>(ch, rng)?;
     ch.send(&PublicKey(key))?;
-    Ok((Keys::derive(params, ch, [&share, &theirs], &key), exponent))
+    Ok((Keys::derive(params, ch, &shares, &key), exponent))
 }
 
 /// The receiver's side, with the sender's checked key.
@@ -65,19 +74,10 @@ pub(super) fn begin_as_receiver(
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(Keys, EdwardsPoint), Abort> {
-    let SaltCommitment(commitment) = ch.recv(())?;
-    let share = random_share(rng);
-    ch.send(&SaltShare(share))?;
-    let SaltOpening(theirs) = ch.recv(())?;
-    if !bool::from(commit(ch, &theirs).ct_eq(&commitment)) {
-        return Err(Abort::PeerMisbehaved(
-            <SaltOpening as Message>::STEP,
-            "the share of the salt is not the one committed to",
-        ));
-    }
+    let shares = toss::as_receiver::<Arrows>(ch, rng)?;
     let PublicKey(key) = ch.recv(())?;
     let point = checked(&key).ok_or(Abort::PeerMisbehaved(<PublicKey as Fixed>::STEP, BAD_KEY))?;
-    Ok((Keys::derive(params, ch, [&theirs, &share], &key), point))
+    Ok((Keys::derive(params, ch, &shares, &key), point))
 }
 
 /// The u-coordinate of the base point times the exponent.
@@ -96,32 +96,15 @@ pub(super) fn checked(key: &[u8; 32]) -> Option<EdwardsPoint> {
     (point.is_torsion_free() && !point.is_identity()).then_some(point)
 }
 
-/// Hash commitment to a share of 256 bits.
-pub(super) fn commit(ch: &Channel, share: &[u8; 32]) -> [u8; 32] {
+/// The commitment to a share.
+pub(super) fn commit(ch: &Channel, share: &Share) -> Share {
     *bound("vesica v1 rt21 2026 commitment to the salt", ch).update(share).finalize().as_bytes()
 }
 
-/// A hash that is bound to the session and to the place in its conversation.
-fn bound(label: &str, ch: &Channel) -> blake3::Hasher {
-    let mut hasher = blake3::Hasher::new_derive_key(label);
-    let (path, reversed) = ch.place();
-    hasher.update(&ch.session()).update(&[u8::from(reversed)]).update(&(path.len() as u64).to_le_bytes());
-    for index in path {
-        hasher.update(&index.to_le_bytes());
-    }
-    hasher
-}
-
-fn random_share(rng: &mut SecretRng) -> [u8; 32] {
-    let mut share = [0; 32];
-    rng.fill_bytes(&mut share);
-    share
-}
-
 impl Keys {
-    fn derive(params: &Params, ch: &Channel, shares: [&[u8; 32]; 2], public_key: &[u8; 32]) -> Self {
+    fn derive(params: &Params, ch: &Channel, shares: &[Share; 2], public_key: &[u8; 32]) -> Self {
         let mut hasher = bound("vesica v1 rt21 2026 salt to keys", ch);
-        hasher.update(&params.fingerprint()).update(shares[0]).update(shares[1]).update(public_key);
+        hasher.update(&params.fingerprint()).update(shares.as_flattened()).update(public_key);
         let mut keys = hasher.finalize_xof();
         let mut seed = [0; 16];
         keys.fill(&mut seed);

@@ -12,6 +12,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{OffsetCommitment, OffsetOpening, OffsetShare, SaltCommitment, SaltOpening, SaltShare};
 use super::params::Params;
+use crate::psi::toss::{self, Share, random_share};
 
 /// The domain of the salt's commitment.
 pub(super) const SALT_COMMITMENT: &str = "vesica v1 vole-psi 2026 commitment to the salt";
@@ -31,7 +32,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    fn derive(ch: &Channel, params: &Params, shares: &[[u8; 32]]) -> Self {
+    fn derive(ch: &Channel, params: &Params, shares: &[Share]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 vole-psi 2026 salt to keys");
         hasher.update(&ch.session()).update(&params.fingerprint());
         for share in shares {
@@ -44,17 +45,28 @@ impl Keys {
     }
 }
 
+/// Arrows 1 to 3 of the malicious mode.
+enum Arrows {}
+
+impl toss::Arrows for Arrows {
+    type Commitment = SaltCommitment;
+    type Share = SaltShare;
+    type Opening = SaltOpening;
+
+    fn commit(ch: &Channel, share: &Share) -> Share {
+        commit(ch, SALT_COMMITMENT, share)
+    }
+}
+
 /// The sender's side of the salt, arrows 1 to 3.
 pub(super) fn toss_as_sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Keys, Abort> {
-    let share = random_bytes(rng);
     if params.security == Security::SemiHonest {
+        let share = random_share(rng);
         ch.send(&SaltOpening(share))?;
         return Ok(Keys::derive(ch, params, &[share]));
     }
-    ch.send(&SaltCommitment(commit(ch, SALT_COMMITMENT, &share)))?;
-    let SaltShare(theirs) = ch.recv(())?;
-    ch.send(&SaltOpening(share))?;
-    Ok(Keys::derive(ch, params, &[share, theirs]))
+    let shares = toss::as_sender::<Arrows>(ch, rng)?;
+    Ok(Keys::derive(ch, params, &shares))
 }
 
 /// The receiver's side of the salt, arrows 1 to 3.
@@ -63,15 +75,8 @@ pub(super) fn toss_as_receiver(params: &Params, ch: &mut Channel, rng: &mut Secr
         let SaltOpening(theirs) = ch.recv(())?;
         return Ok(Keys::derive(ch, params, &[theirs]));
     }
-    let SaltCommitment(commitment) = ch.recv(())?;
-    let share = random_bytes(rng);
-    ch.send(&SaltShare(share))?;
-    let SaltOpening(theirs) = ch.recv(())?;
-    let expected = commit(ch, SALT_COMMITMENT, &theirs);
-    if !bool::from(expected.ct_eq(&commitment)) {
-        return Err(Abort::PeerMisbehaved(SaltOpening::STEP, "the share of the salt is not the one committed to"));
-    }
-    Ok(Keys::derive(ch, params, &[theirs, share]))
+    let shares = toss::as_receiver::<Arrows>(ch, rng)?;
+    Ok(Keys::derive(ch, params, &shares))
 }
 
 /// The sender's offset `w_s` with its opening, committed to before the VOLE.
@@ -84,7 +89,7 @@ impl CommittedOffset {
         let mut opening = Secret::new([0; 48]);
         let (offset, hiding) = opening.split_at_mut(16);
         offset.copy_from_slice(&rng.block().to_le_bytes());
-        hiding.copy_from_slice(&random_bytes(rng));
+        hiding.copy_from_slice(&random_share(rng));
         ch.send(&OffsetCommitment(commit(ch, OFFSET_COMMITMENT, &opening[..])))?;
         Ok(Self(opening))
     }
@@ -133,10 +138,4 @@ fn offset_of(opening: &[u8; 48]) -> u128 {
 /// Hash commitment, hiding for values with 256 bits of entropy.
 pub(super) fn commit(ch: &Channel, context: &'static str, value: &[u8]) -> [u8; 32] {
     *blake3::Hasher::new_derive_key(context).update(&ch.session()).update(value).finalize().as_bytes()
-}
-
-fn random_bytes(rng: &mut SecretRng) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    rand_core::Rng::fill_bytes(rng, &mut bytes);
-    bytes
 }
