@@ -99,6 +99,9 @@ pub fn most_rounds<T: Task>(
         let (request, sent, asked) = example(row, mode.security);
         let options = ChannelOptions { deadline: None, ..options() };
         let (_, rounds) = run_counted(memory::pair(), options, row, &request, sent, asked);
-        assert_eq!(rounds, Some(mode.rounds.most), "the entry says {}", mode.rounds);
+        // A variant has the modes of its protocol, but may take fewer rounds.
+        let states =
+            if row.entry().is_variant() { rounds <= Some(mode.rounds.most) } else { rounds == Some(mode.rounds.most) };
+        assert!(states, "{rounds:?} rounds, and the entry says {}", mode.rounds);
     });
 }

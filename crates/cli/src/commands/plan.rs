@@ -7,8 +7,8 @@ use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::memory::Bytes;
-use vesica::party::{Extra, Status};
-use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Setting, Traffic};
+use vesica::party::{Extra, Security, Status};
+use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Refusal, Refused, Setting, Traffic};
 use vesica::protocols::tasks::Extent;
 use vesica::task::{Amounts, SampleWorkload};
 
@@ -191,10 +191,8 @@ fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pri
         });
         let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
-    for refused in &plan.refused {
-        let _ = writeln!(text, "{} is refused: {}", refused.entry.id, refused.why);
-    }
-    let _ = writeln!(text, "\nauto: {}.", plan.reason);
+    let _ = write!(text, "\n{}", refusals(&plan.refused, security));
+    let _ = writeln!(text, "auto: {}.", plan.reason);
     if let Some(chosen) = plan.eligible.iter().find(|one| one.entry.id == plan.choice) {
         let _ = writeln!(
             text,
@@ -210,5 +208,26 @@ fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pri
         "Times are for two machines like this one ({}). Prices: {}, {} traffic.",
         known.calibration.machine, prices.title, traffic.kind
     );
+    text
+}
+
+/// A line for each kind of reason with the protocols that it concerns, and one for each protocol with a
+/// reason of its own.
+fn refusals(refused: &[Refused], security: Security) -> String {
+    let mut text = String::new();
+    for (kind, title) in [
+        (Refusal::NoMode, format!("Without a {security} mode")),
+        (Refusal::NeverMeasured, "Would serve, but was never measured (see bench/plan)".into()),
+        (Refusal::Broken, "Broken (`vesica protocols ID` tells how)".into()),
+    ] {
+        let ids: Vec<&str> = refused.iter().filter(|one| one.kind == kind).map(|one| one.entry.id).collect();
+        if !ids.is_empty() {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{title}: {}.", ids.join(", "));
+        }
+    }
+    for one in refused.iter().filter(|one| one.kind == Refusal::Unsupported) {
+        let _ = writeln!(text, "{} does not serve this: {}.", one.entry.id, one.why);
+    }
     text
 }

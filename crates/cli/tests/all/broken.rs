@@ -126,5 +126,10 @@ fn a_plan_refuses_it() {
             .and_then(|one| one["why"].as_str())
             .expect("it is refused");
         assert!(why.contains("is broken"), "{why}");
+        let text = folder.run(&format!("plan --sender-items 1000 --receiver-items 1000 --security {security}")).stdout;
+        let broken = text.lines().find(|line| line.starts_with("Broken (")).expect("a line of broken protocols");
+        assert!(broken.contains(" ltsxq26,"), "{broken}");
+        let no_mode = text.lines().any(|line| line.starts_with("Without a ") && line.contains(" rr16"));
+        assert_eq!(no_mode, security == "semi-honest", "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! The constants of the cost model. Made by `fit_plan` from the runs of 2026-11-23-plan-xeon-emerald-rapids-16core; do not edit.
+//! The constants of the cost model. Made by `fit_plan` from the runs of 2026-11-23-plan-xeon-emerald-rapids-16core and 2026-11-26-plan-baselines-xeon-emerald-rapids-16core; do not edit.
 
 use vesica_party::Security;
 
@@ -6,6 +6,54 @@ use super::model::{Costs, Surface, Work};
 
 /// Ascending by id.
 pub(super) const COSTS: &[Costs] = &[
+    Costs {
+        id: "cgs22-psi",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 101364), (10, 101364), (12, 114401), (14, 174975), (16, 358116), (18, 1683888)],
+            sender_share: 86,
+        },
+        round_trips: 1041,
+        items_a_round_trip: 67894,
+        sender_kib: Surface {
+            points: &[(8, 15880), (10, 18340), (12, 22392), (14, 29476), (16, 63492), (18, 200728)],
+            sender_share: 313,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 16048), (10, 18576), (12, 23376), (14, 27676), (16, 66220), (18, 204740)],
+            sender_share: 48,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 102126), (10, 225235), (12, 824245), (14, 2895350), (16, 10455301), (18, 41333817)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "cm20",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 15767), (10, 18978), (12, 33585), (14, 88995), (16, 312111), (18, 1007699)],
+            sender_share: 428,
+        },
+        round_trips: 204,
+        items_a_round_trip: 9742916,
+        sender_kib: Surface {
+            points: &[(8, 13972), (10, 13972), (12, 14740), (14, 16464), (16, 24988), (18, 54716)],
+            sender_share: 1000,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 13704), (10, 13704), (12, 14728), (14, 16816), (16, 25904), (18, 56704)],
+            sender_share: 30,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 28688), (10, 86092), (12, 317014), (14, 1255018), (16, 5023348), (18, 20326038)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
     Costs {
         id: "czz24-cardinality",
         security: Security::SemiHonest,
@@ -79,6 +127,30 @@ pub(super) const COSTS: &[Costs] = &[
         extra_ps: 0,
     },
     Costs {
+        id: "dcw13",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 15001), (10, 27341), (12, 57683), (14, 218523), (16, 1211053), (18, 5287008)],
+            sender_share: 28,
+        },
+        round_trips: 165,
+        items_a_round_trip: 8525,
+        sender_kib: Surface {
+            points: &[(8, 14456), (10, 22484), (12, 47916), (14, 77248), (16, 103956), (18, 124100)],
+            sender_share: 146,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 14396), (10, 16732), (12, 31080), (14, 46408), (16, 61600), (18, 81340)],
+            sender_share: 35,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 40143), (10, 154579), (12, 630470), (14, 2608024), (16, 10802358), (18, 44718144)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
         id: "ecdh-ca-cgt12",
         security: Security::SemiHonest,
         work: Work::Curve,
@@ -149,6 +221,294 @@ pub(super) const COSTS: &[Costs] = &[
             sender_share: 0,
         },
         extra_ps: 0,
+    },
+    Costs {
+        id: "hfh99-secp256k1",
+        security: Security::SemiHonest,
+        work: Work::Curve,
+        micros: Surface {
+            points: &[(6, 16924), (8, 64981), (10, 219341), (12, 1125491), (14, 3407742)],
+            sender_share: 381,
+        },
+        round_trips: 70,
+        items_a_round_trip: 476,
+        sender_kib: Surface {
+            points: &[(6, 12544), (8, 12792), (10, 12792), (12, 13256), (14, 15080)],
+            sender_share: 957,
+        },
+        receiver_kib: Surface {
+            points: &[(6, 12320), (8, 12320), (10, 12320), (12, 13600), (14, 14528)],
+            sender_share: 252,
+        },
+        receiver_bytes: Surface {
+            points: &[(6, 2122), (8, 8458), (10, 33812), (12, 135248), (14, 540992)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "hfh99-x25519",
+        security: Security::SemiHonest,
+        work: Work::Curve,
+        micros: Surface {
+            points: &[(6, 16827), (8, 57040), (10, 202890), (12, 649988), (14, 3147803)],
+            sender_share: 234,
+        },
+        round_trips: 112,
+        items_a_round_trip: 0,
+        sender_kib: Surface {
+            points: &[(6, 12532), (8, 12532), (10, 12532), (12, 13656), (14, 15580)],
+            sender_share: 703,
+        },
+        receiver_kib: Surface {
+            points: &[(6, 13344), (8, 13356), (10, 13404), (12, 14040), (14, 14796)],
+            sender_share: 247,
+        },
+        receiver_bytes: Surface {
+            points: &[(6, 2058), (8, 8202), (10, 32788), (12, 131152), (14, 524608)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "kkrt16",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 20821), (10, 20821), (12, 24866), (14, 27108), (16, 65389), (18, 243718)],
+            sender_share: 628,
+        },
+        round_trips: 250,
+        items_a_round_trip: 278883,
+        sender_kib: Surface {
+            points: &[(8, 14244), (10, 15488), (12, 16488), (14, 21144), (16, 35240), (18, 70200)],
+            sender_share: 924,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 14320), (10, 14820), (12, 16228), (14, 18164), (16, 23024), (18, 49528)],
+            sender_share: 24,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 31390), (10, 82424), (12, 298056), (14, 1179832), (16, 4694331), (18, 19093310)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "ltsxq26-wide",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 41503), (10, 41503), (12, 52076), (14, 81589), (16, 174863), (18, 552140)],
+            sender_share: 337,
+        },
+        round_trips: 146,
+        items_a_round_trip: 0,
+        sender_kib: Surface {
+            points: &[(8, 13948), (10, 13948), (12, 15708), (14, 20800), (16, 35488), (18, 71224)],
+            sender_share: 651,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 14288), (10, 14952), (12, 16992), (14, 23780), (16, 45512), (18, 120280)],
+            sender_share: 4,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 15772), (10, 69466), (12, 247370), (14, 935614), (16, 3700388), (18, 14876970)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "oos17",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 20034), (10, 20034), (12, 25835), (14, 31123), (16, 78188), (18, 297983)],
+            sender_share: 642,
+        },
+        round_trips: 247,
+        items_a_round_trip: 0,
+        sender_kib: Surface {
+            points: &[(8, 14428), (10, 15588), (12, 17272), (14, 19904), (16, 34992), (18, 70916)],
+            sender_share: 940,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 14412), (10, 14684), (12, 16468), (14, 18276), (16, 23244), (18, 50468)],
+            sender_share: 21,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 32698), (10, 85170), (12, 308788), (14, 1222432), (16, 4864725), (18, 19434098)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "prty20",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 14027), (10, 14027), (12, 20740), (14, 37310), (16, 87259), (18, 291488)],
+            sender_share: 191,
+        },
+        round_trips: 253,
+        items_a_round_trip: 994036,
+        sender_kib: Surface {
+            points: &[(8, 14908), (10, 15296), (12, 17380), (14, 23520), (16, 33528), (18, 80812)],
+            sender_share: 598,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 14864), (10, 16192), (12, 18288), (14, 25900), (16, 38844), (18, 94516)],
+            sender_share: 0,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 42252), (10, 138960), (12, 529146), (14, 2107062), (16, 8480715), (18, 34213290)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "pssz15",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 21702), (10, 21702), (12, 31100), (14, 50049), (16, 174383), (18, 644055)],
+            sender_share: 485,
+        },
+        round_trips: 247,
+        items_a_round_trip: 113873,
+        sender_kib: Surface {
+            points: &[(8, 15108), (10, 16000), (12, 18056), (14, 24400), (16, 37772), (18, 70276)],
+            sender_share: 1000,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 14768), (10, 15532), (12, 15532), (14, 17272), (16, 24884), (18, 50100)],
+            sender_share: 64,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 105946), (10, 315844), (12, 1210306), (14, 5461282), (16, 21819558), (18, 87253400)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "psty19-psi",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 57224), (10, 67485), (12, 101789), (14, 259539), (16, 1012690), (18, 4758655)],
+            sender_share: 334,
+        },
+        round_trips: 837,
+        items_a_round_trip: 23307,
+        sender_kib: Surface {
+            points: &[(8, 16116), (10, 18324), (12, 22228), (14, 45752), (16, 136276), (18, 275556)],
+            sender_share: 131,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 15916), (10, 17180), (12, 22396), (14, 45852), (16, 131288), (18, 267220)],
+            sender_share: 0,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 103936), (10, 129193), (12, 593428), (14, 1786947), (16, 6454007), (18, 25391114)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "psz14",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 20640), (10, 20640), (12, 30398), (14, 56309), (16, 194142), (18, 665013)],
+            sender_share: 590,
+        },
+        round_trips: 253,
+        items_a_round_trip: 85155,
+        sender_kib: Surface {
+            points: &[(8, 15096), (10, 16316), (12, 17732), (14, 25280), (16, 35248), (18, 67904)],
+            sender_share: 1000,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 14272), (10, 15708), (12, 16396), (14, 17372), (16, 27228), (18, 48872)],
+            sender_share: 36,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 119898), (10, 359780), (12, 1553740), (14, 6142912), (16, 27272376), (18, 109064672)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "rr16",
+        security: Security::Malicious,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 40736), (10, 97279), (12, 338438), (14, 1352780), (16, 4493972), (18, 17767792)],
+            sender_share: 15,
+        },
+        round_trips: 50,
+        items_a_round_trip: 1293,
+        sender_kib: Surface {
+            points: &[(8, 24136), (10, 47976), (12, 105068), (14, 105068), (16, 117072), (18, 130860)],
+            sender_share: 489,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 19196), (10, 31748), (12, 73204), (14, 73204), (16, 82816), (18, 99216)],
+            sender_share: 45,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 338054), (10, 1133527), (12, 4081883), (14, 15326356), (16, 58777636), (18, 229034946)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "rr17-de",
+        security: Security::Malicious,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 39588), (10, 49340), (12, 87350), (14, 264109), (16, 792428), (18, 3627469)],
+            sender_share: 491,
+        },
+        round_trips: 724,
+        items_a_round_trip: 12251,
+        sender_kib: Surface {
+            points: &[(8, 16496), (10, 18732), (12, 24048), (14, 39244), (16, 100660), (18, 349636)],
+            sender_share: 747,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 15832), (10, 18720), (12, 24976), (14, 49864), (16, 138636), (18, 474460)],
+            sender_share: 251,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 107254), (10, 328458), (12, 1221444), (14, 4867122), (16, 19753018), (18, 80574566)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "rr17-ec",
+        security: Security::Malicious,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 20820), (10, 29380), (12, 58577), (14, 192325), (16, 693887), (18, 2989370)],
+            sender_share: 696,
+        },
+        round_trips: 538,
+        items_a_round_trip: 32954,
+        sender_kib: Surface {
+            points: &[(8, 15784), (10, 18140), (12, 21140), (14, 27664), (16, 55188), (18, 165692)],
+            sender_share: 451,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 15272), (10, 17512), (12, 18268), (14, 25944), (16, 50960), (18, 125716)],
+            sender_share: 2,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 140584), (10, 501042), (12, 1992074), (14, 7890642), (16, 32533510), (18, 134250886)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
     },
     Costs {
         id: "rr22",
@@ -386,6 +746,78 @@ pub(super) const COSTS: &[Costs] = &[
                 (20, 20853655),
                 (22, 82803804),
             ],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "rs21-circuit-psi",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 64107), (10, 81868), (12, 81868), (14, 154672), (16, 463363), (18, 1640703)],
+            sender_share: 26,
+        },
+        round_trips: 847,
+        items_a_round_trip: 0,
+        sender_kib: Surface {
+            points: &[(8, 16344), (10, 18820), (12, 22956), (14, 44144), (16, 133188), (18, 263356)],
+            sender_share: 240,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 16084), (10, 19828), (12, 23776), (14, 44480), (16, 134992), (18, 262832)],
+            sender_share: 0,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 166454), (10, 537990), (12, 568053), (14, 1119116), (16, 3228164), (18, 11577023)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "rt21",
+        security: Security::Malicious,
+        work: Work::Curve,
+        micros: Surface {
+            points: &[(6, 10369), (8, 49159), (10, 194234), (12, 633440), (14, 2228781)],
+            sender_share: 504,
+        },
+        round_trips: 214,
+        items_a_round_trip: 814,
+        sender_kib: Surface {
+            points: &[(6, 13816), (8, 13820), (10, 14028), (12, 14700), (14, 17140)],
+            sender_share: 445,
+        },
+        receiver_kib: Surface {
+            points: &[(6, 13828), (8, 13828), (10, 13828), (12, 15252), (14, 19024)],
+            sender_share: 224,
+        },
+        receiver_bytes: Surface {
+            points: &[(6, 3636), (8, 9780), (10, 42548), (12, 150068), (14, 562248)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "spot-fast",
+        security: Security::SemiHonest,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 15671), (10, 17568), (12, 24341), (14, 34105), (16, 84994), (18, 271782)],
+            sender_share: 358,
+        },
+        round_trips: 244,
+        items_a_round_trip: 20455998,
+        sender_kib: Surface {
+            points: &[(8, 14096), (10, 14416), (12, 15236), (14, 17804), (16, 25352), (18, 40628)],
+            sender_share: 1000,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 14232), (10, 14456), (12, 15472), (14, 16056), (16, 22684), (18, 41144)],
+            sender_share: 57,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 25138), (10, 67978), (12, 244790), (14, 949762), (16, 3771926), (18, 15058348)],
             sender_share: 0,
         },
         extra_ps: 3575,

@@ -269,8 +269,23 @@ pub struct Eligible {
 pub struct Refused {
     /// The protocol's description.
     pub entry: &'static Entry,
+    /// What kind of reason it is.
+    pub kind: Refusal,
     /// Why the protocol cannot serve.
     pub why: String,
+}
+
+/// Kinds of reasons why a protocol would not serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The protocol is broken.
+    Broken,
+    /// The protocol has no mode of the security that is asked for.
+    NoMode,
+    /// The protocol does not serve this workload.
+    Unsupported,
+    /// The protocol would serve, but the model has no constants for it.
+    NeverMeasured,
 }
 
 /// Who asks for a plan.
@@ -299,18 +314,19 @@ pub fn plan(workload: &dyn Workload, setting: &Setting<'_>) -> Result<Plan, Fail
     let (entries, security) = (workload.entries(), workload.extent().security);
     for &entry in &entries {
         let outcome = match allowed(workload.task(), &entries, Some(entry.id), security, Permissions::default()) {
-            Err(failure) => Err(failure.fault),
-            Ok(_) => workload.predicted_bytes(entry).map_err(|unsupported| unsupported.what),
+            Err(failure) if entry.broken().is_some() => Err((Refusal::Broken, failure.fault)),
+            Err(failure) => Err((Refusal::NoMode, failure.fault)),
+            Ok(_) => workload.predicted_bytes(entry).map_err(|unsupported| (Refusal::Unsupported, unsupported.what)),
         };
         let predicted = outcome.and_then(|bytes| {
             let on = |machine| model::predict(entry.id, workload, middle(&bytes), machine, setting.link);
             match (on(setting.machine), on(&Machine::REFERENCE), memory(entry.id, workload)) {
                 (Some(here), Some(reference), Some(memory)) => Ok((bytes, here, reference, memory)),
-                _ => Err("it was never measured; see bench/plan".into()),
+                _ => Err((Refusal::NeverMeasured, "it was never measured; see bench/plan".into())),
             }
         });
         match predicted {
-            Err(why) => refused.push(Refused { entry, why }),
+            Err((kind, why)) => refused.push(Refused { entry, kind, why }),
             Ok((bytes, here, reference, memory)) => {
                 let usd = setting.prices.usd(setting.traffic, &here, setting.threads);
                 let unpermitted = unpermitted(entry, security, setting.permissions);

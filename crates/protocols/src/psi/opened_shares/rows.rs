@@ -54,25 +54,25 @@ const fn mode<P: Protocol>() -> Mode {
 opened_row!(
     /// `psty19-psi`.
     Psty19, circuit_psi::psty19::Psty19, "psty19-psi",
-    &[opened(mode::<circuit_psi::psty19::Psty19>(), Rounds::between(15, 32))]
+    &[opened(mode::<circuit_psi::psty19::Psty19>(), Rounds::between(15, 25))]
 );
 opened_row!(
     /// `psty19-psi:equality=cubic`.
     Psty19Cubic, circuit_psi::psty19::Psty19Cubic, "psty19-psi:equality=cubic",
-    &[opened(mode::<circuit_psi::psty19::Psty19Cubic>(), Rounds::between(15, 32))]
+    &[opened(mode::<circuit_psi::psty19::Psty19Cubic>(), Rounds::between(15, 25))]
 );
 opened_row!(
     /// `cgs22-psi`.
     Cgs22, circuit_psi::cgs22::Cgs22, "cgs22-psi",
-    &[opened(mode::<circuit_psi::cgs22::Cgs22>(), Rounds::between(17, 36))]
+    &[opened(mode::<circuit_psi::cgs22::Cgs22>(), Rounds::between(17, 29))]
 );
 opened_row!(
     /// `rs21-circuit-psi`.
     Rs21, vole::Rs21Circuit, "rs21-circuit-psi",
-    &[opened(mode::<vole::Rs21Circuit>(), Rounds::between(13, 32))]
+    &[opened(mode::<vole::Rs21Circuit>(), Rounds::between(13, 25))]
 );
 opened_row!(
     /// `rs21-circuit-psi:equality=cubic`.
     Rs21Cubic, vole::Rs21CircuitCubic, "rs21-circuit-psi:equality=cubic",
-    &[opened(mode::<vole::Rs21CircuitCubic>(), Rounds::between(13, 32))]
+    &[opened(mode::<vole::Rs21CircuitCubic>(), Rounds::between(13, 25))]
 );
