@@ -23,17 +23,19 @@ pub fn map(representative: &[u8; 32]) -> [u8; 32] {
     bytes[31] &= 0xff >> UNUSED_BITS;
     let mut r = Element::from_bytes(&bytes);
     let (one, two) = (Element::ONE, Element::small(2));
-    let doubled_square = two * r.square();
+    let mut doubled_square = two * r.square();
     // 1 + 2 r^2 is never zero, as -1/2 is no square.
-    let denominator = one + doubled_square;
+    let mut denominator = one + doubled_square;
     // u = -A / d, for which u^3 + A u^2 + u is -A (A^2 - A^2 d + d^2) / d^3.
-    let squared = A.square() - A.square() * denominator + denominator.square();
+    let mut squared = A.square() - A.square() * denominator + denominator.square();
     let on_curve = (-A * squared * denominator).square_mask();
     // The other one is -A - u = 2 r^2 u.
-    let numerator = Element::select(on_curve, -A, -A * doubled_square);
+    let mut numerator = Element::select(on_curve, -A, -A * doubled_square);
     let coordinate = (numerator * denominator.inverse()).to_bytes();
     bytes.zeroize();
-    r.zeroize();
+    for element in [&mut r, &mut doubled_square, &mut denominator, &mut squared, &mut numerator] {
+        element.zeroize();
+    }
     coordinate
 }
 

@@ -67,6 +67,27 @@ fn a_changed_share_of_the_salt_is_caught() {
     assert_blamed(receiver.result, 3);
 }
 
+/// The sender knows the salt when it chooses its key. Could it try keys for one under which a set cannot be encoded, it
+/// would test a guess of the receiver's items by a failed run.
+#[test]
+fn the_public_key_does_not_change_the_rows_of_the_table() {
+    let keys_under = |key: u8| {
+        let (keys, _) =
+            try_two_party(|ch, _| Ok(Keys::derive(&params(), ch, &[[1; 32], [2; 32]], &[key; 32])), |_, _| Ok(()));
+        let keys = keys.result.unwrap();
+        (keys.okvs(&params()).unwrap(), keys.mask(5), keys.output(5, &[3; 32]))
+    };
+    let rows = |okvs: &Band| {
+        let cells: Vec<Bits256> = (0..okvs.len()).map(|cell| Bits256([cell as u64, 1, 0, 0])).collect();
+        let mut decoded = [Bits256::default(); N];
+        okvs.decode(&cells, &items(), &mut decoded);
+        decoded
+    };
+    let [one, other] = [keys_under(7), keys_under(8)];
+    assert_eq!(rows(&one.0), rows(&other.0));
+    assert_ne!((one.1, one.2), (other.1, other.2));
+}
+
 #[test]
 fn bad_public_keys_are_refused() {
     let mut twist = [0; 32];

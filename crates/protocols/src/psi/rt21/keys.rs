@@ -9,6 +9,7 @@ use vesica_structures::fields::Bits256;
 use vesica_structures::okvs::{Band, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use zeroize::Zeroize;
 
 use super::Params;
 use super::messages::{PublicKey, SaltCommitment, SaltOpening, SaltShare};
@@ -31,8 +32,7 @@ pub(super) const ITEMS_BETWEEN_CHANNEL_CHECKS: usize = 1 << 12;
 /// The reason for which a public key is refused.
 const BAD_KEY: &str = "a public key that is no point of prime order of the curve";
 
-/// The public functions of a run.
-#[derive(Debug)]
+/// The public functions of a run. Both sides know them, and nobody else need.
 pub(super) struct Keys {
     okvs_seed: u128,
     /// Of `H_3`, from items to masks of table values.
@@ -102,13 +102,18 @@ pub(super) fn commit(ch: &Channel, share: &Share) -> Share {
 }
 
 impl Keys {
-    fn derive(params: &Params, ch: &Channel, shares: &[Share; 2], public_key: &[u8; 32]) -> Self {
-        let mut hasher = bound("vesica v1 rt21 2026 salt to keys", ch);
-        hasher.update(&params.fingerprint()).update(shares.as_flattened()).update(public_key);
-        let mut keys = hasher.finalize_xof();
+    pub(super) fn derive(params: &Params, ch: &Channel, shares: &[Share; 2], public_key: &[u8; 32]) -> Self {
+        let salted = |label| {
+            let mut hasher = bound(label, ch);
+            hasher.update(&params.fingerprint()).update(shares.as_flattened());
+            hasher
+        };
+        // Without the public key: the sender knows the salt before it sends that, and could try keys until a set that
+        // it guesses cannot be encoded.
         let mut seed = [0; 16];
-        keys.fill(&mut seed);
+        salted("vesica v1 rt21 2026 salt to the table").finalize_xof().fill(&mut seed);
         let mut others = [[0; 32]; 3];
+        let mut keys = salted("vesica v1 rt21 2026 salt to keys").update(public_key).finalize_xof();
         keys.fill(others.as_flattened_mut());
         let [masks, outputs, permutation] = others;
         let permutation = Permutation::new(permutation);
@@ -129,8 +134,13 @@ impl Keys {
     pub(super) fn output(&self, item: u128, shared: &[u8; 32]) -> [u128; 3] {
         let mut hasher = blake3::Hasher::new_keyed(&self.outputs);
         let mut blocks = [[0; 16]; 3];
-        hasher.update(&item.to_le_bytes()).update(shared).finalize_xof().fill(blocks.as_flattened_mut());
-        blocks.map(u128::from_le_bytes)
+        let mut output = hasher.update(&item.to_le_bytes()).update(shared).finalize_xof();
+        output.fill(blocks.as_flattened_mut());
+        let values = blocks.map(u128::from_le_bytes);
+        hasher.zeroize();
+        output.zeroize();
+        blocks.zeroize();
+        values
     }
 
     /// Outputs of some items: hands tags to `add`, with the items' numbers, and stores the others.

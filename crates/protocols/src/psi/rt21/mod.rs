@@ -62,7 +62,8 @@
 //! Values are uniform, so that the table is: it says nothing of `Y`. The simulator sends a random table,
 //! answers `Pi` with messages whose exponents it knows, and finds the item of each tag among the queries to
 //! `H_2`. `A` is checked once and before any item is used; the receiver checks nothing that
-//! depends on its items. Both learn: a proof goes back for a tag that the sender made, and for no other.
+//! depends on its items. The rows of the table depend on the salt and not on `A`: the sender, which knows the
+//! salt first, could otherwise try keys until a guessed set cannot be encoded. Both learn: a proof goes back for a tag that the sender made, and for no other.
 
 mod agreement;
 #[cfg(test)]
@@ -95,7 +96,7 @@ const LARGER_SET: Leak = Leak {
     to: Learner::Receiver,
     what: "a corrupt receiver may use more than the n_r items it declared: as many as its table of m cells can be \
            made to encode, n' >= m, and from 1.7 m to 2.6 m with 2^64 to 2^80 queries to each function (union bound \
-           256 m / (256 - log2(Q) - log2(e Q / n'))). For large sets m is 1.05 to 1.3 n_r, but no table has fewer \
+           256 m / (256 - log2(Q) - log2(e Q / n'))). For large sets m is 1.045 to 1.45 n_r, but no table has fewer \
            than about 50 cells",
     extra: None,
 };
@@ -120,7 +121,9 @@ impl Protocol for Rt21 {
             "A value of the table is Pi^-1(m) + H_3(y). The paper refuses constant polynomials; a table with equal \
              cells would send half of all items to one message.",
             "The salt of all functions comes from a coin toss before the other messages, so that neither side can \
-             search for tables, or for a salt under which a guessed set does not encode. That takes three more rounds.",
+             search for tables, or for a salt under which a guessed set does not encode. That takes two more rounds.",
+            "The sender works on its items once the whole table is there, and not part by part: the time after the last \
+             part then depends on its number of items alone, but for caches.",
             "Pi is a Feistel network of 14 rounds with BLAKE3 as round functions.",
             "Tags of 128 bits are sorted on all bits and Golomb-Rice coded.",
             "Both learn (on request): H_2 gives 128 more bits, which the receiver returns for each match as a proof. \

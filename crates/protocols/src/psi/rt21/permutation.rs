@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 const ROUNDS: u8 = 14;
 
 /// `Pi` and its inverse, under a public key.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Permutation([u8; 32]);
 
 impl Permutation {
@@ -41,9 +41,11 @@ impl Permutation {
         let mut input = [0; 17];
         input[..16].copy_from_slice(&half.to_le_bytes());
         input[16] = round;
-        let hash = blake3::keyed_hash(&self.0, &input);
+        let mut hash = blake3::keyed_hash(&self.0, &input);
         input.zeroize();
-        hash.as_bytes().first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes))
+        let output = hash.as_bytes().first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+        hash.zeroize();
+        output
     }
 }
 

@@ -49,37 +49,40 @@ impl Party for Sender {
         let items = okvs.arrange(&input.items);
         drop(phase);
 
-        // Step 5, part by part, with the keys of the items that a part completes.
+        // Step 5, decoded part by part. The multiplications wait for the last part: else the receiver would see in the
+        // time between it and the tags how many items it completes.
         let phase = ch.phase(Phase::Decode);
-        let mut tags = finish::Sender::new(&params.finish);
-        let mut stored = StoredOutputs::new(&params.finish, params.finish.sender_items, PAYLOADS);
         let mut cells = vec![Bits256::default(); okvs.len()];
+        let mut decoded = Secret::new(vec![Bits256::default(); items.keys().len()]);
         for (part, place) in params.parts.iter().enumerate() {
             let of_part = &mut cells[place.clone()];
             table::receive::<Table, Bits256>(place.len(), Bits256::BITS, ch, |place, values| {
                 of_part[place].copy_from_slice(values);
             })?;
-            let own = items.part(part);
-            let mut decoded = Secret::new(vec![Bits256::default(); own.len()]);
-            okvs.decode_part(&cells, &items, part, &mut decoded);
-            let chunks = decoded.chunks(ITEMS_BETWEEN_CHANNEL_CHECKS);
-            let of_items = items.keys()[own.clone()].chunks(ITEMS_BETWEEN_CHANNEL_CHECKS);
-            let numbers = items.places()[own].chunks(ITEMS_BETWEEN_CHANNEL_CHECKS);
-            for ((values, of_items), numbers) in chunks.zip(of_items).zip(numbers) {
-                ch.check()?;
-                // A point of small order gives the key of zeros, as if the receiver had sent it with an exponent that
-                // it knows. To stop there would tell it no less.
-                let shared = |at: usize| {
-                    let string = Secret::new(keys.permutation.apply(values[at] + keys.mask(of_items[at])));
-                    let point = Secret::new(MontgomeryPoint(elligator::map(&string)));
-                    Secret::new(exponent.times(&point))
-                };
-                keys.collect(&params, (of_items, numbers), shared, &mut stored, |outputs, numbers| {
-                    tags.add(outputs, numbers.iter().copied());
-                });
-            }
+            okvs.decode_part(&cells, &items, part, &mut decoded[items.part(part)]);
         }
         drop((phase, cells));
+
+        let phase = ch.phase(Phase::Masks);
+        let mut tags = finish::Sender::new(&params.finish);
+        let mut stored = StoredOutputs::new(&params.finish, params.finish.sender_items, PAYLOADS);
+        let chunks = decoded.chunks(ITEMS_BETWEEN_CHANNEL_CHECKS);
+        let of_items = items.keys().chunks(ITEMS_BETWEEN_CHANNEL_CHECKS);
+        let numbers = items.places().chunks(ITEMS_BETWEEN_CHANNEL_CHECKS);
+        for ((values, of_items), numbers) in chunks.zip(of_items).zip(numbers) {
+            ch.check()?;
+            // A point of small order gives the key of zeros, as if the receiver had sent it with an exponent that it
+            // knows. To stop there would tell it no less.
+            let shared = |at: usize| {
+                let string = Secret::new(keys.permutation.apply(values[at] + keys.mask(of_items[at])));
+                let point = Secret::new(MontgomeryPoint(elligator::map(&string)));
+                Secret::new(exponent.times(&point))
+            };
+            keys.collect(&params, (of_items, numbers), shared, &mut stored, |outputs, numbers| {
+                tags.add(outputs, numbers.iter().copied());
+            });
+        }
+        drop((phase, decoded));
 
         // Steps 6 to 8.
         tags.finish::<FinishArrows>(&input, stored, ch, rng)
