@@ -150,7 +150,7 @@ pub(crate) const GBF: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric(
-        "30 to 80 AES for the positions of each of n_s + n_r; a random transfer for each of 80 to 210 n_r cells; n_s + n_r hashes of sums",
+        "20 to 30 AES for the positions of each of n_s + n_r, and a random transfer for each of 60 to 90 n_r cells (dcw13), or 67 to 164 AES and 200 to 715 n_r transfers (rr16, from 32 items on); n_s + n_r hashes of sums",
     ),
 );
 /// A table of messages of a key agreement.
@@ -166,7 +166,7 @@ pub(crate) const KEY_AGREEMENT: MapAndCompare = style(
 pub(crate) const VOLE: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
-    Work::symmetric("2 n_s + 2 n_r hashes; a silent VOLE a cell of the table, 1.05 to 1.3 n_r cells"),
+    Work::symmetric("2 n_s + 2 n_r hashes; a silent VOLE a cell of the table, 1.045 to 1.45 n_r cells"),
 );
 
 /// Equality tests in bins, whose result stays shared.
@@ -226,7 +226,7 @@ pub(crate) const BITS_OF_HASHES: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric(
-        "for each of log2(n_s n_r) + 40 bits a hash for each of n_s and two for each of n_r; a table of 1.05 to 1.3 n_r cells",
+        "for each of log2(n_s n_r) + 40 bits a hash for each of n_s and two for each of n_r; a table of 1.045 to 1.45 n_r cells",
     ),
 );
 /// A polynomial and two OPRFs a place.

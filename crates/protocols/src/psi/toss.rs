@@ -1,6 +1,6 @@
 //! The coin toss by which both sides make a salt: the sender commits to its share, the receiver sends its own,
-//! the sender opens. Neither side can choose the salt, or search for one. An opening that does not come
-//! counts as a failed run.
+//! the sender opens. Neither side can choose the salt. Only the sender can search for one, by a failed run for each
+//! try: it knows the salt first, and may keep its opening back.
 
 use subtle::ConstantTimeEq;
 use vesica_party::{Abort, Channel, Fixed};

@@ -26,7 +26,7 @@ const LARGER_SET: Leak = Leak {
     to: Learner::Receiver,
     what: "a corrupt receiver may use more than the n_r items it declared: as many as its table of m cells can be \
            made to encode, n' >= m, and from 1.6 m to 2.6 m with 2^64 to 2^80 hash queries (union bound 128 m / (128 \
-           - log2(e Q / n'))). For large sets m is 1.05 to 1.3 n_r, but no table has fewer than about 50 cells: who \
+           - log2(e Q / n'))). For large sets m is 1.045 to 1.45 n_r, but no table has fewer than about 50 cells: who \
            declares 2 items tests 46",
     extra: None,
 };

@@ -64,6 +64,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use super::filter::Filter;
+use crate::psi::toss::bound;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -128,9 +129,9 @@ impl Protocol for Dcw13 {
 
 /// The functions of items under this salt.
 fn filter(params: &Params, ch: &Channel, salt: &[u8; 32]) -> Filter {
-    let mut hasher = blake3::Hasher::new_derive_key("vesica v1 dcw13 2026 salt to keys");
+    let mut hasher = bound("vesica v1 dcw13 2026 salt to keys", ch);
     let finish = &params.finish;
-    hasher.update(&ch.session()).update(&[u8::from(finish.both_learn)]);
+    hasher.update(&[u8::from(finish.both_learn)]);
     for size in [
         finish.sender_items,
         finish.receiver_items,

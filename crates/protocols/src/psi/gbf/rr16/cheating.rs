@@ -20,9 +20,13 @@ use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInpu
 const N: usize = 20;
 
 fn params(both_learn: bool) -> Params {
+    params_of(N, both_learn)
+}
+
+fn params_of(items: usize, both_learn: bool) -> Params {
     let request = IntersectRequest {
-        sender_items: N,
-        receiver_items: N,
+        sender_items: items,
+        receiver_items: items,
         security: Security::Malicious,
         payload_bytes: 0,
         both_learn,
@@ -30,18 +34,20 @@ fn params(both_learn: bool) -> Params {
     Params::derive(&request).unwrap()
 }
 
-fn items() -> Vec<u128> {
+fn items(count: usize) -> Vec<u128> {
     let mut rng = SecretRng::insecure_from_seed(5);
-    (0..N).map(|_| rng.block()).collect()
+    (0..count).map(|_| rng.block()).collect()
 }
 
 fn honest_sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Vec<u32>>, Abort> {
-    let input = IntersectSenderInput { items: items(), payloads: Vec::new() };
+    let input = IntersectSenderInput { items: items(params.finish.sender_items), payloads: Vec::new() };
     Ok(Sender::setup(params, ch, rng)?.run(input, ch, rng)?.matches)
 }
 
 fn honest_receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
-    Ok(Receiver::setup(params, ch, rng)?.run(IntersectReceiverInput { items: items() }, ch, rng)?.matches)
+    Ok(Receiver::setup(params, ch, rng)?
+        .run(IntersectReceiverInput { items: items(params.finish.receiver_items) }, ch, rng)?
+        .matches)
 }
 
 /// That `result` blames the peer at step `number`.
@@ -166,6 +172,62 @@ fn what_is_no_injection_out_of_the_opened_transfers_is_caught() {
         injection(|begun, injection| injection[3] = Gf64(begun.params.numbers.transfers as u64)),
         Injection::STEP.number,
     );
+}
+
+/// What an honest sender makes of a receiver that is honest, but for what it says of the transfers opened in the
+/// second of two groups.
+fn in_the_second_group(change: impl Fn(&Opened, &mut OtChosen) + Sync) -> Result<Option<Vec<u32>>, Abort> {
+    let params = params_of(5000, false);
+    let numbers = &params.numbers;
+    assert_eq!(numbers.groups.count, 2);
+    let (sender, _) = try_two_party(
+        |ch, rng| honest_sender(&params, ch, rng),
+        |ch, rng| {
+            toss_as_receiver(&params, ch, rng)?;
+            let mut sum = 0;
+            for (group, cells) in numbers.groups.ranges().enumerate() {
+                let transfers = <OtExtension as Protocol>::Receiver::setup(&params.transfers, ch, rng)?;
+                let mut chosen = transfers.run((), ch, rng)?;
+                let challenge: Challenge = ch.recv(())?;
+                let opened = Opened::expand(numbers, group, challenge, ch);
+                if group == 1 {
+                    change(&opened, &mut chosen);
+                }
+                sum ^= send_choices(numbers, &opened, &chosen, ch)?;
+                let injection: Vec<Gf64> =
+                    opened.others().take(cells.len()).map(|number| Gf64(number as u64)).collect();
+                table::send::<Injection, Gf64>(&injection, numbers.index_bits(), ch)?;
+            }
+            ch.send(&OpenedSum(sum.to_le_bytes()))?;
+            tags::receive_each::<Tags>(tags::TagCoding::SortedCoded, 5000, 128, ch, |_| {})
+        },
+    );
+    sender.result
+}
+
+#[test]
+fn an_honest_second_group_is_not_blamed() {
+    assert_eq!(in_the_second_group(|_, _| ()).unwrap(), None);
+}
+
+/// The ones of both groups count together: those of the second alone would be few enough.
+#[test]
+fn too_many_ones_in_both_groups_together_are_caught() {
+    let result = in_the_second_group(|opened, chosen| {
+        assert!(opened.count <= params_of(5000, false).numbers.most_ones);
+        chosen.choices.fill(true);
+    });
+    assert_blamed(result, Choices::STEP.number);
+}
+
+/// One sum is opened for all groups.
+#[test]
+fn a_one_of_the_second_group_that_is_opened_as_a_zero_is_caught() {
+    let result = in_the_second_group(|opened, chosen| {
+        let one = opened.iter().find(|&number| chosen.choices[number]).unwrap();
+        chosen.choices[one] = false;
+    });
+    assert_blamed(result, OpenedSum::STEP.number);
 }
 
 /// The sender sends nothing that depends on its items before it has checked the opened strings.

@@ -5,6 +5,7 @@ use vesica_structures::rng::SecretRng;
 
 use super::messages::Challenge;
 use super::params::CutAndChoose;
+use crate::psi::toss::bound;
 
 /// The transfers of a group that are opened: `C` of the paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub(super) struct Opened {
 impl Opened {
     /// The set that a challenge gives for this group: each transfer with the agreed probability.
     pub(super) fn expand(numbers: &CutAndChoose, group: usize, challenge: Challenge, ch: &Channel) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 rr16 2026 challenge to transfers");
-        hasher.update(&ch.session()).update(&(group as u64).to_le_bytes()).update(&challenge.0);
+        let mut hasher = bound("vesica v1 rr16 2026 challenge to transfers", ch);
+        hasher.update(&(group as u64).to_le_bytes()).update(&challenge.0);
         let mut draws = vec![[0; 2]; numbers.transfers];
         hasher.finalize_xof().fill(draws.as_flattened_mut());
         let of: Vec<bool> =

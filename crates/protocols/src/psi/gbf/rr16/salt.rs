@@ -1,4 +1,5 @@
-//! The salt of a run, tossed by both sides: neither can search for one under which positions suit it.
+//! The salt of a run, tossed by both sides: neither can search for one under which positions suit it, but for the
+//! sender by a failed run for each try.
 
 use vesica_party::{Abort, Channel};
 use vesica_structures::rng::SecretRng;
@@ -6,7 +7,7 @@ use vesica_structures::rng::SecretRng;
 use super::Params;
 use super::messages::{SaltCommitment, SaltOpening, SaltShare};
 use crate::psi::gbf::filter::Filter;
-use crate::psi::toss::{self, Share};
+use crate::psi::toss::{self, Share, bound};
 
 /// Arrows 1 to 3.
 enum Arrows {}
@@ -35,14 +36,13 @@ pub(super) fn toss_as_receiver(params: &Params, ch: &mut Channel, rng: &mut Secr
 
 /// The commitment to a share.
 pub(super) fn commit(ch: &Channel, share: &Share) -> Share {
-    let mut hasher = blake3::Hasher::new_derive_key("vesica v1 rr16 2026 commitment to the salt");
-    *hasher.update(&ch.session()).update(share).finalize().as_bytes()
+    *bound("vesica v1 rr16 2026 commitment to the salt", ch).update(share).finalize().as_bytes()
 }
 
 /// The functions of items under the salt of both shares, the sender's first.
 fn derive(params: &Params, ch: &Channel, shares: &[Share; 2]) -> Filter {
-    let mut hasher = blake3::Hasher::new_derive_key("vesica v1 rr16 2026 salt to keys");
-    hasher.update(&ch.session()).update(&params.fingerprint());
+    let mut hasher = bound("vesica v1 rr16 2026 salt to keys", ch);
+    hasher.update(&params.fingerprint());
     for share in shares {
         hasher.update(share);
     }
