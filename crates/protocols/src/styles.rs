@@ -143,7 +143,10 @@ pub(crate) const SPOT_FAST: MapAndCompare = style(
 pub(crate) const PRTY20: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
-    Work::symmetric("2 n_s + 2 n_r hashes; AES for a row of some 450 bits a cell; the table's cells"),
+    Work::symmetric(
+        "2 n_s + 2 n_r hashes; AES for a row of some 450 bits a cell (malicious: 838, and a code word for each cell and \
+         each of n_s); the table's cells",
+    ),
 );
 /// A garbled Bloom filter over the transfers of its cells, partly opened in the malicious row.
 pub(crate) const GBF: MapAndCompare = style(

@@ -11,11 +11,13 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use vesica_kernels::aes::Aes128;
-use vesica_kernels::blake3::keyed_digests;
+use vesica_kernels::blake3::{keyed_digests, keyed_digests_256};
 use vesica_kernels::selection::select;
 use vesica_kernels::transpose::transpose_128x128;
 
+use crate::fields::{Bits256, Bits1024};
 use crate::polynomial::{LANES, Row};
 use crate::secret::Secret;
 
@@ -95,9 +97,72 @@ pub fn hash_rows(key: &[u8; 32], rows: &[Row], out: &mut [u128]) {
     }
 }
 
+/// Items or wide rows hashed at a time: their buffers stay in the first-level cache.
+const HASHES_PER_BATCH: usize = 128;
+
+/// `out[i]` = BLAKE3 under this key of item `i`, all 256 bits.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn hash_items(key: &[u8; 32], items: &[u128], out: &mut [Bits256]) {
+    assert_eq!(items.len(), out.len(), "a hash for each item");
+    out.par_chunks_mut(HASHES_PER_BATCH).zip(items.par_chunks(HASHES_PER_BATCH)).for_each(|(out, items)| {
+        let mut messages = Secret::new([[0; 64]; HASHES_PER_BATCH]);
+        for (message, item) in messages.iter_mut().zip(items) {
+            message[..16].copy_from_slice(&item.to_le_bytes());
+        }
+        let mut halves = Secret::new([[0; HASHES_PER_BATCH]; 2]);
+        let [low, high] = &mut *halves;
+        let (low, high, lengths) = (&mut low[..items.len()], &mut high[..items.len()], [16; HASHES_PER_BATCH]);
+        keyed_digests_256(key, &messages[..items.len()], &lengths[..items.len()], low, high);
+        for ((out, &low), &high) in out.iter_mut().zip(&*low).zip(&*high) {
+            *out = Bits256([low as u64, (low >> 64) as u64, high as u64, (high >> 64) as u64]);
+        }
+    });
+}
+
+/// Rows of one block each for rows of two: `out[i]` has 256 bits of BLAKE3 under this key of either half of row
+/// `i`. Their [hashes](hash_rows) are as robust as those of the rows themselves.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn shorten_rows(key: &[u8; 32], rows: &[Bits1024], out: &mut [Row]) {
+    assert_eq!(rows.len(), out.len(), "a short row for each row");
+    out.par_chunks_mut(HASHES_PER_BATCH).zip(rows.par_chunks(HASHES_PER_BATCH)).for_each(|(out, rows)| {
+        let halves: &[[u8; 64]] = bytemuck::cast_slice(rows);
+        let count = halves.len();
+        let mut digests = Secret::new([[0; 2 * HASHES_PER_BATCH]; 2]);
+        let ([low, high], lengths) = (&mut *digests, [64; 2 * HASHES_PER_BATCH]);
+        keyed_digests_256(key, halves, &lengths[..count], &mut low[..count], &mut high[..count]);
+        for (number, out) in out.iter_mut().enumerate() {
+            let [first, second] = [2 * number, 2 * number + 1];
+            *out = bytemuck::cast([low[first], high[first], low[second], high[second]]);
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hashes_of_items_and_of_wide_rows_are_those_of_blake3() {
+        let items: Vec<u128> = (0..300).map(|item| item << 100 | 7).collect();
+        let mut hashes = vec![Bits256::default(); items.len()];
+        hash_items(&[1; 32], &items, &mut hashes);
+        for (item, hash) in items.iter().zip(&hashes) {
+            assert_eq!(blake3::keyed_hash(&[1; 32], &item.to_le_bytes()).as_bytes(), bytemuck::bytes_of(hash));
+        }
+        let rows: Vec<Bits1024> =
+            (0..300).map(|i| Bits1024(std::array::from_fn(|block| 1000 * i + block as u128))).collect();
+        let mut short = vec![Row::default(); rows.len()];
+        shorten_rows(&[2; 32], &rows, &mut short);
+        for (row, short) in rows.iter().zip(&short) {
+            let halves = bytemuck::bytes_of(row).chunks(64);
+            let digests: Vec<u8> = halves.flat_map(|half| *blake3::keyed_hash(&[2; 32], half).as_bytes()).collect();
+            assert_eq!(digests, bytemuck::bytes_of(short));
+        }
+    }
 
     #[test]
     fn hashes_are_those_of_blake3() {

@@ -82,7 +82,7 @@ pub fn unpack<V: Cell>(bytes: &[u8], width: u32, values: &mut [V]) -> Option<()>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::{self, Bits512, Gf64, Gf128};
+    use crate::fields::{self, Bits512, Bits1024, Gf64, Gf128};
     use crate::rng::SecretRng;
 
     /// A random value of `width` bits.
@@ -130,5 +130,6 @@ mod tests {
         comes_back::<Gf64>();
         comes_back::<Gf128>();
         comes_back::<Bits512>();
+        comes_back::<Bits1024>();
     }
 }

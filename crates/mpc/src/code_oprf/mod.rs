@@ -63,8 +63,10 @@ use crate::binding::Binding;
 use crate::ot_extension;
 use crate::tasks::BatchPrfRequest;
 
-pub use codes::{Bch, Code, FAILURE_BITS, PseudoRandom, WalshHadamard};
+pub use check::{ColumnHash, ROWS_PER_BLOCK, fits};
+pub use codes::{Bch, Code, FAILURE_BITS, LongBch, PseudoRandom, WalshHadamard};
 pub use receiver::Receiver;
+pub use rows::{Columns, ROWS_PER_STRIP, Row};
 pub use sender::{Functions, Sender};
 
 /// A bound on instances a run: their numbers have 32 bits.

@@ -54,11 +54,17 @@ pub(super) const ROWS_PER_PIECE: usize = 1 << 13;
 
 /// Rows that a thread makes at a time, a multiple of 128: a block of each of their columns stays in
 /// the first-level cache.
-pub(super) const ROWS_PER_STRIP: usize = 1 << 10;
+pub const ROWS_PER_STRIP: usize = 1 << 10;
 
 /// Columns, each the stream of AES under its key from a counter of its own on: who searches for the
 /// keys that are hidden from him has to try each candidate on every column by itself.
-pub(super) struct Columns(Vec<Aes128>);
+pub struct Columns(Vec<Aes128>);
+
+impl std::fmt::Debug for Columns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Columns(..)")
+    }
+}
 
 /// The counter of a column's first block.
 fn counter(column: usize) -> u128 {
@@ -69,6 +75,16 @@ impl Columns {
     /// The columns of these keys.
     pub fn new(keys: impl Iterator<Item = u128>) -> Self {
         Self(keys.map(Aes128::new).collect())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Rows from number `first` on, a multiple of 128; at most [`ROWS_PER_STRIP`].

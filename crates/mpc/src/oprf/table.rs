@@ -41,17 +41,32 @@ pub fn send<S: Stream<Element = u8>, B: Cell>(part: &[B], width: u32, ch: &mut C
 /// A statistical failure if the pairs cannot be encoded.
 pub fn encode_and_send<S: Stream<Element = u8>, B: Cell>(
     okvs: &impl Okvs,
-    (keys, values): (&Arrangement, &[B]),
+    pairs: (&Arrangement, &[B]),
     free: FreeCells<'_>,
     mut before: impl FnMut(Range<usize>, &mut [B]),
     width: u32,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
-    let sent = okvs.encode_arranged(keys, values, free, |place, cells| {
+    encode(okvs, pairs, free, |place, cells| {
         before(place, cells);
-        send::<S, B>(cells, width, ch).map_err(Unsent::Aborted)
-    });
-    sent.map_err(|unsent| match unsent {
+        send::<S, B>(cells, width, ch)
+    })
+}
+
+/// Encodes pairs whose values are in the arrangement's order, and hands each part of the table to
+/// `finished` as soon as it is there.
+///
+/// # Errors
+/// A statistical failure if the pairs cannot be encoded.
+pub fn encode<B: Cell>(
+    okvs: &impl Okvs,
+    (keys, values): (&Arrangement, &[B]),
+    free: FreeCells<'_>,
+    mut finished: impl FnMut(Range<usize>, &mut [B]) -> Result<(), Abort>,
+) -> Result<(), Abort> {
+    let encoded =
+        okvs.encode_arranged(keys, values, free, |place, cells| finished(place, cells).map_err(Unsent::Aborted));
+    encoded.map_err(|unsent| match unsent {
         Unsent::NotEncoded => Abort::StatisticalFailure("a set could not be encoded; items must be distinct"),
         Unsent::Aborted(abort) => abort,
     })

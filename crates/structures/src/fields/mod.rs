@@ -30,6 +30,11 @@ pub struct Bits256(pub [u64; 4]);
 #[repr(transparent)]
 pub struct Bits512(pub [u64; 8]);
 
+/// 1024 bits that are only ever added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Pod, Zeroable, zeroize::Zeroize)]
+#[repr(transparent)]
+pub struct Bits1024(pub [u128; 8]);
+
 /// A value that an OKVS stores: a string of bits. Addition is exclusive or.
 pub trait Cell:
     Pod + Default + PartialEq + Send + Sync + std::fmt::Debug + Add<Output = Self> + AddAssign + zeroize::Zeroize + 'static
@@ -54,6 +59,10 @@ impl Cell for Bits256 {
 
 impl Cell for Bits512 {
     const BITS: u32 = 512;
+}
+
+impl Cell for Bits1024 {
+    const BITS: u32 = 1024;
 }
 
 impl Cell for Gf64 {
@@ -154,6 +163,7 @@ macro_rules! xor_addition_of_words {
 }
 xor_addition_of_words!(Bits256);
 xor_addition_of_words!(Bits512);
+xor_addition_of_words!(Bits1024);
 
 impl Mul for Gf64 {
     type Output = Self;

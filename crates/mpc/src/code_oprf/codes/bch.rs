@@ -5,24 +5,23 @@ use std::sync::LazyLock;
 use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{KAPPA, LAMBDA, Paper, Unsupported};
 
+use super::cyclic::Cyclic;
 use super::linear::LinearCode;
 use super::{Code, CodeKeys};
 use crate::ot_extension;
 use crate::tasks::{BatchPrfRequest, OneOfNOt};
 
-/// Elements of the field GF(2^9) without zero: the length of the code.
-const LENGTH: usize = 511;
+/// The primitive BCH code [511, 76, 171].
+static CODE: Cyclic = Cyclic {
+    degree: 9,
+    // x^9 + x^4 + 1
+    field: 1 << 9 | 1 << 4 | 1,
+    roots: 1..=170,
+    dimension: DIMENSION,
+    generator: LazyLock::new(|| CODE.make_generator()),
+};
 
-/// The primitive polynomial by which the field is made, `x^9 + x^4 + 1`.
-const FIELD: u16 = 1 << 9 | 1 << 4 | 1;
-
-/// `alpha^1 .. alpha^170` are roots of every code word.
-const ROOTS: usize = 170;
-
-/// By the BCH bound: one more than the consecutive roots.
-const DISTANCE: usize = ROOTS + 1;
-
-/// Bits of a key: [`LENGTH`] minus the degree of the generator polynomial.
+/// Bits of a key.
 const DIMENSION: usize = 76;
 
 /// The primitive BCH code [511, 76, 171], *shortened* to the bits of the keys and *punctured* to the
@@ -99,17 +98,18 @@ impl Code for Bch {
                 format_args!("ask for at most {DIMENSION}"),
             ));
         }
-        Ok(LENGTH - (DIMENSION - key_bits) - punctured(request.security))
+        Ok(CODE.length() - (DIMENSION - key_bits) - punctured(request.security))
     }
 
     fn new(_: &CodeKeys, request: &BatchPrfRequest) -> Result<Self, Unsupported> {
         let width = Self::width(request)?;
-        let rows: Vec<_> = (0..request.key_bits as usize).map(|bit| row(bit, punctured(request.security))).collect();
+        let rows: Vec<[u128; 4]> =
+            (0..request.key_bits as usize).map(|bit| CODE.row(bit, punctured(request.security))).collect();
         Ok(Self(LinearCode::new(&rows, width)))
     }
 
     fn words(&self, keys: &[u128], each: impl FnMut(usize, [u128; 4])) {
-        self.0.words(keys, each);
+        self.0.words(keys.len(), |number, _| keys[number], each);
     }
 }
 
@@ -121,73 +121,7 @@ fn punctured(security: Security) -> usize {
         Security::SemiHonest => KAPPA,
         Security::Malicious => KAPPA + LAMBDA,
     };
-    DISTANCE - wanted as usize
-}
-
-/// The generator polynomial: the product of the minimal polynomials of the roots, lowest coefficient
-/// first.
-static GENERATOR: LazyLock<Vec<bool>> = LazyLock::new(|| {
-    let powers = powers();
-    let product = |a: u16, exponent: usize| match a {
-        0 => 0,
-        a => powers[(logarithm(&powers, a) + exponent) % LENGTH],
-    };
-    // A root's conjugates, by squaring, are the other roots of its minimal polynomial.
-    let mut is_root = [false; LENGTH];
-    for root in 1..=ROOTS {
-        let mut conjugate = root;
-        for _ in 0..9 {
-            is_root[conjugate] = true;
-            conjugate = 2 * conjugate % LENGTH;
-        }
-    }
-    let mut generator = vec![1];
-    for root in (0..LENGTH).filter(|&exponent| is_root[exponent]) {
-        // Times x + alpha^root.
-        let scaled: Vec<u16> = generator.iter().map(|&coefficient| product(coefficient, root)).collect();
-        generator.insert(0, 0);
-        generator.iter_mut().zip(scaled).for_each(|(coefficient, scaled)| *coefficient ^= scaled);
-    }
-    // All conjugates are there, so that the coefficients are bits.
-    generator.into_iter().map(|coefficient| coefficient == 1).collect()
-});
-
-/// `alpha^0 .. alpha^510`.
-fn powers() -> [u16; LENGTH] {
-    let mut power = 1;
-    std::array::from_fn(|_| {
-        let this = power;
-        power <<= 1;
-        if power >> 9 == 1 {
-            power ^= FIELD;
-        }
-        this
-    })
-}
-
-/// The exponent of an element that is not zero.
-fn logarithm(powers: &[u16; LENGTH], element: u16) -> usize {
-    powers.iter().position(|&power| power == element).unwrap_or_default()
-}
-
-/// The code word of the key with this one bit, without its first `punctured` places: the multiple of
-/// the generator polynomial that has this one among its highest 76 coefficients.
-fn row(bit: usize, punctured: usize) -> [u128; 4] {
-    let degree = LENGTH - DIMENSION;
-    let mut remainder = vec![false; degree + bit + 1];
-    remainder[degree + bit] = true;
-    for top in (degree..=degree + bit).rev() {
-        if remainder[top] {
-            let multiple = &mut remainder[top - degree..=top];
-            multiple.iter_mut().zip(GENERATOR.iter()).for_each(|(place, &coefficient)| *place ^= coefficient);
-        }
-    }
-    remainder[degree + bit] = true;
-    let mut row = [0; 4];
-    for (place, _) in remainder[punctured..].iter().enumerate().filter(|(_, is_one)| **is_one) {
-        row[place / 128] |= 1 << (place % 128);
-    }
-    row
+    CODE.distance() - wanted as usize
 }
 
 #[cfg(test)]
@@ -200,32 +134,10 @@ mod tests {
         BatchPrfRequest { instances: 1, key_bits, evaluations: 1, evaluations_in_all: 1, blocks: 1, security }
     }
 
-    /// `alpha` generates the whole group: only then do consecutive powers say anything of the
-    /// distance.
-    #[test]
-    fn the_field_is_a_field() {
-        let mut powers = powers();
-        assert_eq!(powers[LENGTH - 1] << 1 ^ FIELD, 1);
-        powers.sort_unstable();
-        assert!((1..=LENGTH as u16).eq(powers));
-    }
-
-    /// The BCH bound: a cyclic code whose words have `alpha^1 .. alpha^170` as roots has distance 171.
-    /// Its dimension is what the degree of the generator leaves.
     #[test]
     fn dimension_and_distance_are_those_of_the_paper() {
-        assert_eq!(GENERATOR.len() - 1, LENGTH - DIMENSION);
-        let powers = powers();
-        for bit in [0, 1, 37, 75] {
-            let word = row(bit, 0);
-            let ones: Vec<usize> = (0..LENGTH).filter(|j| word[j / 128] >> (j % 128) & 1 == 1).collect();
-            for root in 1..=170 {
-                assert_eq!(ones.iter().fold(0, |sum, j| sum ^ powers[j * root % LENGTH]), 0, "bit {bit}, root {root}");
-            }
-            // Systematic, so that different bits have independent words.
-            let top: Vec<usize> = ones.into_iter().filter(|&place| place >= LENGTH - DIMENSION).collect();
-            assert_eq!(top, [LENGTH - DIMENSION + bit]);
-        }
+        CODE.check::<[u128; 4]>([0, 1, 37, 75].into_iter());
+        assert_eq!((CODE.length(), CODE.distance()), (511, 171));
     }
 
     #[test]

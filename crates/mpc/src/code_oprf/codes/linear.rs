@@ -2,7 +2,6 @@
 
 use vesica_kernels::transpose::transpose_128x128;
 use vesica_structures::secret::Secret;
-use zeroize::Zeroize;
 
 use crate::code_oprf::rows::Row;
 
@@ -31,31 +30,35 @@ impl LinearCode {
         Self { groups: groups.collect(), width }
     }
 
-    /// Calls `each` with the number and the code word of each key.
-    pub fn words<R: Row>(&self, keys: &[u128], mut each: impl FnMut(usize, R)) {
+    /// Calls `each` with the number and the code word of each of `count` keys: `block` gives 128 bits of a key, by
+    /// its number and theirs.
+    pub fn words<R: Row>(&self, count: usize, block: impl Fn(usize, usize) -> u128, mut each: impl FnMut(usize, R)) {
         let mut sums = Secret::new([0; 1 << GROUP]);
         let mut columns = Secret::new(vec![0; 128 * R::BLOCKS]);
-        for (batch, keys) in keys.chunks(128).enumerate() {
-            let mut bits = Secret::new([0; 128]);
-            bits[..keys.len()].copy_from_slice(keys);
-            transpose_128x128(&mut bits);
+        let mut bits = Secret::new([0; 128]);
+        for first in (0..count).step_by(128) {
+            let keys = first..count.min(first + 128);
             columns.fill(0);
-            for (group, bits) in self.groups.iter().zip(bits.chunks_exact(GROUP)) {
-                for (i, &bit) in bits.iter().enumerate() {
-                    let (lower, upper) = sums[..2 << i].split_at_mut(1 << i);
-                    upper.iter_mut().zip(lower).for_each(|(upper, lower)| *upper = *lower ^ bit);
-                }
-                for (column, &of) in columns[..self.width].iter_mut().zip(group) {
-                    *column ^= sums[usize::from(of)];
+            for (number, groups) in self.groups.chunks(128 / GROUP).enumerate() {
+                bits.fill(0);
+                bits.iter_mut().zip(keys.clone()).for_each(|(bits, key)| *bits = block(key, number));
+                transpose_128x128(&mut bits);
+                for (group, bits) in groups.iter().zip(bits.chunks_exact(GROUP)) {
+                    for (i, &bit) in bits.iter().enumerate() {
+                        let (lower, upper) = sums[..2 << i].split_at_mut(1 << i);
+                        upper.iter_mut().zip(lower).for_each(|(upper, lower)| *upper = *lower ^ bit);
+                    }
+                    for (column, &of) in columns[..self.width].iter_mut().zip(group) {
+                        *column ^= sums[usize::from(of)];
+                    }
                 }
             }
             for tile in columns.as_chunks_mut::<128>().0 {
                 transpose_128x128(tile);
             }
-            for i in 0..keys.len() {
-                each(batch * 128 + i, R::of(|quarter| columns[128 * quarter + i]));
+            for (i, key) in keys.enumerate() {
+                each(key, R::of(|quarter| columns[128 * quarter + i]));
             }
-            bits.zeroize();
         }
     }
 }
@@ -72,16 +75,20 @@ mod tests {
         let code = LinearCode::new(&generator, width);
         let keys: Vec<u128> = (0..300).map(|i| (i * 0x1234_5677) & 0x7_ffff).collect();
         let mut count = 0;
-        code.words::<[u128; 4]>(&keys, |number, word| {
-            let mut expected = [0; 4];
-            let named = generator.iter().enumerate().filter(|(i, _)| keys[number] >> i & 1 == 1);
-            for (_, row) in named {
-                expected.iter_mut().zip(row).for_each(|(sum, row)| *sum ^= row);
-            }
-            expected[3] &= u128::MAX >> (512 - width);
-            assert_eq!(word, expected, "key {number}");
-            count += 1;
-        });
+        code.words::<[u128; 4]>(
+            keys.len(),
+            |number, _| keys[number],
+            |number, word| {
+                let mut expected = [0; 4];
+                let named = generator.iter().enumerate().filter(|(i, _)| keys[number] >> i & 1 == 1);
+                for (_, row) in named {
+                    expected.iter_mut().zip(row).for_each(|(sum, row)| *sum ^= row);
+                }
+                expected[3] &= u128::MAX >> (512 - width);
+                assert_eq!(word, expected, "key {number}");
+                count += 1;
+            },
+        );
         assert_eq!(count, keys.len());
     }
 }

@@ -1,7 +1,9 @@
 //! Codes: what distinguishes the protocols of this folder.
 
 mod bch;
+mod cyclic;
 mod linear;
+mod long_bch;
 mod pseudo_random;
 mod walsh_hadamard;
 
@@ -12,6 +14,7 @@ use super::rows::Row;
 use crate::tasks::{BatchPrfRequest, Evaluations, PrfOutputs};
 
 pub use bch::Bch;
+pub use long_bch::LongBch;
 pub use pseudo_random::{FAILURE_BITS, PseudoRandom};
 pub use walsh_hadamard::WalshHadamard;
 

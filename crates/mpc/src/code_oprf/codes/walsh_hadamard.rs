@@ -68,7 +68,7 @@ impl Code for WalshHadamard {
     }
 
     fn words(&self, keys: &[u128], each: impl FnMut(usize, [u128; 2])) {
-        self.0.words(keys, each);
+        self.0.words(keys.len(), |number, _| keys[number], each);
     }
 }
 

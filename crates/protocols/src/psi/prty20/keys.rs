@@ -1,92 +1,31 @@
-//! The functions of items, all keyed by the salt.
+//! What follows from the salt: the table's seed, the functions of items, and the keys of outputs.
 
-use rand_core::Rng;
-use vesica_party::{Abort, Channel};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::okvs::Okvs;
-use vesica_structures::ot_rows::hash_rows;
-use vesica_structures::polynomial::LANES;
-use vesica_structures::prf::DigestPrf;
-use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
-use super::messages::Salt;
 use super::params::ENCODING_BITS;
-use super::{Params, Row, Variant};
+use super::{Params, Variant};
 use crate::psi::row_outputs::{Collected, OutputKeys, Tags};
 
 /// Separates the keystreams of payloads from those of other protocols.
 const DOMAIN: &[u8; 16] = b"PRTY20  payloads";
 
-/// Blocks of a value of `H_1`.
-const BLOCKS_PER_VALUE: usize = 4;
-
-/// The public functions of a run.
+/// The public functions of a run; `F` has `H_1` and `H_2`.
 #[derive(Debug)]
-pub(super) struct Keys {
-    okvs_seed: u128,
-    /// The quarters of `H_1`.
-    values: [DigestPrf; BLOCKS_PER_VALUE],
-    /// The part of `H_2`'s input that the item gives.
-    inputs: DigestPrf,
-    outputs: OutputKeys,
+pub(super) struct Keys<F> {
+    pub(super) okvs_seed: u128,
+    pub(super) functions: F,
+    pub(super) outputs: OutputKeys,
 }
 
-impl Keys {
-    /// The sender's side of arrow 1.
-    pub(super) fn send(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let mut salt = [0; 32];
-        rng.fill_bytes(&mut salt);
-        ch.send(&Salt(salt))?;
-        Ok(Self::derive(params, ch, &salt))
-    }
-
-    /// The receiver's.
-    pub(super) fn receive(params: &Params, ch: &mut Channel) -> Result<Self, Abort> {
-        let Salt(salt) = ch.recv(())?;
-        Ok(Self::derive(params, ch, &salt))
-    }
-
-    fn derive(params: &Params, ch: &Channel, salt: &[u8; 32]) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("vesica v1 prty20 2026 salt to keys");
-        let mut keys = hasher.update(&ch.session()).update(&params.fingerprint()).update(salt).finalize_xof();
-        let mut blocks = [[0; 16]; 2 + BLOCKS_PER_VALUE];
-        keys.fill(blocks.as_flattened_mut());
-        let [okvs_seed, inputs, values @ ..] = blocks.map(u128::from_le_bytes);
-        let mut outputs = [[0; 32]; 3];
-        keys.fill(outputs.as_flattened_mut());
-        Self { okvs_seed, values: values.map(DigestPrf::new), inputs: DigestPrf::new(inputs), outputs }
-    }
-
+impl<F> Keys<F> {
     /// The table of a run.
     pub(super) fn okvs<V: Variant>(&self, params: &Params) -> Result<V::Okvs, Unsupported> {
         V::Okvs::new(params.finish.receiver_items, ENCODING_BITS, self.okvs_seed)
     }
 
-    /// `H_1` of each item, of 512 bits, of which as many count as a row has.
-    pub(super) fn values(&self, items: &[u128]) -> Secret<Vec<Row>> {
-        let mut values = Secret::new(vec![Row::default(); items.len()]);
-        let mut blocks = Secret::new(vec![0; items.len()]);
-        for (quarter, prf) in self.values.iter().enumerate() {
-            prf.eval(items, &mut blocks);
-            for (value, &block) in values.iter_mut().zip(blocks.iter()) {
-                value.0[2 * quarter..][..2].copy_from_slice(&[block as u64, (block >> 64) as u64]);
-            }
-        }
-        values
-    }
-
     /// A collection of outputs.
     pub(super) fn collect<T: Tags>(&self, params: &Params, tags: T, count: usize) -> Collected<T> {
         Collected::new(&params.finish, tags, self.outputs, count, DOMAIN)
-    }
-
-    /// Takes `H_2` of some items and their rows, of which the words beyond the width are used up.
-    pub(super) fn add<T: Tags>(&self, items: &[u128], rows: &mut [Row], numbers: &[u32], collected: &mut Collected<T>) {
-        let mut inputs = Secret::new(vec![0; items.len()]);
-        self.inputs.eval(items, &mut inputs);
-        rows.iter_mut().zip(inputs.iter()).for_each(|(row, &input)| row.0[LANES] = input as u64);
-        let rows = bytemuck::cast_slice(rows);
-        collected.add(numbers.iter().copied(), |key, out| hash_rows(key, rows, out));
     }
 }

@@ -1,19 +1,30 @@
 //! PSI from a probe-and-XOR table: Pinkas, Rosulek, Trieu, Yanai, "PSI from PaXoS: Fast, Malicious
-//! Private Set Intersection" (EUROCRYPT 2020), section 3, against semi-honest parties.
+//! Private Set Intersection" (EUROCRYPT 2020), section 3. Both modes have one figure.
 //!
 //! ```text
 //!   Sender: X                                                         Receiver: Y
 //!
-//!                                1. salt
+//!                                6. Com(salt_s)                        malicious
+//!      ------------------------------------------------------------------------>
+//!                                7. salt_r                             malicious
+//!      <------------------------------------------------------------------------
+//!                                1. salt_s
 //!      ------------------------------------------------------------------------>
 //!      s, w bits                 [ w random OTs by s: of the keys k_j[0], k_j[1] the sender gets k_j[s_j] ]
 //!                                                                     T, U: rows of columns G(k_j[0]), G(k_j[1])
 //!                                                                     D with Decode(D, y) = H_1(y) for all y in Y
-//!                                2. D_i + T_i + U_i for each of m cells
+//!                                2. C(D_i) + T_i + U_i for each of m cells
+//!                                   malicious: and for 128 to 255 more D_i, random ones
 //!      <------------------------------------------------------------------------
-//!   Q_i = (row of the columns G(k_j[s_j])) + s (D_i + T_i + U_i)
-//!       = T_i + s D_i
-//!   H_2(x, Decode(Q, x) + s H_1(x)) = tag, proof, key                 H_2(y, Decode(T, y)) = tag, proof, key
+//!   Q_i = (row of the columns G(k_j[s_j])) + s (C(D_i) + T_i + U_i)
+//!       = T_i + s C(D_i)
+//!                                8. chi                                malicious
+//!      ------------------------------------------------------------------------>
+//!                                9. R(D), R(T) under chi               malicious
+//!      <------------------------------------------------------------------------
+//!   R(Q) = R(T) + s C(R(D)), or stop
+//!
+//!   H_2(x, Decode(Q, x) + s C(H_1(x))) = tag, proof, key              H_2(y, Decode(T, y)) = tag, proof, key
 //!                                3. the sorted tags of X, Golomb-Rice coded
 //!      ------------------------------------------------------------------------>
 //!                                                                     y matches if its tag is among them
@@ -23,30 +34,59 @@
 //!      <------------------------------------------------------------------------
 //! ```
 //!
-//! `s` and a row are multiplied bit by bit. Decoding adds cells up, so that `Decode(Q, x) = Decode(T,
-//! x) + s Decode(D, x)`: the sender's row is `Decode(T, x) + s (Decode(D, x) + H_1(x))`. For `x` in
-//! `Y` that is the receiver's row. For any other `x` the string in brackets is random, and as many
-//! bits of `s` are unknown to the receiver as it has ones: 128 at least, except with the probability
-//! that sets the width `w`.
+//! `s` and a row are multiplied bit by bit. Decoding adds cells up, and `C` is linear, so that `Decode(Q, x) =
+//! Decode(T, x) + s C(Decode(D, x))`: the sender's row is `Decode(T, x) + s C(Decode(D, x) + H_1(x))`. For `x` in
+//! `Y` that is the receiver's row. For any other `x` as many bits of `s` are unknown to the receiver as the word of the
+//! code has ones.
 //!
-//! The paper has the code words `C(D_i)` and `C(H_1(x))` of a linear code instead of `D_i` and
-//! `H_1(x)`. Against a malicious receiver, which chooses `D`, the code's distance is what leaves 128
-//! bits unknown. Here `C` is the identity and `H_1` has as many bits as a row: against a receiver
-//! that follows the protocol, random bits are as good, and rows are shorter.
+//! The two modes differ in the folders `identity` and `coded`:
+//!
+//! | | semi-honest | malicious |
+//! |---|---|---|
+//! | `C` | the identity | a code of distance 168, [`LongBch`](vesica_mpc::code_oprf::LongBch) |
+//! | bits of `H_1` | those of a row: random bits have 128 ones, except with the probability that sets `w` | 192 |
+//! | salt | the sender's | tossed by both sides, arrows 6, 7 and 1 |
+//! | corrections | taken as they come | checked to be words of the code, arrows 8 and 9 |
+//! | `H_1`; `H_2` of the item | AES; 64 bits of a hash of it | BLAKE3; all of it |
+//!
+//! # Against a corrupt receiver
+//!
+//! The check makes the corrections those of one `D`, up to at most 40 columns in which the receiver has guessed `s`
+//! (docs/parameters/prty20.md). A simulator reads `D` from them, for it has chosen the OTs' keys. The receiver's
+//! set `Y*` has those `x` of which it asked `H_1`, and for which `Decode(D, x) = H_1(x)`. The salt is a toss, so that it
+//! asks between the salt and arrow 2: the page bounds how many `x` any table serves. After arrow 2, another `x` fits
+//! with probability `2^-192`. For `x` outside of `Y*`, `C(Decode(D, x) + H_1(x))` has 168 ones, of which at most 40 are
+//! where the receiver knows `s`: `H_2` at the sender's row is a random oracle at a point of which 128 bits are unknown,
+//! one point for each `x`, because the whole item is hashed. So tag, proof and key look random: nothing else of `X` is
+//! seen, no proof can be made up, and payloads stay hidden.
+//!
+//! # Against a corrupt sender
+//!
+//! All that it gets before arrow 5 is the table, under the keys of the columns that it did not choose, and the
+//! opened hashes, under the last block of rows: coefficient one, for any `chi`. A simulator plays the OTs, so that it
+//! has `s` and `T`. The sender's items are those `x` of which it asked `H_2` with the row `Decode(T, x)`, and whose tag it
+//! sent. A tag for which it did not ask matches an honest item with `n_s n_r 2^-128`; two items with one tag take
+//! `2^64` queries. It may choose `s`, as zero even: then it knows `T`, and has one item a tag all the same. A table that
+//! cannot be encoded stops the run: no party can choose the salt, so that the probability is that of the budget for
+//! any set of the receiver's, and the sender learns nothing from it.
 //!
 //! | paper | here | what |
 //! |---|---|---|
 //! | receiver; sender | [`Receiver`], `Y`; [`Sender`], `X` | who encodes its set, and learns; who evaluates |
 //! | PaXoS, `M` | [`Paxos`](vesica_structures::okvs::Paxos), or another OKVS | the table |
 //! | `m` | `okvs.len()` | cells of a table |
-//! | `l_2`, `s` | `Params::width`, `SenderColumns` | width of a row, the sender's choices |
-//! | `T`, `Q` | `columns::rows` of either side | rows of the OT extension |
-//! | `H_1` | `Keys::values` | the values of the table |
-//! | `H_2` | [`hash_rows`](vesica_structures::ot_rows::hash_rows) | the hash of a row |
+//! | `l_1`; `l_2`, `s` | `LongBch::WORD_BITS`; `Params::width`, `SenderColumns` | bits of a cell; width of a row, the sender's choices |
+//! | `T`, `Q` | `rows` of either side | rows of the OT extension |
+//! | `H_1` | `Functions::values` | the values of the table |
+//! | `H_2` | `Functions::add` | the hash of a row and its item |
 
-mod columns;
+#[cfg(test)]
+mod cheating;
+mod coded;
+mod identity;
 mod keys;
 mod messages;
+mod mode;
 pub mod params;
 mod receiver;
 mod sender;
@@ -57,7 +97,6 @@ use std::ops::RangeInclusive;
 
 use vesica_party::{Entry, Protocol};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::fields::Bits512;
 use vesica_structures::okvs::Okvs;
 
 pub(crate) use messages::MESSAGES;
@@ -67,9 +106,6 @@ pub use sender::Sender;
 pub use variants::{Band, Clustered, Paxos};
 
 use crate::tasks::{Intersect, IntersectRequest};
-
-/// A cell of the table, and a row: of its 512 bits as many are used as the width says.
-pub(crate) type Row = Bits512;
 
 /// A row of the registry: an OKVS whose rows are sums of cells.
 pub trait Variant: Send + Sync + 'static {

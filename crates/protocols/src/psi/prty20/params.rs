@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use vesica_mpc::code_oprf::LongBch;
 use vesica_mpc::oprf::table;
 use vesica_mpc::ot_extension::{OtExtension, OtParams};
 use vesica_mpc::tasks::CorrelationRequest;
@@ -10,6 +11,7 @@ use vesica_structures::facts::{FailureEvent, Unsupported, bitwise_and_width};
 use vesica_structures::okvs::Okvs;
 use vesica_structures::ot_rows::COLUMNS;
 
+use super::coded::{OPENED_HASHES, rows_made};
 use super::{Prty20, Variant};
 use crate::psi::finish;
 use crate::tags::{self, TagCoding};
@@ -18,12 +20,17 @@ use crate::tasks::IntersectRequest;
 /// The share of the failure budget of the table's encoding.
 pub(super) const ENCODING_BITS: u32 = FailureEvent::Encoding.bits();
 
+/// Width of a tag in the malicious mode, in bits: the simulator finds a corrupt sender's items by their tags.
+pub const MALICIOUS_TAG_BITS: u32 = 128;
+
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Debug)]
 pub struct Params {
     /// The row's id, for the derivation of keys.
     pub id: &'static str,
-    /// Width of a row and of a cell, in bits.
+    /// The mode.
+    pub security: Security,
+    /// Width of a row, in bits; of a cell, too, in the semi-honest mode.
     pub width: u32,
     /// An OT for each column.
     pub transfers: OtParams,
@@ -38,25 +45,34 @@ impl Params {
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
         <Prty20<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
-        let &IntersectRequest { sender_items, receiver_items, .. } = request;
-        // Half of the budget, FailureEvent::ZeroDifference, is as the whole of it for twice as many.
-        let width = bitwise_and_width(sender_items.saturating_mul(2))?;
-        if width > COLUMNS {
-            return Err(Unsupported::new(
-                format_args!("{sender_items} items of the sender, which take rows of {width} bits"),
-                format_args!("use fewer, for rows of {COLUMNS} bits, or another protocol"),
-            ));
-        }
-        let tag_bits = tags::tag_bits(sender_items, receiver_items);
-        let correlation = CorrelationRequest { len: width, security: Security::SemiHonest, width: None };
+        let &IntersectRequest { sender_items, receiver_items, security, .. } = request;
+        let (width, tag_bits) = match security {
+            Security::SemiHonest => (semi_honest_width(sender_items)?, tags::tag_bits(sender_items, receiver_items)),
+            Security::Malicious => (LongBch::WIDTH, MALICIOUS_TAG_BITS),
+        };
+        let correlation = CorrelationRequest { len: width, security, width: None };
         Ok(Self {
             id: V::ENTRY.id,
+            security,
             width: width as u32,
             transfers: OtExtension::derive(&correlation)?,
             // The table's shape does not depend on its seed.
             parts: V::Okvs::new(receiver_items, ENCODING_BITS, 0)?.parts(),
             finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded),
         })
+    }
+
+    /// Cells of the table.
+    fn cells(&self) -> usize {
+        self.parts.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    /// Rows of the OT extension: one for each cell, and in the malicious mode those of the check.
+    pub(super) fn rows_made(&self) -> usize {
+        match self.security {
+            Security::SemiHonest => self.cells(),
+            Security::Malicious => rows_made(self.cells()),
+        }
     }
 
     /// Whether a set is empty: then nothing is sent and nothing matches.
@@ -78,28 +94,54 @@ impl Params {
         ] {
             hasher.update(&(size as u64).to_le_bytes());
         }
+        if self.security == Security::Malicious {
+            hasher.update(b"malicious");
+        }
         *hasher.finalize().as_bytes()
     }
 
-    /// The salt, the OTs, a row for each cell, tags, payloads and proofs.
+    /// The salt, the OTs, a row for each cell, the check, tags, payloads and proofs.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_empty() {
             return 0..=0;
         }
         let base = OtExtension::predicted_bytes(&self.transfers);
         let finish = self.finish.predicted_bytes();
-        let fixed = 32 + table::predicted_bytes(&self.parts, self.width);
+        let table = table::predicted_bytes(&self.parts, self.width);
+        let fixed = match self.security {
+            Security::SemiHonest => 32 + table,
+            Security::Malicious => {
+                let further = self.cells()..self.rows_made();
+                3 * 32 + table + table::predicted_bytes(&[further], self.width) + 16 * (1 + OPENED_HASHES as u64)
+            }
+        };
         fixed + base.start() + finish.start()..=fixed + base.end() + finish.end()
     }
 }
 
+/// Width of a row in the semi-honest mode, refused where it has no space in a row.
+fn semi_honest_width(sender_items: usize) -> Result<usize, Unsupported> {
+    // Half of the budget, FailureEvent::ZeroDifference, is as the whole of it for twice as many.
+    let width = bitwise_and_width(sender_items.saturating_mul(2))?;
+    if width > COLUMNS {
+        return Err(Unsupported::new(
+            format_args!("{sender_items} items of the sender, which take rows of {width} bits"),
+            format_args!("use fewer, for rows of {COLUMNS} bits, or another protocol"),
+        ));
+    }
+    Ok(width)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Clustered, Paxos};
+    use super::super::{Band, Clustered, Paxos};
     use super::*;
 
     fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
-        let security = Security::SemiHonest;
+        request_against(Security::SemiHonest, sender_items, receiver_items)
+    }
+
+    fn request_against(security: Security, sender_items: usize, receiver_items: usize) -> IntersectRequest {
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
     }
 
@@ -117,7 +159,6 @@ mod tests {
     #[test]
     fn what_is_not_served_is_refused() {
         for (bad, said) in [
-            (IntersectRequest { security: Security::Malicious, ..request(1, 1) }, "malicious"),
             (request((1 << 25) + 1, 1), "rows of"),
             (request(usize::MAX / 2, 1), ""),
             (request(1, (1 << 26) + 1), "two-hash table"),
@@ -126,5 +167,54 @@ mod tests {
             assert!(refusal.contains(said), "{refusal}");
         }
         assert!(Params::derive::<Paxos>(&request(1 << 25, 1)).is_ok());
+        // The code's distance does not go by the number of items.
+        assert!(Params::derive::<Paxos>(&request_against(Security::Malicious, 1 << 26, 1)).is_ok());
+    }
+
+    /// Cells, and megabytes of all, of the table of docs/parameters/prty20.md.
+    #[test]
+    fn malicious_sets_of_all_sizes_have_the_rows_of_the_check() {
+        for (items, cells, megabytes) in [
+            (1, 7, 0.06),
+            (2, 45, 0.06),
+            (1 << 10, 2501, 0.33),
+            (1 << 16, 157_619, 17.5),
+            (1 << 20, 2_521_995, 278.7),
+            (1 << 24, 40_359_256, 4450.0),
+        ] {
+            let params = Params::derive::<Paxos>(&request_against(Security::Malicious, items, items)).expect("served");
+            assert_eq!((params.width, params.finish.tag_bits), (838, 128));
+            assert_eq!(params.cells(), cells, "{items}");
+            let further = params.rows_made() - cells;
+            assert!(params.rows_made().is_multiple_of(128) && (128..256).contains(&further), "{items}: {further}");
+            let predicted = *params.predicted_bytes().end() as f64 / 1e6;
+            assert!((predicted - megabytes).abs() <= megabytes / 100.0, "{items}: {predicted} MB");
+        }
+    }
+
+    /// The least `n'` with `n' (192 - log2(e Q / n')) >= 192 m + 40`: of a random oracle that is asked `Q = 2^q` times
+    /// no table encodes `n'` items, except with `2^-40`. What the entry says of a corrupt receiver.
+    #[test]
+    fn tables_of_corrupt_receivers_encode_few_more_items_than_they_have_cells() {
+        let most = |cells: f64, q: f64| {
+            let bits = LongBch::WORD_BITS as f64;
+            let holds =
+                |items: f64| items * (bits - (q + std::f64::consts::LOG2_E - items.log2())) >= bits * cells + 40.0;
+            (0..).map(|step| cells * (1.0 + f64::from(step) / 100.0)).find(|&items| holds(items)).expect("some") / cells
+        };
+        for items in [1, 2, 1 << 10, 1 << 16, 1 << 20, 1 << 24] {
+            let request = request_against(Security::Malicious, items, items);
+            for params in [
+                Params::derive::<Paxos>(&request),
+                Params::derive::<Clustered>(&request),
+                Params::derive::<Band>(&request),
+            ] {
+                let cells = params.expect("served").cells();
+                assert!(cells >= if items == 1 { 7 } else { 45 }, "{items}: {cells}");
+                let most = |q| most(cells as f64, q);
+                assert!(most(64.0) < 1.6 && most(80.0) < 1.8 && most(128.0) < 3.0, "{cells}");
+            }
+        }
+        assert!(most(40e6, 64.0) > 1.25 && most(40e6, 80.0) > 1.4, "the bound is stated for large sets, too");
     }
 }

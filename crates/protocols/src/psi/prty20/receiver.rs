@@ -1,27 +1,38 @@
 //! The right column of the figure.
 
 use std::marker::PhantomData;
-use std::ops::Range;
 
-use vesica_mpc::oprf::table;
-use vesica_party::{Abort, Channel, Party, Phase};
-use vesica_structures::okvs::{FreeCells, Okvs};
+use vesica_party::{Abort, Channel, Party, Phase, Security};
+use vesica_structures::fields::Cell;
+use vesica_structures::okvs::Okvs;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::columns::{ReceiverColumns, rows};
 use super::keys::Keys;
-use super::messages::{Corrections, FinishArrows};
-use super::{Params, Row, Variant};
+use super::messages::FinishArrows;
+use super::mode::{Functions, ReceiverRows};
+use super::{Params, Variant, coded, identity};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, set up.
 pub struct Receiver<V> {
     params: Params,
-    /// Unless a set is empty.
-    ready: Option<(Keys, ReceiverColumns)>,
+    ready: Ready,
     variant: PhantomData<fn() -> V>,
+}
+
+enum Ready {
+    /// A set is empty.
+    Nothing,
+    SemiHonest(Box<SetUp<identity::ReceiverColumns>>),
+    Malicious(Box<SetUp<coded::ReceiverColumns>>),
+}
+
+/// What the set-up gives.
+pub(super) struct SetUp<R: ReceiverRows> {
+    pub(super) keys: Keys<R::Functions>,
+    pub(super) rows: R,
 }
 
 impl<V: Variant> Party for Receiver<V> {
@@ -30,11 +41,10 @@ impl<V: Variant> Party for Receiver<V> {
     type Output = IntersectReceiverOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let ready = if params.is_empty() {
-            None
-        } else {
-            // Step 1, and the OTs.
-            Some((Keys::receive(params, ch)?, ReceiverColumns::setup(params, ch, rng)?))
+        let ready = match params.security {
+            _ if params.is_empty() => Ready::Nothing,
+            Security::SemiHonest => Ready::SemiHonest(Box::new(SetUp::new(params, ch, rng)?)),
+            Security::Malicious => Ready::Malicious(Box::new(SetUp::new(params, ch, rng)?)),
         };
         Ok(Self { params: params.clone(), ready, variant: PhantomData })
     }
@@ -43,47 +53,61 @@ impl<V: Variant> Party for Receiver<V> {
         self,
         input: IntersectReceiverInput,
         ch: &mut Channel,
-        _: &mut SecretRng,
+        rng: &mut SecretRng,
     ) -> Result<IntersectReceiverOutput, Abort> {
         let Self { params, ready, .. } = self;
         params.finish.check_receiver(&input)?;
-        let Some((keys, ReceiverColumns([zeros, ones]))) = ready else {
-            return Ok(IntersectReceiverOutput::default());
-        };
+        match ready {
+            Ready::Nothing => Ok(IntersectReceiverOutput::default()),
+            Ready::SemiHonest(set_up) => set_up.run::<V>(&params, input, ch, rng),
+            Ready::Malicious(set_up) => set_up.run::<V>(&params, input, ch, rng),
+        }
+    }
+}
+
+impl<R: ReceiverRows> SetUp<R> {
+    /// The salt, and the OTs.
+    pub(super) fn new(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self { keys: R::Functions::receive_salt(params, ch, rng)?, rows: R::setup(params, ch, rng)? })
+    }
+
+    fn run<V: Variant>(
+        self,
+        params: &Params,
+        input: IntersectReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<IntersectReceiverOutput, Abort> {
+        let Self { keys, rows } = self;
 
         let phase = ch.phase(Phase::HashItems);
-        let okvs = keys.okvs::<V>(&params)?;
+        let okvs = keys.okvs::<V>(params)?;
         let items = okvs.arrange(&input.items);
-        let values = keys.values(items.keys());
+        let values = keys.functions.values(items.keys());
         drop(phase);
 
-        // Step 2. The masks stand where the table would: nothing else of it is kept.
+        // Step 2; in the malicious mode 8 and 9.
         let phase = ch.phase(Phase::Encode);
-        let mut masks = Secret::new(vec![Row::default(); okvs.len()]);
-        let mask = |place: Range<usize>, cells: &mut [Row]| {
-            let (t, u) = (rows(&zeros, place.clone()), rows(&ones, place.clone()));
-            for ((cell, &t), &u) in cells.iter_mut().zip(t.iter()).zip(u.iter()) {
-                *cell += t + u;
-            }
-            masks[place].copy_from_slice(&t);
-        };
-        // Each cell leaves under T_i + U_i, of which the sender knows one summand in each column: free cells
-        // need not be random.
-        table::encode_and_send::<Corrections, Row>(&okvs, (&items, &values), FreeCells::Zero, mask, params.width, ch)?;
+        let masks = rows.send_table(params, &okvs, (&items, &values), ch, rng)?;
         drop((phase, values));
 
         let phase = ch.phase(Phase::Match);
         let finish = &params.finish;
-        let mut collected = keys.collect(&params, finish::Receiver::new(finish), finish.receiver_items);
+        let mut collected = keys.collect(params, finish::Receiver::new(finish), finish.receiver_items);
         for part in 0..params.parts.len() {
             let own = items.part(part);
-            let mut decoded = Secret::new(vec![Row::default(); own.len()]);
+            let mut decoded = zero_rows(own.len());
             okvs.decode_part(&masks, &items, part, &mut decoded);
-            keys.add(&items.keys()[own.clone()], &mut decoded, &items.places()[own], &mut collected);
+            keys.functions.add(&items.keys()[own.clone()], &mut decoded, &items.places()[own], &mut collected);
         }
         drop((phase, masks));
 
         // Steps 3 to 5.
         collected.tags.finish::<FinishArrows>(input, collected.stored, ch)
     }
+}
+
+/// Space for rows.
+fn zero_rows<R: Cell>(count: usize) -> Secret<Vec<R>> {
+    Secret::new(vec![R::default(); count])
 }

@@ -1,8 +1,10 @@
 //! The row and its variants.
 
+use vesica_mpc::code_oprf::Oos17;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
-    Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
+    Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task,
+    assumptions, deviations,
 };
 use vesica_structures::facts::Paper;
 use vesica_structures::okvs;
@@ -11,17 +13,51 @@ use super::Variant;
 use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
-const MODES: &[Mode] = &[Mode::semi_honest(
-    Rounds::exactly(6),
-    assumptions![
-        <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-        &[
-            "AES-128 as a random permutation (hashes of items, rows of the table) and as a PRF (columns)",
-            "BLAKE3 is a random oracle (H_2, keys from the salt, keystreams of payloads)",
+/// The OTs of either mode.
+const TRANSFERS: &[Mode] = <OtExtension as Protocol>::ENTRY.modes;
+
+/// OOS17 has the same OTs, code and check in its malicious mode, and says of either side what it can try.
+const CODED: Mode = <Oos17 as Protocol>::ENTRY.modes[1];
+
+/// How many items a corrupt receiver may use.
+const LARGER_SET: Leak = Leak {
+    to: Learner::Receiver,
+    what: "a corrupt receiver may use more than the n_r items it declared: as many as its table of m cells can be \
+           made to encode, n' >= m, and from 1.3 m to 1.8 m with 2^64 to 2^80 hash queries between the salt and its \
+           table, below 3 m with 2^128 (union bound 192 m / (192 - log2(e Q / n'))). For large sets m is 2.4 n_r, or 1.3 \
+           and 1.05 with another table, but no table for two items or more has fewer than 45 cells",
+    extra: None,
+};
+
+const MODES: &[Mode] = &[
+    Mode::semi_honest(
+        Rounds::exactly(6),
+        assumptions![
+            TRANSFERS[0].assumptions,
+            &[
+                "AES-128 as a random permutation (hashes of items, rows of the table) and as a PRF (columns)",
+                "BLAKE3 is a random oracle (H_2, keys from the salt, keystreams of payloads)",
+            ],
         ],
-    ],
-    &[SIZES],
-)];
+        &[SIZES],
+    ),
+    Mode {
+        security: Security::Malicious,
+        corrupt_sender: Resistance::Malicious,
+        corrupt_receiver: Resistance::Malicious,
+        rounds: Rounds::exactly(11),
+        assumptions: assumptions![
+            CODED.assumptions,
+            &[
+                "AES-128 as a random permutation (rows of the table) and as a PRF (columns)",
+                "BLAKE3 is a random oracle (H_1, H_2, commitments, keys from the salt, keystreams of payloads)",
+                "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt \
+                 sender two with one tag",
+            ],
+        ],
+        leakage: &[CODED.leakage[0], CODED.leakage[1], SIZES, LARGER_SET],
+    },
+];
 
 /// `prty20`: the two-hash table.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +83,14 @@ impl Variant for Paxos {
         map_and_compare: Some(styles::PRTY20),
         deviations: &[
             BINS,
-            "Semi-honest mode only, with the identity instead of a linear code: H_1 gives as many random bits as a row \
-             has, by the binomial sum of bitwise AND. The malicious mode needs a code of distance 128 and the \
-             consistency check of OOS17.",
-            "H_2 takes the row and 64 bits of a hash of the item, instead of row and item; H_1 is AES in the way of \
-             Matyas, Meyer and Oseas under four keys of the run; one salt of the sender gives all keys.",
+            "Semi-honest mode: the identity instead of a linear code: H_1 gives as many random bits as a row has, by \
+             the binomial sum of bitwise AND. H_2 takes the row and 64 bits of a hash of the item, instead of row and \
+             item; H_1 is AES in the way of Matyas, Meyer and Oseas under four keys of the run; one salt of the \
+             sender gives all keys.",
+            "Malicious mode: H_1 gives 192 bits, and the code is the BCH code [1023, 377, 168], shortened to [838, 192, \
+             168]: 40 more than 128 for the bits of s that a corrupt receiver guesses right in the check. The check \
+             has one linear combination over GF(2^128), hidden by 128 more rows with random words. A salt that both \
+             sides toss gives all keys. Tags have 128 bits.",
             "The w OTs of keys are themselves extended from 128 (SoftSpokenOT).",
             "Tags are sorted on all bits and Golomb-Rice coded.",
         ],
@@ -98,4 +137,23 @@ impl Variant for Band {
         MODES,
     );
     type Okvs = okvs::Band;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_row_claims_more_than_its_transfers_give() {
+        let malicious = MODES[1];
+        for transfers in [TRANSFERS[1], CODED] {
+            assert_eq!((malicious.security, transfers.security), (Security::Malicious, Security::Malicious));
+            // Roles are swapped in the OTs of keys.
+            let least = transfers.corrupt_sender.min(transfers.corrupt_receiver);
+            assert!(malicious.corrupt_sender <= least && malicious.corrupt_receiver <= least);
+            assert!(transfers.assumptions.iter().all(|assumption| malicious.assumptions.contains(assumption)));
+        }
+        assert!(CODED.leakage.iter().all(|leak| malicious.leakage.contains(leak)));
+        assert_eq!(TRANSFERS[1].leakage.len(), 1, "the guesses at an offset, which are stated with roles swapped");
+    }
 }

@@ -219,6 +219,7 @@ impl Okvs for Band {
             128 => encode!(2),
             256 => encode!(4),
             512 => encode!(8),
+            1024 => encode!(16),
             bits => unreachable!("there are no values of {bits} bits"),
         }
     }
@@ -236,6 +237,7 @@ impl Okvs for Band {
             128 => decode!(2),
             256 => decode!(4),
             512 => decode!(8),
+            1024 => decode!(16),
             bits => unreachable!("there are no values of {bits} bits"),
         }
     }

@@ -1,7 +1,7 @@
 use vesica_kernels::{Backend, with_backend};
 
 use super::*;
-use crate::fields::{Bits256, Bits512, Gf64, Gf128, random};
+use crate::fields::{Bits256, Bits512, Bits1024, Gf64, Gf128, random};
 use crate::rng::SecretRng;
 
 const SEED: u128 = 0x5eed;
@@ -49,7 +49,8 @@ fn decodes_what_it_encodes_at_all_sizes() {
     decodes_what_it_encodes::<Gf64>(sizes.clone());
     decodes_what_it_encodes::<Gf128>(sizes.clone());
     decodes_what_it_encodes::<Bits256>(sizes.clone().take(11));
-    decodes_what_it_encodes::<Bits512>(sizes.take(11));
+    decodes_what_it_encodes::<Bits512>(sizes.clone().take(11));
+    decodes_what_it_encodes::<Bits1024>(sizes.take(11));
 }
 
 #[test]
@@ -85,6 +86,7 @@ fn every_backend_gives_the_same_tables_and_values() {
     every_backend_agrees::<Gf128>();
     every_backend_agrees::<Bits256>();
     every_backend_agrees::<Bits512>();
+    every_backend_agrees::<Bits1024>();
 }
 
 fn every_backend_agrees<V: Cell>() {

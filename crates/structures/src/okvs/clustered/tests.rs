@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use vesica_kernels::{Backend, with_backend};
 
 use super::*;
-use crate::fields::{Bits512, Gf64, Gf128, Value, random};
+use crate::fields::{Bits512, Bits1024, Gf64, Gf128, Value, random};
 
 const SIZES: [usize; 15] = [0, 1, 2, 3, 4, 10, 100, 1000, 1 << 12, 1 << 13, 1 << 14, 1 << 15, 51_200, 51_201, 1 << 16];
 
@@ -46,6 +46,7 @@ fn decodes_what_was_encoded_128() {
 #[test]
 fn decodes_what_was_encoded_512() {
     roundtrip::<Bits512>();
+    roundtrip::<Bits1024>();
 }
 
 #[test]

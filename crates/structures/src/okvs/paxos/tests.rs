@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use vesica_kernels::{Backend, with_backend};
 
 use super::*;
-use crate::fields::{Bits512, Gf64, Gf128, random};
+use crate::fields::{Bits512, Bits1024, Gf64, Gf128, random};
 
 const SIZES: [usize; 13] = [0, 1, 2, 3, 4, 10, 100, 1000, 1 << 12, 10_000, 10_001, 1 << 15, 1 << 16];
 
@@ -38,6 +38,7 @@ fn decodes_what_was_encoded() {
     roundtrip::<Gf64>();
     roundtrip::<Gf128>();
     roundtrip::<Bits512>();
+    roundtrip::<Bits1024>();
 }
 
 #[test]
