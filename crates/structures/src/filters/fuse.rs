@@ -90,7 +90,7 @@ impl Filter for BinaryFuseFilter {
             }
         }
         // Tags in the order in which they are taken away, each with the cell that was its alone.
-        let mut order: Vec<(u32, usize)> = Vec::with_capacity(tags.len());
+        let mut order: Vec<(u32, u32)> = Vec::with_capacity(tags.len());
         let mut due = Vec::new();
         for cell in 0..users.len() {
             due.push(cell);
@@ -99,7 +99,7 @@ impl Filter for BinaryFuseFilter {
                 if count != 1 {
                     continue;
                 }
-                order.push((number, cell));
+                order.push((number, cell as u32));
                 for of_tag in shape.of(tags[number as usize], attempt).0 {
                     let (count, sum) = &mut users[of_tag];
                     *count -= 1;
@@ -119,7 +119,7 @@ impl Filter for BinaryFuseFilter {
             let (of_tag, fingerprint) = shape.of(tags[number as usize], attempt);
             // The own cell is still 0.
             let value = of_tag.iter().fold(fingerprint, |sum, &cell| sum ^ cells.get(cell));
-            cells.xor(own, value);
+            cells.xor(own as usize, value);
         }
         Some(Self { shape: *shape, cells })
     }
