@@ -119,6 +119,18 @@ fn what_is_outside_of_the_bounds_is_refused() {
     }
 }
 
+/// The table of docs/parameters/filters.md.
+#[test]
+fn bits_a_tag_are_those_of_the_page() {
+    let tenths = |kind: Kind, count: usize| {
+        let bytes = kind.bytes(&demand(count, count, 42)).expect("served");
+        (bytes as f64 * 80.0 / count as f64).round() as usize
+    };
+    let table = Kind::ALL.map(|kind| [1 << 10, 1 << 16, 1 << 20, 3 << 20].map(|count| tenths(kind, count)));
+    let page = [[756, 837, 895, 923], [1100, 1220, 1300, 893], [584, 642, 691, 712], [780, 689, 698, 720]];
+    assert_eq!(table, page);
+}
+
 /// Evidence for the bound of 1/4 on a failing attempt: `--ignored --nocapture` shows the rates.
 #[test]
 #[ignore = "evidence that takes minutes"]
