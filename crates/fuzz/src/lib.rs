@@ -12,6 +12,7 @@ pub use seeds::conversations;
 use vesica::fuzzing;
 use vesica::table::Format;
 use vesica_party::fuzzing::AnyMessage;
+use vesica_structures::filters::{Demand, Kind};
 use vesica_structures::golomb::Code;
 
 /// A parser under test.
@@ -48,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     target("conversation", conversation, seeds::conversations, Reach::All),
     target("reader", reader, seeds::none, Reach::Unknown),
     target("golomb", golomb_tags, seeds::golomb, Reach::All),
+    target("filters", filters, seeds::filters, Reach::All),
     target("csv", csv, seeds::csv, Reach::All),
     target("normalise", normalise, seeds::normalise, Reach::Unknown),
     target("table", |bytes| table(bytes, Format::Csv), seeds::csv, Reach::Some),
@@ -126,6 +128,17 @@ fn golomb_tags(bytes: &[u8]) -> bool {
     let mut again = Vec::new();
     code.encode(&values, 0, &mut again);
     assert_eq!(again, coded, "two encodings of the same tags");
+    true
+}
+
+/// The first byte chooses the filter, the second the number of tags, the third the bits of a look-up.
+fn filters(bytes: &[u8]) -> bool {
+    let [kind, tags, error_bits, filter @ ..] = bytes else { return false };
+    let kind = Kind::ALL[usize::from(*kind) % Kind::ALL.len()];
+    let demand = Demand { tags: usize::from(*tags), look_ups: 1, error_bits: u32::from(*error_bits) % 81 };
+    let Ok(filter) = kind.parse(&demand, filter.to_vec()) else { return false };
+    let tags: Vec<u128> = (0..32).map(|i| u128::MAX / 31 * i).collect();
+    filter.look_up(&tags, &mut vec![false; tags.len()]);
     true
 }
 

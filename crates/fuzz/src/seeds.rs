@@ -4,7 +4,9 @@ use std::io::Write;
 
 use vesica::fuzzing::seeds as tables;
 use vesica_party::fuzzing::AnyMessage;
+use vesica_structures::filters::{Demand, Kind};
 use vesica_structures::golomb::Code;
+use vesica_structures::rng::SecretRng;
 
 pub fn none() -> Vec<Vec<u8>> {
     Vec::new()
@@ -76,6 +78,22 @@ pub fn golomb() -> Vec<Vec<u8>> {
         seed
     };
     vec![seed(40, 0), seed(82, 9), seed(128, 200), seed(61, 255)]
+}
+
+pub fn filters() -> Vec<Vec<u8>> {
+    let mut rng = SecretRng::insecure_from_seed(1);
+    let mut seed = |(place, kind): (usize, &Kind), tags: u8, error_bits: u8| {
+        let demand = Demand { tags: usize::from(tags), look_ups: 1, error_bits: error_bits.into() };
+        let mut tags_in: Vec<u128> = (0..tags).map(|_| rng.block()).collect();
+        let filter = kind.build(&demand, &mut tags_in).unwrap_or_default();
+        [&[place as u8, tags, error_bits][..], &filter].concat()
+    };
+    let sizes = [(0, 42), (1, 80), (9, 20), (200, 11)];
+    sizes
+        .iter()
+        .flat_map(|&(tags, error_bits)| Kind::ALL.iter().enumerate().map(move |kind| (kind, tags, error_bits)))
+        .map(|(kind, tags, error_bits)| seed(kind, tags, error_bits))
+        .collect()
 }
 
 pub fn csv() -> Vec<Vec<u8>> {

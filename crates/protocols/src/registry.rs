@@ -25,6 +25,7 @@ use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::zcl23_sk::Zcl23Sk;
 use crate::psi::cm20::{self, Cm20};
 use crate::psi::cuckoo::{CuckooPsi, Kkrt16, Oos17, Pssz15, Psz14};
+use crate::psi::finish::compare;
 use crate::psi::gbf::dcw13::{self, Dcw13};
 use crate::psi::gbf::rr16::{self, Rr16};
 use crate::psi::hfh99::{self, Hfh99};
@@ -79,11 +80,21 @@ registries! {
         Membership<Gmr21, Intersect>,
         CuckooPsi<Psz14>,
         CuckooPsi<Pssz15>,
-        CuckooPsi<Kkrt16>,
+        CuckooPsi<Kkrt16> => [
+            CuckooPsi<Kkrt16<compare::Bloom>>,
+            CuckooPsi<Kkrt16<compare::Cuckoo>>,
+            CuckooPsi<Kkrt16<compare::Vacuum>>,
+            CuckooPsi<Kkrt16<compare::Fuse>>,
+        ],
         CuckooPsi<Oos17>,
         Dcw13,
         Rr16,
-        Cm20,
+        Cm20 => [
+            Cm20<compare::Bloom>,
+            Cm20<compare::Cuckoo>,
+            Cm20<compare::Vacuum>,
+            Cm20<compare::Fuse>,
+        ],
         Prty19<SpotLow>,
         Prty19<SpotFast>,
         DualExecution<rr17::De> => [DualExecution<rr17::DeQuarter>],

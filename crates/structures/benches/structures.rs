@@ -2,9 +2,10 @@
 
 use std::hint::black_box;
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use vesica_structures::facts::FailureEvent;
 use vesica_structures::fields::{Gf64, Gf128, Value};
+use vesica_structures::filters::{Demand, Kind};
 use vesica_structures::golomb::{self, Code};
 use vesica_structures::okvs::{Clustered, EncodeFailure, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
@@ -140,5 +141,33 @@ fn clustered(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, sorted_masks, clustered);
+/// Tags a second of each filter, of sorted tags as the compare phase has them; its bits a tag are in the
+/// names.
+fn filters(c: &mut Criterion) {
+    let mut group = c.benchmark_group("filters_2^20");
+    group.sample_size(10).throughput(Throughput::Elements(ITEMS as u64));
+    let pool = one_thread();
+    let demand = Demand { tags: ITEMS, look_ups: ITEMS, error_bits: FailureEvent::TagCollision.bits() };
+    let mut tags = uniform(ITEMS, 128, 1);
+    tags.sort_unstable();
+    let (others, mut found) = (uniform(ITEMS, 128, 2), vec![false; ITEMS]);
+    for kind in Kind::ALL {
+        let bytes = kind.build(&demand, &mut tags).expect("2^20 tags are supported");
+        let bits = bytes.len() as f64 * 8.0 / ITEMS as f64;
+        let name = format!("{kind:?}").to_lowercase();
+        group.bench_function(format!("build_{name}_{bits:.1}_bits"), |b| {
+            b.iter(|| kind.build(&demand, &mut tags).expect("2^20 tags are supported"));
+        });
+        group.bench_function(format!("parse_{name}"), |b| {
+            b.iter_batched(|| bytes.clone(), |bytes| kind.parse(&demand, bytes), BatchSize::PerIteration);
+        });
+        let filter = kind.parse(&demand, bytes).expect("it was built here");
+        group.bench_function(format!("look_up_{name}"), |b| {
+            b.iter(|| pool.install(|| filter.look_up(black_box(&others), &mut found)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, sorted_masks, clustered, filters);
 criterion_main!(benches);

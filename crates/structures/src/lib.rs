@@ -12,6 +12,7 @@
 //! - **Tables**: [`okvs`] has two oblivious key-value stores, [`hashing`] has simple, cuckoo and
 //!   two-choice tables.
 //! - **Sorted tags**: [`tags`] sorts and finds them, [`golomb`] codes them.
+//! - **Filters**: [`filters`] has short stand-ins for a set of tags, with a bounded error.
 //! - **Layout**: [`packing`] packs values of any width, [`permutation`] routes orders through a
 //!   network of switches.
 #![forbid(unsafe_code)]
@@ -20,6 +21,7 @@ pub mod bit_prf;
 pub mod elligator;
 pub mod facts;
 pub mod fields;
+pub mod filters;
 pub mod golomb;
 pub mod hashed_columns;
 pub mod hashing;

@@ -56,6 +56,11 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     on_shares(row("cgs22-psi", Security::SemiHonest, [[739, 316, 670], [752, 63, 673]])),
     row("clr17", Security::SemiHonest, [[29037, 415, 97], [4190, 4, 16]]),
     row("cm20", Security::SemiHonest, [[211, 138, 9], [466, 7, 148]]),
+    // By count: up to twice a filter's bytes at the receiver while they come, and once at the sender.
+    row("cm20:compare=bloom", Security::SemiHonest, [[240, 160, 9], [500, 30, 148]]),
+    row("cm20:compare=cuckoo", Security::SemiHonest, [[240, 160, 9], [500, 45, 148]]),
+    row("cm20:compare=fuse", Security::SemiHonest, [[240, 160, 9], [500, 30, 148]]),
+    row("cm20:compare=vacuum", Security::SemiHonest, [[240, 160, 9], [500, 30, 148]]),
     row("cm25-fast-intersection", Security::SemiHonest, [[32000, 240, 0], [23200, 75, 16]]),
     row("cm25-fast-intersection-repaired", Security::SemiHonest, [[117000, 420, 0], [69000, 290, 16]]),
     row("cm25-fast-setup", Security::SemiHonest, [[32000, 200, 0], [23200, 40, 16]]),
@@ -87,6 +92,11 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("jsz22-s", Security::SemiHonest, [[1408, 1651, 0], [1291, 1458, 290]]),
     row("jszg24", Security::SemiHonest, [[860, 1510, 44], [673, 1900, 681]]),
     row("kkrt16", Security::SemiHonest, [[1922, 159, 2], [1960, 0, 111]]),
+    // By count, as for cm20, with three tags an item.
+    row("kkrt16:compare=bloom", Security::SemiHonest, [[3500, 190, 12], [2300, 75, 120]]),
+    row("kkrt16:compare=cuckoo", Security::SemiHonest, [[3500, 190, 12], [2300, 115, 120]]),
+    row("kkrt16:compare=fuse", Security::SemiHonest, [[3500, 190, 12], [2300, 75, 120]]),
+    row("kkrt16:compare=vacuum", Security::SemiHonest, [[3500, 190, 12], [2300, 75, 120]]),
     row("krtw19", Security::SemiHonest, [[2745, 670, 133], [5379, 359, 161]]),
     row("ltsxq26", Security::Malicious, [[282, 78, 22], [898, 1, 148]]),
     row("ltsxq26", Security::SemiHonest, [[280, 76, 30], [959, 3, 156]]),

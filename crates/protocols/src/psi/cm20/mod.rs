@@ -50,69 +50,80 @@ pub mod params;
 mod receiver;
 mod sender;
 
+use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::psi::finish::compare::{self, Comparison, List, compared_entries};
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
-/// The protocol `cm20`.
+/// The protocol `cm20`, and what its tags are compared with.
 #[derive(Clone, Copy, Debug)]
-pub enum Cm20 {}
+pub struct Cm20<C = List>(PhantomData<fn() -> C>);
 
-impl Protocol for Cm20 {
-    const ENTRY: Entry = Entry {
-        id: "cm20",
-        aliases: &[],
-        variants: &[],
-        task: Intersect::NAME,
-        paper: Paper {
-            key: "CM20",
-            title: "Private Set Intersection in the Internet Setting from Lightweight Oblivious PRF",
-            reference: "Chase, Miao. CRYPTO 2020, ePrint 2020/729",
-        },
-        status: Status::Sound,
-        cost: CostClass::Symmetric,
-        map_and_compare: Some(styles::CM20),
-        deviations: &[
-            "The key of the places travels before the matrix and not after it, so that the sender looks bits up as \
-             columns come. Semi-honest only: the paper's claim against a malicious sender is not made.",
-            "Columns have as many cells as the receiver has items, rounded up to a multiple of 128; the width follows \
-             from the binomial sum at this event's share of the failure budget, instead of all of it, and is a \
-             multiple of 4.",
-            "Random OTs of keys, extended from 128 (SoftSpokenOT), and A is the stream of a key: so one masked matrix \
-             travels and not two.",
-            "F is AES under a key for each four columns, of which a place takes 32 bits. It is of the session's 128-bit \
-             items, which stand for H_1.",
-            "H_2 is also of the item: without, one guess of a row would test the tags of all items with rows near it.",
-            "Tags are sorted on all bits and Golomb-Rice coded.",
-        ],
-        modes: &[Mode::semi_honest(
-            Rounds::exactly(5),
-            assumptions![
-                <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-                &[
-                    "AES-128 is a pseudo-random function (places of items, columns)",
-                    "BLAKE3 is a random oracle (H_2, keys from k, keystreams of payloads)",
-                ],
+const ENTRY: Entry = Entry {
+    id: "cm20",
+    aliases: &[],
+    variants: &[compare::choice(&[LIST, compare::BLOOM, compare::CUCKOO, compare::VACUUM, compare::FUSE])],
+    task: Intersect::NAME,
+    paper: Paper {
+        key: "CM20",
+        title: "Private Set Intersection in the Internet Setting from Lightweight Oblivious PRF",
+        reference: "Chase, Miao. CRYPTO 2020, ePrint 2020/729",
+    },
+    status: Status::Sound,
+    cost: CostClass::Symmetric,
+    map_and_compare: Some(styles::CM20),
+    deviations: &[
+        "The key of the places travels before the matrix and not after it, so that the sender looks bits up as \
+         columns come. Semi-honest only: the paper's claim against a malicious sender is not made.",
+        "Columns have as many cells as the receiver has items, rounded up to a multiple of 128; the width follows \
+         from the binomial sum at this event's share of the failure budget, instead of all of it, and is a \
+         multiple of 4.",
+        "Random OTs of keys, extended from 128 (SoftSpokenOT), and A is the stream of a key: so one masked matrix \
+         travels and not two.",
+        "F is AES under a key for each four columns, of which a place takes 32 bits. It is of the session's 128-bit \
+         items, which stand for H_1.",
+        "H_2 is also of the item: without, one guess of a row would test the tags of all items with rows near it.",
+        SORTED_TAGS,
+    ],
+    modes: &[Mode::semi_honest(
+        Rounds::exactly(5),
+        assumptions![
+            <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+            &[
+                "AES-128 is a pseudo-random function (places of items, columns)",
+                "BLAKE3 is a random oracle (H_2, keys from k, keystreams of payloads)",
             ],
-            &[SIZES],
-        )],
-    };
+        ],
+        &[SIZES],
+    )],
+};
+
+const SORTED_TAGS: &str = "Tags are sorted on all bits and Golomb-Rice coded.";
+
+/// What makes way for a filter.
+const LIST: ChoiceValue = compare::list(&[SORTED_TAGS]);
+
+const ENTRIES: [Entry; 5] = compared_entries!("cm20", ENTRY, LIST);
+
+impl<C: Comparison> Protocol for Cm20<C> {
+    const ENTRY: Entry = ENTRIES[C::PLACE];
     type Task = Intersect;
     type Params = Params;
     type Sender = Sender;
     type Receiver = Receiver;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::derive(request)
+        Params::derive(request)?.comparing(C::FILTER)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {

@@ -7,6 +7,7 @@ use vesica_mpc::ot_extension::{OtExtension, OtParams};
 use vesica_mpc::tasks::CorrelationRequest;
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, KAPPA, Unsupported};
+use vesica_structures::filters;
 use vesica_structures::hashed_columns::{BITS_PER_BLOCK, COLUMNS_PER_GROUP, MAX_COLUMNS};
 
 use crate::psi::finish;
@@ -36,7 +37,7 @@ pub struct Params {
 impl Params {
     /// Parameters for a request, refused where the mode or a size is not served.
     pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        super::Cm20::ENTRY.require(request.security)?;
+        super::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let &IntersectRequest { sender_items, receiver_items, .. } = request;
         let most = sender_items.max(receiver_items);
@@ -63,6 +64,11 @@ impl Params {
             transfers: OtExtension::derive(&correlation)?,
             finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded),
         })
+    }
+
+    /// The same with a filter of the tags on arrow 3.
+    pub(super) fn comparing(self, filter: Option<filters::Kind>) -> Result<Self, Unsupported> {
+        Ok(Self { finish: self.finish.with_filter(filter)?, ..self })
     }
 
     /// Whether a set is empty: then nothing is sent and nothing matches.

@@ -47,6 +47,9 @@
 //! other hashes. Sums of different strings are equal with probability `2^-128` a pair. Strings are hashes
 //! under a salt, and sets must be fixed before the set-up, in which it comes. Where a string is one chunk
 //! (`kkrt16`, `oos17`) the transfer's value is the tag itself.
+//!
+//! `kkrt16` may send a filter of its tags on arrow 2 instead ([`finish::compare`](crate::psi::finish::compare)), as PsiBench does
+//! (section 5.2). It holds all three tags of each item; the receiver looks up one an item.
 
 mod kkrt16;
 mod messages;
@@ -65,6 +68,7 @@ use std::ops::RangeInclusive;
 use vesica_mpc::code_oprf::Code;
 use vesica_party::{Entry, Protocol};
 use vesica_structures::facts::Unsupported;
+use vesica_structures::filters;
 
 pub use kkrt16::Kkrt16;
 pub(crate) use messages::MESSAGES;
@@ -87,6 +91,8 @@ pub trait Paper: 'static {
     const CONTEXT: &'static str;
     /// Separates the keystreams of payloads from those of other protocols.
     const PAYLOAD_DOMAIN: &'static [u8; 16];
+    /// The filter that travels instead of the list of tags.
+    const FILTER: Option<filters::Kind> = None;
 
     /// What is compared in a bin, for a table of so many bins.
     ///

@@ -35,7 +35,11 @@
 //! has one: then outputs are numbered `tags_per_item i + b` at the sender, and the item's payload
 //! travels under each of them. Both sides cannot learn there, for which proof comes back tells the
 //! sender where the receiver put its item.
+//!
+//! Arrow 1 may be a filter of the tags instead of their list ([`compare`]): then there is no order that
+//! payloads or proofs could follow.
 
+pub mod compare;
 mod outputs;
 mod params;
 mod payload;

@@ -2,10 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::proofs;
+use super::{compare, proofs};
 use crate::tags::TagCoding;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput};
 use vesica_structures::facts::Unsupported;
+use vesica_structures::filters;
 
 /// What both sides have agreed on, as far as it concerns tags, payloads and proofs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +19,10 @@ pub struct Params {
     pub(super) tags_per_item: usize,
     /// Width of a tag, in bits.
     pub tag_bits: u32,
-    /// How tags travel.
+    /// How a list of tags travels.
     pub coding: TagCoding,
+    /// The filter that travels instead of the list.
+    pub(super) filter: Option<compare::Filter>,
     /// Width of a payload, in bytes.
     pub payload_bytes: usize,
     /// Whether arrow 3 is sent.
@@ -30,7 +33,16 @@ impl Params {
     /// Parameters of a request, with one tag an item.
     pub(crate) fn new(request: &IntersectRequest, tag_bits: u32, coding: TagCoding) -> Self {
         let &IntersectRequest { sender_items, receiver_items, payload_bytes, both_learn, .. } = request;
-        Self { sender_items, receiver_items, tags_per_item: 1, tag_bits, coding, payload_bytes, both_learn }
+        Self {
+            sender_items,
+            receiver_items,
+            tags_per_item: 1,
+            tag_bits,
+            coding,
+            filter: None,
+            payload_bytes,
+            both_learn,
+        }
     }
 
     /// The same with `tags` tags an item.
@@ -55,6 +67,25 @@ impl Params {
         Ok(Self { tags_per_item: tags, ..self })
     }
 
+    /// The same with a filter of the tags on arrow 1, if there is a `kind`. Tags have all of their 128
+    /// bits then: all that can go wrong is the filter's own error.
+    ///
+    /// # Errors
+    /// If payloads or proofs are asked for, which go by the places of a list; or if no filter is derived
+    /// for these sizes.
+    pub(crate) fn with_filter(self, kind: Option<filters::Kind>) -> Result<Self, Unsupported> {
+        let Some(kind) = kind else { return Ok(self) };
+        let refused = [(self.payload_bytes > 0, "payloads"), (self.both_learn, "a sender that learns its matches")];
+        if let Some((_, what)) = refused.iter().find(|(asked, _)| *asked) {
+            return Err(Unsupported::new(
+                format_args!("{what}, from a protocol that sends a filter of its tags"),
+                "compare lists of tags (compare=list), or let only the receiver learn, without payloads",
+            ));
+        }
+        let filter = compare::Filter::new(kind, self.tags(), self.receiver_items)?;
+        Ok(Self { tag_bits: u128::BITS, filter: Some(filter), ..self })
+    }
+
     /// Whether a set is empty, so that nothing matches.
     pub fn is_empty(&self) -> bool {
         self.sender_items == 0 || self.receiver_items == 0
@@ -72,7 +103,10 @@ impl Params {
 
     /// Bytes of the three arrows.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
-        let tags = self.coding.predicted_bytes(self.tags(), self.tag_bits);
+        let tags = match &self.filter {
+            None => self.coding.predicted_bytes(self.tags(), self.tag_bits),
+            Some(filter) => filter.predicted_bytes(),
+        };
         let payloads = (self.tags() * self.payload_bytes) as u64;
         let proofs =
             if self.both_learn { proofs::predicted_bytes(self.sender_items, self.receiver_items) } else { 0..=0 };

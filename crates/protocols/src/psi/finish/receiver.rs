@@ -1,8 +1,10 @@
 //! The right column of the figure.
 
 use vesica_party::{Abort, Channel, Phase};
+use vesica_structures::secret::Secret;
 use vesica_structures::tags::TagFinder;
 
+use super::compare::Filter;
 use super::{Arrows, Outputs, Params, payload, proofs};
 use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
@@ -10,22 +12,44 @@ use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloa
 /// The receiver, which collects its tags as its OPRF gives them.
 pub(crate) struct Receiver {
     params: Params,
-    tags: TagFinder,
+    tags: OwnTags,
+}
+
+/// The receiver's tags.
+enum OwnTags {
+    /// To be found among the sender's as these come.
+    Finder(Box<TagFinder>),
+    /// To be looked up in the sender's filter, in the order of their numbers.
+    Filtered(Filter, Secret<Vec<u128>>),
 }
 
 impl Receiver {
     /// A receiver without tags yet.
     pub(crate) fn new(params: &Params) -> Self {
-        // Where payloads follow, the places of the sender's tags say which payload belongs to which
-        // match.
-        let tags = TagFinder::new(params.receiver_items, params.tag_bits, params.payload_bytes > 0);
+        let tags = match params.filter {
+            Some(filter) => OwnTags::Filtered(filter, Secret::new(vec![0; params.receiver_items])),
+            // Where payloads follow, the places of the sender's tags say which payload belongs to which
+            // match.
+            None => OwnTags::Finder(Box::new(TagFinder::new(
+                params.receiver_items,
+                params.tag_bits,
+                params.payload_bytes > 0,
+            ))),
+        };
         Self { params: params.clone(), tags }
     }
 
     /// Takes some outputs, of which tags are the low bits, with their items' numbers. Each number
     /// comes once.
     pub(crate) fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
-        self.tags.add(outputs, numbers);
+        match &mut self.tags {
+            OwnTags::Finder(tags) => tags.add(outputs, numbers),
+            OwnTags::Filtered(_, tags) => {
+                for (&output, number) in outputs.iter().zip(numbers) {
+                    tags[number as usize] = output;
+                }
+            }
+        }
     }
 
     /// Steps 1 to 3, once all tags have come. The payloads stay sealed until the caller opens them;
@@ -36,8 +60,16 @@ impl Receiver {
         mut outputs: impl Outputs,
         ch: &mut Channel,
     ) -> Result<IntersectReceiverOutput, Abort> {
-        let Self { params, mut tags } = self;
+        let Self { params, tags } = self;
         // Step 1.
+        let mut tags = match tags {
+            OwnTags::Finder(tags) => tags,
+            OwnTags::Filtered(filter, tags) => {
+                let matches = filter.receive::<A::Tags>(&tags, ch)?;
+                // There are no steps 2 and 3: `Params::with_filter` sees to it.
+                return Ok(IntersectReceiverOutput { matches, payloads: SealedPayloads::default(), unread: 0 });
+            }
+        };
         let phase = ch.phase(Phase::Match);
         tags.prepare();
         drop(phase);

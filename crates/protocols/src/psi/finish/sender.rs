@@ -5,6 +5,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::tags::TagSorter;
 
+use super::compare::Filter;
 use super::{Arrows, Outputs, Params, payload, proofs};
 use crate::tags::{self, TagCoding};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
@@ -21,6 +22,8 @@ enum CollectedTags {
     Sorted(TagSorter<()>),
     /// Tags with their numbers, since payloads follow in the same order. The sort is the shuffle.
     Numbered(TagSorter<u32>),
+    /// Tags that go into a filter, sorted: then it does not depend on their order.
+    Filtered(Filter, TagSorter<()>),
     /// Tags in the order of their numbers.
     Shuffled(Secret<Vec<u128>>),
 }
@@ -29,10 +32,13 @@ impl Sender {
     /// A sender without tags yet.
     pub(crate) fn new(params: &Params) -> Self {
         let (count, bits) = (params.tags(), params.tag_bits);
-        let tags = match params.coding {
-            TagCoding::SortedCoded if params.payload_bytes == 0 => CollectedTags::Sorted(TagSorter::new(count, bits)),
-            TagCoding::SortedCoded => CollectedTags::Numbered(TagSorter::new(count, bits)),
-            TagCoding::Shuffled => CollectedTags::Shuffled(Secret::new(vec![0; count])),
+        let tags = match (params.filter, params.coding) {
+            (Some(filter), _) => CollectedTags::Filtered(filter, TagSorter::new(count, bits)),
+            (None, TagCoding::SortedCoded) if params.payload_bytes == 0 => {
+                CollectedTags::Sorted(TagSorter::new(count, bits))
+            }
+            (None, TagCoding::SortedCoded) => CollectedTags::Numbered(TagSorter::new(count, bits)),
+            (None, TagCoding::Shuffled) => CollectedTags::Shuffled(Secret::new(vec![0; count])),
         };
         Self { params: params.clone(), tags }
     }
@@ -41,7 +47,7 @@ impl Sender {
     /// once.
     pub(crate) fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
         match &mut self.tags {
-            CollectedTags::Sorted(tags) => tags.add(outputs, std::iter::repeat(())),
+            CollectedTags::Sorted(tags) | CollectedTags::Filtered(_, tags) => tags.add(outputs, std::iter::repeat(())),
             CollectedTags::Numbered(tags) => tags.add(outputs, numbers),
             CollectedTags::Shuffled(tags) => {
                 for (&output, number) in outputs.iter().zip(numbers) {
@@ -100,6 +106,7 @@ impl CollectedTags {
         match self {
             Self::Sorted(tags) => tags::send::<S, _>(tags, count, bits, ch).map(|_| Vec::new()),
             Self::Numbered(tags) => tags::send::<S, _>(tags, count, bits, ch),
+            Self::Filtered(filter, tags) => filter.send::<S>(tags, ch).map(|()| Vec::new()),
             Self::Shuffled(tags) => tags::send_shuffled::<S>(&tags, bits, ch, rng),
         }
     }

@@ -1,8 +1,9 @@
 //! The figure around a pseudo-random function that both sides know.
 
-use vesica_party::{Role, Security, Step, Stream, Task};
+use vesica_party::{Abort, Entry, Resistance, Role, Security, Step, Stream, Task};
+use vesica_structures::filters::Kind;
 use vesica_structures::rng::SecretRng;
-use vesica_testkit::two_party;
+use vesica_testkit::{try_two_party, two_party};
 
 use super::{Arrows, Params, Receiver, Sender, StoredOutputs};
 use crate::tags::{TagCoding, tag_bits};
@@ -106,5 +107,70 @@ fn tags_payloads_and_proofs_belong_to_their_items() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn filters_find_the_same_matches() {
+    for kind in Kind::ALL {
+        for (sender_items, receiver_items, common) in
+            [(0, 3, 0), (3, 0, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17), (5000, 3000, 1500)]
+        {
+            let security = Security::SemiHonest;
+            let request =
+                IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false };
+            for tags in [1, 2] {
+                let params = Params::new(&request, 60, TagCoding::SortedCoded).with_tags_per_item(tags);
+                let params = params.and_then(|params| params.with_filter(Some(kind))).expect("served");
+                assert_eq!(params.tag_bits, 128);
+                check(&params, common);
+            }
+            for (payload_bytes, both_learn, said) in [(1, false, "payloads"), (0, true, "learns")] {
+                let params =
+                    Params::new(&IntersectRequest { payload_bytes, both_learn, ..request }, 60, TagCoding::SortedCoded);
+                let refusal = params.with_filter(Some(kind)).expect_err("refused");
+                assert!(refusal.what.contains(said) && refusal.mend.contains("compare=list"), "{refusal}");
+            }
+        }
+    }
+}
+
+/// A filter that its builder cannot have made, and one that ends early.
+#[test]
+fn a_malformed_filter_is_refused() {
+    for kind in Kind::ALL {
+        let request = IntersectRequest {
+            sender_items: 10,
+            receiver_items: 10,
+            security: Security::SemiHonest,
+            payload_bytes: 0,
+            both_learn: false,
+        };
+        let params = Params::new(&request, 60, TagCoding::SortedCoded).with_filter(Some(kind)).expect("served");
+        let length = *params.predicted_bytes().end() as usize;
+        for sent in [length, length - 1] {
+            let (_, receiver) = try_two_party(
+                |ch, _| ch.send_stream::<Tags>(&vec![255; sent]),
+                |ch, _| {
+                    let input = IntersectReceiverInput { items: (0..10).collect() };
+                    let stored = StoredOutputs::new(&params, 10, DOMAIN);
+                    Receiver::new(&params).finish::<TestArrows>(input, stored, ch)
+                },
+            );
+            let refused = receiver.result.expect_err("refused");
+            let is_blamed = matches!(refused, Abort::PeerMisbehaved(step, _) if step == Tags::STEP);
+            assert!(is_blamed || sent < length, "{kind:?}: {refused:?}");
+        }
+    }
+}
+
+/// A corrupt sender can make a filter that serves too many items.
+#[test]
+fn only_rows_for_semi_honest_senders_offer_filters() {
+    let offers = |entry: &&Entry| entry.variants.iter().any(|choice| choice.name == "compare");
+    let entries: Vec<&Entry> = crate::registry::entries().filter(offers).collect();
+    assert!(entries.iter().map(|entry| entry.id).eq(["kkrt16", "cm20"]));
+    for mode in entries.iter().flat_map(|entry| entry.modes) {
+        assert_eq!((mode.security, mode.corrupt_sender), (Security::SemiHonest, Resistance::SemiHonest));
     }
 }

@@ -1,0 +1,196 @@
+//! What arrow 1 carries: the list of the sender's tags, or a filter of them, after section 5.2 of
+//! "PsiBench".
+//!
+//! With a filter the receiver looks up each of its tags. That a tag of an item which only the
+//! receiver has seems to be in it, in any of `n_r` look-ups, takes the share of
+//! [`FailureEvent::TagCollision`]. Tags have 128 bits and count for nothing beside it: the filter's
+//! error is that for a random tag, which includes the case that this is one of the sender's. That no
+//! attempt builds the filter has probability `2^-128`.
+//!
+//! A filter is a function of the set of the sender's tags, so that the receiver learns no more from it
+//! than from their list, the attempt that succeeded included. Against a corrupt sender it is not as
+//! good: whoever evaluates the function can put cells together that serve more items than it declared.
+//! So only rows for semi-honest senders have the choice.
+//!
+//! A row that offers it has the parameter `C`: [`Comparison`], asks [`Params::with_filter`](super::Params),
+//! and takes its entries from `compared_entries!`.
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Abort, Channel, Choice, ChoiceValue, Phase, Stream};
+use vesica_structures::facts::{FailureEvent, Unsupported};
+use vesica_structures::filters::{Demand, Kind, KindError};
+use vesica_structures::secret::Secret;
+use vesica_structures::tags::TagSorter;
+
+/// Bytes that memory is taken for before they have come.
+const BYTES_AT_A_TIME: usize = 1 << 18;
+
+/// A value of the choice `compare`, as a type for the registry.
+pub trait Comparison: Send + Sync + 'static {
+    /// Its place among the values of the choice.
+    const PLACE: usize;
+    /// The filter, if there is one.
+    const FILTER: Option<Kind>;
+}
+
+macro_rules! comparisons {
+    ($($(#[$doc:meta])* $name:ident = $place:literal, $filter:expr;)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug)]
+            pub enum $name {}
+
+            impl Comparison for $name {
+                const PLACE: usize = $place;
+                const FILTER: Option<Kind> = $filter;
+            }
+        )+
+    };
+}
+
+comparisons! {
+    /// The list of tags, the default.
+    List = 0, None;
+    /// A Bloom filter.
+    Bloom = 1, Some(Kind::Bloom);
+    /// A cuckoo filter.
+    Cuckoo = 2, Some(Kind::Cuckoo);
+    /// A vacuum filter.
+    Vacuum = 3, Some(Kind::Vacuum);
+    /// A binary fuse filter.
+    Fuse = 4, Some(Kind::Fuse);
+}
+
+/// The choice; its first value is the row's, with what the row says of its list of tags.
+pub(crate) const fn choice(values: &'static [ChoiceValue; 5]) -> Choice {
+    Choice { name: "compare", what: "What the receiver compares its tags with.", values }
+}
+
+/// The first value, for a row that says `deviations` of its list of tags.
+pub(crate) const fn list(deviations: &'static [&'static str]) -> ChoiceValue {
+    ChoiceValue::new("list", "The list of the sender's tags.").deviating(deviations)
+}
+
+const SEMI_HONEST_SENDER: &str = "With a filter the sender must be semi-honest: a corrupt one can make a filter that \
+                                  serves more items than it declared. No payloads travel, and both do not learn: a \
+                                  filter has no places that they could follow.";
+
+macro_rules! filter_value {
+    ($name:ident, $value:literal, $what:literal, $filter:literal) => {
+        pub(crate) const $name: ChoiceValue = ChoiceValue::new($value, $what).deviating(&[
+            concat!(
+                "The sender sends ",
+                $filter,
+                " of its 128-bit tags, sorted first, instead of their list; all look-ups together are wrong with \
+                 probability at most 2^-42."
+            ),
+            SEMI_HONEST_SENDER,
+        ]);
+    };
+}
+
+filter_value!(BLOOM, "bloom", "A Bloom filter: about 90 bits a tag at 2^20 look-ups.", "a Bloom filter");
+filter_value!(
+    CUCKOO,
+    "cuckoo",
+    "A cuckoo filter: about 69 to 137 bits a tag at 2^20 look-ups, for its length is a power of two.",
+    "a cuckoo filter (Fan et al., CoNEXT 2014)"
+);
+filter_value!(
+    VACUUM,
+    "vacuum",
+    "A vacuum filter: about 70 bits a tag at 2^20 look-ups.",
+    "a vacuum filter (Wang et al., VLDB 2019)"
+);
+filter_value!(
+    FUSE,
+    "fuse",
+    "A binary fuse filter: about 70 bits a tag at 2^20 look-ups.",
+    "a binary fuse filter (Graf, Lemire, JEA 2022)"
+);
+
+/// The five entries of a row, by the places of their comparisons: `$row` is that of the list, of which
+/// `$list` is the choice's first value.
+macro_rules! compared_entries {
+    ($id:literal, $row:expr, $list:expr) => {
+        [
+            $row,
+            $crate::psi::finish::compare::compared_entries!(@ $id, "bloom", $row, $list, BLOOM),
+            $crate::psi::finish::compare::compared_entries!(@ $id, "cuckoo", $row, $list, CUCKOO),
+            $crate::psi::finish::compare::compared_entries!(@ $id, "vacuum", $row, $list, VACUUM),
+            $crate::psi::finish::compare::compared_entries!(@ $id, "fuse", $row, $list, FUSE),
+        ]
+    };
+    (@ $id:literal, $value:literal, $row:expr, $list:expr, $filter:ident) => {
+        $row.variant(
+            concat!($id, ":compare=", $value),
+            vesica_party::deviations![$row.deviations, $list => $crate::psi::finish::compare::$filter],
+            $row.modes,
+        )
+    };
+}
+pub(crate) use compared_entries;
+
+/// A filter on arrow 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filter {
+    kind: Kind,
+    demand: Demand,
+    bytes: usize,
+}
+
+impl Filter {
+    pub(super) fn new(kind: Kind, tags: usize, look_ups: usize) -> Result<Self, Unsupported> {
+        let demand = Demand { tags, look_ups, error_bits: FailureEvent::TagCollision.bits() };
+        Ok(Self { kind, demand, bytes: kind.bytes(&demand)? })
+    }
+
+    pub(super) fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        self.bytes as u64..=self.bytes as u64
+    }
+
+    /// Step 1 of the sender.
+    pub(super) fn send<S: Stream<Element = u8>>(&self, tags: TagSorter<()>, ch: &mut Channel) -> Result<(), Abort> {
+        let count = self.demand.tags;
+        let mut sorted = Secret::new(Vec::with_capacity(count));
+        let mut labels = Vec::with_capacity(count);
+        tags.finish().fill(&mut sorted, &mut labels, count);
+        let filter = self.kind.build(&self.demand, &mut sorted).map_err(|error| match error {
+            KindError::Unsupported(refusal) => refusal.into(),
+            KindError::Build(_) | KindError::Malformed(_) => Abort::StatisticalFailure("no attempt builds the filter"),
+        })?;
+        drop(sorted);
+        ch.send_stream::<S>(&filter)
+    }
+
+    /// Step 1 of the receiver: the numbers of its tags that are in the filter, ascending.
+    pub(super) fn receive<S: Stream<Element = u8>>(&self, tags: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
+        let phase = ch.phase(Phase::Masks);
+        let mut bytes = Vec::new();
+        while bytes.len() < self.bytes {
+            let arrived = bytes.len();
+            bytes.resize(self.bytes.min(arrived + BYTES_AT_A_TIME), 0);
+            ch.recv_stream::<S>(bytes.get_mut(arrived..).unwrap_or_default())?;
+        }
+        drop(phase);
+        let _phase = ch.phase(Phase::Match);
+        let filter = self.kind.parse(&self.demand, bytes).map_err(|error| match error {
+            KindError::Unsupported(refusal) => refusal.into(),
+            KindError::Build(_) | KindError::Malformed(_) => {
+                Abort::PeerMisbehaved(S::STEP, "the filter of tags is malformed")
+            }
+        })?;
+        let mut found = vec![false; tags.len()];
+        filter.look_up(tags, &mut found);
+        // As much work whatever was found.
+        let mut matches = vec![u32::MAX; tags.len() + 1];
+        let mut length = 0;
+        for (number, &found) in found.iter().enumerate() {
+            matches[length] = number as u32;
+            length += usize::from(found);
+        }
+        matches.truncate(length);
+        Ok(matches)
+    }
+}
