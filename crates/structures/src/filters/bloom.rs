@@ -14,6 +14,7 @@ use super::mix::place;
 use super::{ATTEMPTS, Demand, Filter, Malformed};
 use crate::facts::Unsupported;
 use crate::prf::DigestPrf;
+use crate::secret::Secret;
 
 /// Tags that are expanded at a time.
 const BATCH: usize = 64;
@@ -47,7 +48,8 @@ impl Shape {
 
     /// Hands the positions of some tags to `take`, each with the number of its tag.
     fn positions(&self, prfs: &[DigestPrf], tags: &[u128], mut take: impl FnMut(usize, usize)) {
-        let mut blocks = [0; BATCH];
+        // What a tag expands to is as secret as the tag.
+        let mut blocks = Secret::new([0; BATCH]);
         for (batch, tags) in tags.chunks(BATCH).enumerate() {
             let blocks = &mut blocks[..tags.len()];
             let mut left = self.positions;

@@ -1,6 +1,6 @@
 //! The figure around a pseudo-random function that both sides know.
 
-use vesica_party::{Abort, Role, Security, Step, Stream, Task};
+use vesica_party::{Abort, Entry, Resistance, Role, Security, Step, Stream, Task};
 use vesica_structures::filters::Kind;
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{try_two_party, two_party};
@@ -161,5 +161,16 @@ fn a_malformed_filter_is_refused() {
             let is_blamed = matches!(refused, Abort::PeerMisbehaved(step, _) if step == Tags::STEP);
             assert!(is_blamed || sent < length, "{kind:?}: {refused:?}");
         }
+    }
+}
+
+/// A corrupt sender can make a filter that serves too many items.
+#[test]
+fn only_rows_for_semi_honest_senders_offer_filters() {
+    let offers = |entry: &&Entry| entry.variants.iter().any(|choice| choice.name == "compare");
+    let entries: Vec<&Entry> = crate::registry::entries().filter(offers).collect();
+    assert!(entries.iter().map(|entry| entry.id).eq(["kkrt16", "cm20"]));
+    for mode in entries.iter().flat_map(|entry| entry.modes) {
+        assert_eq!((mode.security, mode.corrupt_sender), (Security::SemiHonest, Resistance::SemiHonest));
     }
 }
