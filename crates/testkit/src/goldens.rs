@@ -59,7 +59,12 @@ impl Goldens {
             }
             let (least, most) = (rounds.iter().min(), rounds.iter().max());
             let stated = mode.rounds;
-            assert_eq!(least, Some(&stated.least), "runs take {rounds:?} rounds, and the entry says {stated}");
+            // A variant has the modes of its protocol, but may take fewer rounds.
+            let fewer_allowed = row.entry().is_variant() && least < Some(&stated.least);
+            assert!(
+                fewer_allowed || least == Some(&stated.least),
+                "runs take {rounds:?} rounds, and the entry says {stated}"
+            );
             assert!(most <= Some(&stated.most), "runs take {rounds:?} rounds, and the entry says {stated}");
         });
     }

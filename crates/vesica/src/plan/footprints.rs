@@ -114,7 +114,7 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("oprf-rfc9497", Security::Malicious, [[1073, 63, 0], [466, 18, 152]]),
     row("oprf-rfc9497", Security::SemiHonest, [[1203, 55, 0], [372, 11, 153]]),
     in_ciphertexts(row("pepsi", Security::SemiHonest, [[78000, 160, 400], [13000, 75, 600]])),
-    row("prty20", Security::Malicious, [[5000, 300, 321], [9000, 0, 495]]),
+    row("prty20", Security::Malicious, [[4600, 250, 345], [8500, 0, 560]]),
     row("prty20", Security::SemiHonest, [[2048, 202, 167], [4252, 0, 296]]),
     row("pssz15", Security::SemiHonest, [[1487, 203, 0], [1265, 1, 210]]),
     row("psty19", Security::SemiHonest, [[964, 228, 1853], [1030, 75, 1870]]),

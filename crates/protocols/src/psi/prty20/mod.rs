@@ -64,9 +64,9 @@
 //!
 //! All that it gets before arrow 5 is the table, under the keys of the columns that it did not choose, and the
 //! opened hashes, under the last block of rows: coefficient one, for any `chi`. A simulator plays the OTs, so that it
-//! has `s` and `T`. The sender's items are those `x` of which it asked `H_2` with the row `Decode(T, x)`, and whose tag it
-//! sent. A tag for which it did not ask matches an honest item with `n_s n_r 2^-128`; two items with one tag take
-//! `2^64` queries. It may choose `s`, as zero even: then it knows `T`, and has one item a tag all the same. A table that
+//! has `s` and `T`. The sender's items are those `x` of which it asked `H_2` with the row `Decode(Q, x) + s C(H_1(x))`, and
+//! whose tag it sent; for `y` in `Y` that row is `Decode(T, y)`. A tag for which it did not ask matches an honest item with `n_s n_r 2^-128`; `k` tags with two items each take about
+//! `2^64.5 sqrt(k)` queries. It may choose `s`, as zero even: then it knows `T`, and has one item a tag all the same. A table that
 //! cannot be encoded stops the run: no party can choose the salt, so that the probability is that of the budget for
 //! any set of the receiver's, and the sender learns nothing from it.
 //!

@@ -92,8 +92,11 @@ impl<S: SenderRows> SetUp<S> {
         let phase = ch.phase(Phase::Decode);
         let mut collected = keys.collect(params, finish::Sender::new(finish), finish.sender_items);
         let (cells, rows_made) = (okvs.len(), params.rows_made());
-        let mut q = Secret::new(vec![RowOf::<S>::default(); rows_made]);
-        let receive = |q: &mut [RowOf<S>], place: Range<usize>, ch: &mut Channel| {
+        let mut q = Secret::new(Vec::with_capacity(rows_made));
+        let receive = |q: &mut Vec<RowOf<S>>, place: Range<usize>, ch: &mut Channel| {
+            // Where nothing is decoded before the end, memory follows what has come.
+            let rows_due = if S::IS_CHECKED { place.end } else { rows_made };
+            q.resize(rows_due, RowOf::<S>::default());
             let q_part = &mut q[place.clone()];
             q_part.copy_from_slice(&rows.rows(place.clone()));
             table::receive::<Corrections, RowOf<S>>(place.len(), params.width, ch, |cells, corrections| {

@@ -45,14 +45,14 @@ const MODES: &[Mode] = &[
         security: Security::Malicious,
         corrupt_sender: Resistance::Malicious,
         corrupt_receiver: Resistance::Malicious,
-        rounds: Rounds::exactly(11),
+        rounds: Rounds::exactly(12),
         assumptions: assumptions![
             CODED.assumptions,
             &[
                 "AES-128 as a random permutation (rows of the table) and as a PRF (columns)",
                 "BLAKE3 is a random oracle (H_1, H_2, commitments, keys from the salt, keystreams of payloads)",
                 "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt \
-                 sender two with one tag",
+                 sender two with one tag; with 2^74.5 work a sender of 2^20 items has two under each of its tags",
             ],
         ],
         leakage: &[CODED.leakage[0], CODED.leakage[1], SIZES, LARGER_SET],
@@ -89,7 +89,8 @@ impl Variant for Paxos {
              sender gives all keys.",
             "Malicious mode: H_1 gives 192 bits, and the code is the BCH code [1023, 377, 168], shortened to [838, 192, \
              168]: 40 more than 128 for the bits of s that a corrupt receiver guesses right in the check. The check \
-             has one linear combination over GF(2^128), hidden by 128 more rows with random words. A salt that both \
+             has one linear combination over GF(2^128), hidden by 128 more rows with random words, at a point that the \
+             sender draws when all corrections have come, instead of a coin toss. A salt that both \
              sides toss gives all keys. Tags have 128 bits.",
             "The w OTs of keys are themselves extended from 128 (SoftSpokenOT).",
             "Tags are sorted on all bits and Golomb-Rice coded.",
