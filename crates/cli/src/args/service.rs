@@ -66,8 +66,9 @@ pub struct ServeArgs {
     #[arg(long, help_heading = "Set", requires = "state")]
     pub replace_state: bool,
     /// Refuse a table that has lost more than this percentage of its keys since it was last read, since a
-    /// table that was cut short looks like that. The server then keeps the set that it has; it does not
-    /// start if the state file is what it compares the table with. 100 allows any loss
+    /// table that was cut short looks like that. A running server then keeps the set that it
+    /// has. A server that starts compares the table with the set in its state file, and then refuses to
+    /// start. 100 allows any loss
     #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Set")]
     pub max_shrink: u8,
     /// Make a new secret key when the present one has reached this age, for example 90d, 12h or 30m.
