@@ -96,7 +96,10 @@ impl<S: SenderRows> SetUp<S> {
         let receive = |q: &mut Vec<RowOf<S>>, place: Range<usize>, ch: &mut Channel| {
             // Where nothing is decoded before the end, memory follows what has come.
             let rows_due = if S::IS_CHECKED { place.end } else { rows_made };
-            q.resize(rows_due, RowOf::<S>::default());
+            // Parts of the band table come from its end.
+            if q.len() < rows_due {
+                q.resize(rows_due, RowOf::<S>::default());
+            }
             let q_part = &mut q[place.clone()];
             q_part.copy_from_slice(&rows.rows(place.clone()));
             table::receive::<Corrections, RowOf<S>>(place.len(), params.width, ch, |cells, corrections| {
