@@ -13,7 +13,7 @@
 //! derives the numbers.
 //!
 //! **Tags are uniform.** They are 128-bit outputs of a pseudo-random function, so no filter hashes
-//! its keys: positions and fingerprints are bits of the tag itself ([`mix`]), and, in a second
+//! its keys: positions and fingerprints are bits of the tag itself (file `mix.rs`), and, in a second
 //! attempt, of a fixed permutation of it. Only the Bloom filter needs more positions than a tag has
 //! bits, and expands it.
 //!
