@@ -102,9 +102,9 @@ pub struct SendArgs {
     /// Tasks cardinality, sum and join-and-compute: allow your partner at most this many groups
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Computation")]
     pub max_groups: u32,
-    /// Tasks whose result is numbers: add discrete Laplace noise, so that the result is differentially
-    /// private with this epsilon; docs/tasks.md says what holds for the whole run. Then adding or removing one key of your table changes the
-    /// probability of any result by a factor of at most e^E. Noise does not hide how many keys you
+    /// Tasks whose result is numbers: add discrete Laplace noise. Adding or removing one key of your
+    /// table then changes the probability of any result by a factor of at most e^E (differential
+    /// privacy); docs/tasks.md says what holds for the whole run. Noise does not hide how many keys you
     /// have; use --pad-to for that. In a union-cardinality, --pad-to hides it only roughly
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,

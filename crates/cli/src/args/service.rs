@@ -19,8 +19,8 @@ Examples:
     ... --payload category
   Show counters to a monitoring system on this machine:
     ... --metrics 127.0.0.1:9464
-SIGHUP makes the server read its table again. Clients that come back fetch what has changed (with oprf-pir and \
-cm25-select: everything; with oprf-buckets: nothing). SIGHUP also reads the file of \
+SIGHUP makes the server read its table again. Clients that come back fetch what has changed (with oprf-pir, \
+cmdg21 and cm25-select, they enrol again; with oprf-buckets, they fetch nothing). SIGHUP also reads the file of \
 --clients again, and disconnects clients that are not in it any more. SIGUSR1 makes a new secret key. SIGTERM or \
 SIGINT ends the server, after \
 the queries under way. docs/service.md takes you from a table to a running server.";
@@ -53,8 +53,8 @@ pub struct ServeArgs {
     pub payload_duplicates: String,
     /// How many keys the set has room for. Clients see this number, and not how many keys the table
     /// has. To change it later, start again with --replace-state. By default, a new set has room for
-    /// a few more keys than the table has, at most a sixth more; clients can then estimate how many
-    /// keys the table has
+    /// 1024 keys, or for up to a sixth more keys than a larger table has; clients can then estimate
+    /// how many keys such a table has
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
     pub capacity: Option<u64>,
     /// Keep the prepared set and its secret key in this file. The server then starts again quickly,
@@ -67,8 +67,8 @@ pub struct ServeArgs {
     pub replace_state: bool,
     /// Refuse a table that has lost more than this percentage of its keys since it was last read, since a
     /// table that was cut short looks like that. A running server then keeps the set that it
-    /// has. A server that starts compares the table with the set in its state file, and then refuses to
-    /// start. 100 allows any loss
+    /// has. When a server starts, it compares the table with the set in its state file; if too many keys
+    /// are gone, it does not start. 100 allows any loss
     #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Set")]
     pub max_shrink: u8,
     /// Make a new secret key when the present one has reached this age, for example 90d, 12h or 30m.
@@ -90,8 +90,8 @@ pub struct ServeArgs {
     /// a record may have at most 1024 bytes. oprf-buckets: the protocol of web services that check
     /// whether a password has been stolen. A client fetches a few kilobytes for each key that it asks
     /// about, and you see a part of a hash of that key. Say --leak-prefix here and at each client.
-    /// cm25-select: for few look-ups by clients that you trust. A client first fetches 200 bytes or
-    /// fewer for each key that the set has room for, and far fewer with --integer-bits. Say --trust-clients here; there
+    /// cm25-select: for few look-ups by clients that you trust. A client first fetches
+    /// about 80 bytes for each key that a large set has room for, and far fewer with --integer-bits. Say --trust-clients here; there
     /// is no --payload. oprf-pir, cmdg21, oprf-buckets and cm25-select need --security semi-honest. auto:
     /// Vesica takes the protocol with which a client exchanges the fewest bytes (see --expect-queries),
     /// but never oprf-buckets or cm25-select; the log says which one, and why
