@@ -4,7 +4,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::base_ot::{BaseOt, BaseOts, Co15, Csw20, MlKem, Np01};
+use vesica_mpc::iknp03::{Iknp03, Kos15};
 use vesica_mpc::inner_product::InnerProduct;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
@@ -91,7 +92,13 @@ fn correlations(criterion: &mut Criterion) {
         };
     }
     case!(BaseOt, 128, Malicious);
+    case!(BaseOts<Csw20>, 128, Malicious);
+    case!(BaseOts<MlKem>, 128, Malicious);
+    case!(BaseOts<Np01>, 128, SemiHonest);
+    case!(BaseOts<Co15>, 128, SemiHonest);
     case!(OtExtension, 1 << 16, Malicious);
+    case!(Kos15, 1 << 16, Malicious);
+    case!(Iknp03, 1 << 16, SemiHonest);
     case!(SilentVole<Gf64>, TABLE, SemiHonest);
     case!(SilentVole<Gf128>, TABLE, Malicious);
     case!(OneOfN, 1 << 20, Some(3), SemiHonest);

@@ -5,7 +5,7 @@ use vesica_party::Channel;
 /// Version, session, place in the conversation, protocol and, once [`extend`](Binding::extend)ed,
 /// public messages of the run. Both parties hold the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Binding([u8; 32]);
+pub struct Binding([u8; 32]);
 
 impl Binding {
     /// Binds to this version, the channel's session, its fork and who is the sender there, and a

@@ -1,8 +1,8 @@
 //! Two-party building blocks that know nothing of sets. Each module states its functionality,
 //! figure and glossary.
 //!
-//! - **Oblivious transfer**: [`base_ot`] makes a few OTs from Diffie-Hellman, [`ot_extension`] many
-//!   from few, [`silent_ot`] millions with little traffic, [`random_one_of_n_ot`] random tables of
+//! - **Oblivious transfer**: [`base_ot`] makes a few OTs from public keys, [`ot_extension`] many
+//!   from few (as [`iknp03`] does in the classic way), [`silent_ot`] millions with little traffic, [`random_one_of_n_ot`] random tables of
 //!   up to 16 bits, and [`code_oprf`] 1-of-N OT of blocks.
 //! - **Vector OLE**: [`small_field_vole`] makes short vectors, [`silent`] long ones from LPN.
 //! - **Oblivious functions**: [`code_oprf`] is a batched OPRF from OT extension, [`oprf`] has the
@@ -26,6 +26,7 @@ pub mod gmw;
 pub mod group;
 #[doc(hidden)]
 pub mod ideal;
+pub mod iknp03;
 pub mod inner_product;
 pub mod lowmc;
 pub mod opprf;

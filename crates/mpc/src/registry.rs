@@ -5,8 +5,9 @@ use vesica_party::{Entry, registries};
 use vesica_structures::fields::{Gf64, Gf128};
 use vesica_structures::okvs::{Band, Clustered};
 
-use crate::base_ot::BaseOt;
+use crate::base_ot::{BaseOt, BaseOts, Co15, Csw20, MlKem, Np01};
 use crate::code_oprf::{Kk13, Kkrt16, Oos17};
+use crate::iknp03::{Iknp03, Kos15};
 use crate::inner_product;
 use crate::opprf::Opprf;
 use crate::ot_extension::OtExtension;
@@ -28,7 +29,17 @@ use crate::tasks::{
 
 registries! {
     /// Protocols for random OT.
-    random_ot: RandomOt = [BaseOt, OtExtension, SilentOt];
+    random_ot: RandomOt = [
+        BaseOt,
+        BaseOts<Csw20>,
+        BaseOts<MlKem>,
+        BaseOts<Np01>,
+        BaseOts<Co15>,
+        OtExtension,
+        Kos15,
+        Iknp03,
+        SilentOt,
+    ];
     /// Protocols for random 1-of-2^k OT of bits.
     random_tables: RandomOneOfNOt = [OneOfN];
     /// Protocols for subfield VOLE over GF(2^64).
@@ -75,9 +86,13 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
 /// A test holds the list against the source.
 pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
     let files = [
-        crate::base_ot::messages::MESSAGES,
+        crate::base_ot::co15::messages::MESSAGES,
+        crate::base_ot::csw20::messages::MESSAGES,
+        crate::base_ot::mr19::messages::MESSAGES,
+        crate::base_ot::np01::messages::MESSAGES,
         crate::code_oprf::messages::MESSAGES,
         crate::gmw::messages::MESSAGES,
+        crate::iknp03::messages::MESSAGES,
         crate::inner_product::messages::MESSAGES,
         crate::opprf::messages::MESSAGES,
         crate::ot_extension::messages::MESSAGES,

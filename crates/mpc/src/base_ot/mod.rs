@@ -1,87 +1,95 @@
-//! Random oblivious transfer on Ristretto: the Diffie-Hellman instance of *Endemic Oblivious
-//! Transfer* [MR19, Figure 8].
+//! Base oblivious transfers: a few random OTs from public-key operations, which everything else
+//! extends.
 //!
-//! ```text
-//!        sender                                                      receiver, bits s_1 .. s_n
-//!   c random, A = c G
-//!                       ------ 1: A ------------------------------->
-//!                                                                    for each i: a_i random, R_i[1 - s_i] a random point,
-//!                                                                    R_i[s_i] = a_i G - H(i, s_i, R_i[1 - s_i])
-//!                       <----- 2: R_1[0], R_1[1], .. R_n[0], R_n[1] --   16 pairs a message
-//!   k_i[j] = K(i, j, c (R_i[j] + H(i, j, R_i[1 - j])))                k_i[s_i] = K(i, s_i, a_i A)
-//! ```
+//! | row | paper | from | rounds | bytes a transfer | against |
+//! |---|---|---|---|---|---|
+//! | [`Mr19`] | Masny, Rindal, CCS 2019 | gap-CDH | 1 | 64 | malicious |
+//! | [`Csw20`] | Canetti, Sarkar, Wang, PKC 2020 | CDH | 3 | 64 | malicious |
+//! | [`MlKem`] | Masny, Rindal, on ML-KEM-768 | module-LWE | 2 | 4,512 | malicious, also with a quantum computer |
+//! | [`Np01`] | Naor, Pinkas, SODA 2001 | CDH | 2 | 32 | semi-honest |
+//! | [`Co15`] | Chou, Orlandi, LATINCRYPT 2015 | CDH | 2 | 32 | semi-honest |
 //!
-//! | paper | here |
-//! |---|---|
-//! | `H_0, H_1` | `slot_hash`: [`crate::group::hash_to_group`] of session, index, slot and the other slot's point |
-//! | `m_A`, `(r_0, r_1)` | [`messages::SenderPoint`], [`messages::ReceiverPoints`] |
-//! | key derivation | `transfer_key`: BLAKE3 keyed with the hash of both messages |
+//! [`Mr19`] is what the protocols of this crate use: it has the fewest rounds. The others are there to be
+//! compared with it.
 //!
-//! Both points of a slot pair are uniform whatever the bit, so the bits are hidden from any sender.
-//! A corrupt receiver knows the discrete logarithm behind at most one slot (gap-CDH, random
-//! oracle). *Endemic*: whoever is corrupt may choose its own outputs; that is all that OT extension
-//! and the small trees of [`crate::ot_extension`] need.
+//! A corrupt party may choose its own outputs (*endemic* OT). That is all that OT extension and the small
+//! trees of [`crate::ot_extension`] need.
 
-pub mod messages;
-mod receiver;
-mod sender;
+pub mod co15;
+pub mod csw20;
+pub mod ml_kem;
+pub mod mr19;
+pub mod np01;
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use curve25519_dalek::RistrettoPoint;
 use curve25519_dalek::ristretto::CompressedRistretto;
-use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
-use vesica_structures::facts::{Paper, Unsupported};
+use curve25519_dalek::traits::IsIdentity;
+use rand_core::Rng;
+use subtle::{Choice, ConditionallySelectable};
+use vesica_party::{Abort, Channel, Entry, Mode, Party, Protocol, Resistance, Rounds, Security, Step};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use crate::binding::Binding;
-use crate::tasks::{CorrelationRequest, RandomOt};
+use crate::tasks::{CorrelationRequest, OtChosen, OtPairs, RandomOt};
 
-pub(crate) use receiver::receive;
-pub(crate) use sender::send;
+pub use co15::Co15;
+pub use csw20::Csw20;
+pub use ml_kem::MlKem;
+pub use mr19::Mr19;
+pub use np01::Np01;
 
-/// The protocol's name in steps.
-pub(crate) const NAME: &str = "base-ot";
+/// A way to make base OTs: what its row says, and its two sides.
+pub trait Scheme: 'static {
+    /// The row.
+    const ENTRY: Entry;
 
-/// Domain separation tag for hashing to the group.
-const GROUP_DST: &[u8] = b"vesica-v1-endemic-ot-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
+    /// Bytes of all messages.
+    fn predicted_bytes(transfers: usize) -> u64;
 
-pub(crate) const ASSUMPTIONS: &[&str] = &["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
+    /// The two keys of each transfer, and a binding to this run's messages.
+    ///
+    /// # Errors
+    /// If the receiver's messages do not come, or are not what the protocol allows.
+    fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(KeyPairs, Binding), Abort>;
 
-/// Random OT from Diffie-Hellman key agreement; secure against active parties in either mode.
+    /// The chosen key of each transfer, and a binding to this run's messages.
+    ///
+    /// # Errors
+    /// If the sender's messages do not come, or are not what the protocol allows.
+    fn receive(
+        choices: impl ExactSizeIterator<Item = Choice>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<(ChosenKeys, Binding), Abort>;
+}
+
+/// The two keys of each transfer.
+pub type KeyPairs = Secret<Vec<[u128; 2]>>;
+
+/// The chosen key of each transfer.
+pub type ChosenKeys = Secret<Vec<u128>>;
+
+/// Random OT by base OTs alone.
 #[derive(Debug)]
-pub struct BaseOt(PhantomData<()>);
+pub struct BaseOts<S>(PhantomData<fn() -> S>);
 
-impl Protocol for BaseOt {
-    const ENTRY: Entry = Entry {
-        id: "ot-mr19",
-        aliases: &["base-ot"],
-        variants: &[],
-        task: RandomOt::NAME,
-        paper: Paper {
-            key: "MR19",
-            title: "Endemic Oblivious Transfer",
-            reference: "D. Masny, P. Rindal, CCS 2019, ePrint 2019/706",
-        },
-        status: Status::Recommended,
-        cost: CostClass::GroupOperations,
-        map_and_compare: None,
-        deviations: &[
-            "one Diffie-Hellman message of the sender serves all transfers of a run: hashes are bound to the \
-             transfer's index and slot",
-            "keys are hashes of twice the shared point, which compress in a batch; doubling permutes the group",
-        ],
-        modes: &[
-            mode(Security::SemiHonest, Resistance::Malicious, 1, ASSUMPTIONS),
-            mode(Security::Malicious, Resistance::Malicious, 1, ASSUMPTIONS),
-        ],
-    };
+/// The base OT that the protocols of this crate use.
+pub type BaseOt = BaseOts<Mr19>;
+
+impl<S: Scheme> Protocol for BaseOts<S> {
+    const ENTRY: Entry = S::ENTRY;
     type Task = RandomOt;
     type Params = CorrelationRequest;
-    type Sender = sender::Sender;
-    type Receiver = receiver::Receiver;
+    type Sender = Sender<S>;
+    type Receiver = Receiver<S>;
 
     fn derive(request: &CorrelationRequest) -> Result<CorrelationRequest, Unsupported> {
+        S::ENTRY.require(request.security)?;
         if request.len > MAX_TRANSFERS {
             return Err(Unsupported::new(
                 format_args!("{} base OTs in one run", request.len),
@@ -92,18 +100,84 @@ impl Protocol for BaseOt {
     }
 
     fn predicted_bytes(params: &CorrelationRequest) -> RangeInclusive<u64> {
-        let bytes = predicted_bytes(params.len);
+        let bytes = S::predicted_bytes(params.len);
         bytes..=bytes
     }
 }
 
-/// A bound on transfers a run: each costs three multiplications on the curve.
+/// A bound on transfers a run: each costs some multiplications on the curve, or some encapsulations.
 const MAX_TRANSFERS: usize = 1 << 16;
 
-/// Bytes of both messages: 32 and 64 a transfer.
-pub(crate) fn predicted_bytes(transfers: usize) -> u64 {
-    32 + 64 * transfers as u64
+/// The sender, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Sender<S>(KeyPairs, PhantomData<fn() -> S>);
+
+impl<S: Scheme> Party for Sender<S> {
+    type Params = CorrelationRequest;
+    type Input = ();
+    type Output = OtPairs;
+
+    fn setup(params: &CorrelationRequest, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        Ok(Self(S::send(params.len, ch, rng)?.0, PhantomData))
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtPairs, Abort> {
+        Ok(OtPairs { pairs: self.0.clone() })
+    }
 }
+
+/// The receiver, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Receiver<S> {
+    choices: Secret<Vec<bool>>,
+    chosen: ChosenKeys,
+    scheme: PhantomData<fn() -> S>,
+}
+
+impl<S: Scheme> Party for Receiver<S> {
+    type Params = CorrelationRequest;
+    type Input = ();
+    type Output = OtChosen;
+
+    fn setup(params: &CorrelationRequest, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let choices: Secret<Vec<bool>> = Secret::new((0..params.len).map(|_| rng.next_u32() & 1 == 1).collect());
+        let (chosen, _) = S::receive(choices.iter().map(|&bit| Choice::from(u8::from(bit))), ch, rng)?;
+        Ok(Self { choices, chosen, scheme: PhantomData })
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtChosen, Abort> {
+        Ok(OtChosen { choices: self.choices.clone(), chosen: self.chosen.clone() })
+    }
+}
+
+/// Makes the keys of base OTs, for a protocol of this crate that extends them.
+pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(KeyPairs, Binding), Abort> {
+    Mr19::send(transfers, ch, rng)
+}
+
+/// The other side of [`send`].
+pub(crate) fn receive(
+    choices: impl ExactSizeIterator<Item = Choice>,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<(ChosenKeys, Binding), Abort> {
+    Mr19::receive(choices, ch, rng)
+}
+
+/// Bytes of [`send`] and [`receive`] together.
+pub(crate) fn predicted_bytes(transfers: usize) -> u64 {
+    Mr19::predicted_bytes(transfers)
+}
+
+/// What [`send`] and [`receive`] rest on.
+pub(crate) const ASSUMPTIONS: &[&str] = &["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
+
+/// What the rows that need only CDH rest on.
+const CDH: &[&str] = &["CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
+
+/// A deviation of all rows on Ristretto.
+const DOUBLED: &str =
+    "keys are hashes of twice the shared point, which compress in a batch; doubling permutes the group";
 
 /// A mode that holds equally against either party.
 pub(crate) const fn mode(
@@ -122,19 +196,48 @@ pub(crate) const fn mode(
     }
 }
 
-/// `H(index, slot, other)`.
-fn slot_hash(binding: Binding, index: usize, slot: u8, other: &CompressedRistretto) -> RistrettoPoint {
-    let message = binding.digest("slot", &[&(index as u64).to_le_bytes(), &[slot], other.as_bytes()]);
-    crate::group::hash_to_group(GROUP_DST, &message)
+/// The point of a peer's encoding in a message of `step`; the neutral point is refused.
+fn decode(encoded: &[u8; 32], step: Step) -> Result<RistrettoPoint, Abort> {
+    let point = CompressedRistretto(*encoded).decompress();
+    let point = point.ok_or(Abort::PeerMisbehaved(step, "not a point of the group"))?;
+    if point.is_identity() {
+        return Err(Abort::PeerMisbehaved(step, "the neutral point"));
+    }
+    Ok(point)
 }
 
-/// The key of a slot from the encoding of twice the shared point; `binding` covers both messages.
-fn transfer_key(binding: Binding, index: usize, slot: u8, shared: &CompressedRistretto) -> u128 {
-    binding.key("key", &[&(index as u64).to_le_bytes(), &[slot], shared.as_bytes()])
+/// Binds to the points of all messages.
+fn bind_points(session: Binding, messages: &[&[[u8; 32]]]) -> Binding {
+    session.extend("messages", &messages.concat().concat())
 }
 
-/// Binds to both messages.
-fn bind_messages(binding: Binding, sender: &CompressedRistretto, receiver: &[[CompressedRistretto; 2]]) -> Binding {
-    let points = receiver.as_flattened().iter().flat_map(|point| *point.as_bytes());
-    binding.extend("messages", &sender.as_bytes().iter().copied().chain(points).collect::<Vec<u8>>())
+/// The key of a slot from what both sides share of it, such as the encoding of twice a point; `binding` covers all
+/// messages.
+fn key(binding: Binding, index: usize, slot: u8, shared: &[u8]) -> u128 {
+    binding.key("key", &[&(index as u64).to_le_bytes(), &[slot], shared])
+}
+
+/// The keys of both slots from the shared points of both, transfer by transfer.
+fn key_pairs(binding: Binding, shared: &[RistrettoPoint]) -> KeyPairs {
+    let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(shared));
+    let (transfers, _) = encoded.as_chunks::<2>();
+    let of_slot =
+        |i: usize, slot: u8, pair: &[CompressedRistretto; 2]| key(binding, i, slot, pair[usize::from(slot)].as_bytes());
+    Secret::new(transfers.iter().enumerate().map(|(i, pair)| [0, 1].map(|slot| of_slot(i, slot, pair))).collect())
+}
+
+/// The keys of the chosen slots from their shared points.
+fn chosen_keys(binding: Binding, slots: &[u8], shared: &[RistrettoPoint]) -> ChosenKeys {
+    let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(shared));
+    let keys = encoded.iter().zip(slots).enumerate();
+    Secret::new(keys.map(|(i, (shared, &slot))| key(binding, i, slot, shared.as_bytes())).collect())
+}
+
+/// `zero` where `choice` is 0, else `one`.
+fn select<const BYTES: usize>(zero: &[u8; BYTES], one: &[u8; BYTES], choice: Choice) -> [u8; BYTES] {
+    let mut selected = [0; BYTES];
+    for (byte, (zero, one)) in selected.iter_mut().zip(zero.iter().zip(one)) {
+        *byte = u8::conditional_select(zero, one, choice);
+    }
+    selected
 }

@@ -66,6 +66,7 @@ use crate::tasks::BatchPrfRequest;
 pub use check::{ColumnHash, ROWS_PER_BLOCK, fits};
 pub use codes::{Bch, Code, FAILURE_BITS, LongBch, PseudoRandom, WalshHadamard};
 pub use receiver::Receiver;
+pub(crate) use rows::ROWS_PER_PIECE;
 pub use rows::{Columns, ROWS_PER_STRIP, Row};
 pub use sender::{Functions, Sender};
 

@@ -50,7 +50,7 @@ pub(super) fn ones<R: Row>(width: usize) -> R {
 }
 
 /// Rows that travel at a time, a multiple of [`ROWS_PER_STRIP`].
-pub(super) const ROWS_PER_PIECE: usize = 1 << 13;
+pub(crate) const ROWS_PER_PIECE: usize = 1 << 13;
 
 /// Rows that a thread makes at a time, a multiple of 128: a block of each of their columns stays in
 /// the first-level cache.

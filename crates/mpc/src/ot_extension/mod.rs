@@ -177,7 +177,7 @@ impl Protocol for OtExtension {
 }
 
 /// A bound on transfers a run: the columns are 16 bytes a transfer on either side.
-const MAX_TRANSFERS: usize = 1 << 26;
+pub(crate) const MAX_TRANSFERS: usize = 1 << 26;
 
 /// The malicious mode, and what it gives away.
 pub(crate) const MALICIOUS: Mode = Mode {

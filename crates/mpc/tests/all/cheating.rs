@@ -5,7 +5,7 @@ use std::thread;
 
 use bytemuck::Pod;
 use curve25519_dalek::ristretto::CompressedRistretto;
-use vesica_mpc::base_ot::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
+use vesica_mpc::base_ot::mr19::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use vesica_mpc::code_oprf::{self, Bch, Oos17};
 use vesica_mpc::ot_extension::CHUNKS;
 use vesica_mpc::ot_extension::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
@@ -41,7 +41,7 @@ struct Tamper {
     check_answer: Option<fn(&mut CheckAnswer)>,
 }
 
-fn pass<M: Message>(
+pub(crate) fn pass<M: Message>(
     from: &mut Channel,
     to: &mut Channel,
     shape: M::Shape,
@@ -54,7 +54,7 @@ fn pass<M: Message>(
     to.send(&message)
 }
 
-fn pass_stream<S: Stream<Element: Pod>>(
+pub(crate) fn pass_stream<S: Stream<Element: Pod>>(
     from: &mut Channel,
     to: &mut Channel,
     count: usize,
@@ -113,10 +113,10 @@ fn relay_ot_extension(
 }
 
 /// How a run ended for the sender and for the receiver.
-type Ends<T> = (Result<<T as Task>::SenderOutput, Abort>, Result<<T as Task>::ReceiverOutput, Abort>);
+pub(crate) type Ends<T> = (Result<<T as Task>::SenderOutput, Abort>, Result<<T as Task>::ReceiverOutput, Abort>);
 
 /// Both sides' results of an honest run with a relay between them.
-fn relayed<P: Protocol>(
+pub(crate) fn relayed<P: Protocol>(
     params: &P::Params,
     sent: <P::Task as Task>::SenderInput,
     asked: <P::Task as Task>::ReceiverInput,
@@ -148,7 +148,7 @@ fn run(tamper: Tamper) -> (Result<VoleSender, Abort>, Result<VoleReceiver<Gf128>
 }
 
 /// That `result` blames the peer's message of `step`.
-fn caught<T>(result: Result<T, Abort>, step: Step) {
+pub(crate) fn caught<T>(result: Result<T, Abort>, step: Step) {
     match result {
         Err(Abort::PeerMisbehaved(blamed, _)) => assert_eq!(blamed, step),
         Err(other) => panic!("not caught as misbehaviour: {other}"),

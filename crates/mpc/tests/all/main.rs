@@ -1,5 +1,6 @@
 //! All integration tests of the crate, in one binary.
 
+mod base_ot;
 mod cheating;
 mod code_oprf;
 mod conformance;
@@ -8,6 +9,7 @@ mod examples;
 mod faults;
 mod gmw;
 mod golden;
+mod iknp03;
 mod inner_product;
 
 mod peqt;

@@ -1,39 +1,17 @@
 //! The left column of the figure: gets two keys a transfer.
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
-use vesica_party::{Abort, Channel, Message, Party, Phase};
+use vesica_party::{Abort, Channel, Message, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
-use super::{NAME, bind_messages, slot_hash, transfer_key};
+use super::{NAME, bind_messages, slot_hash};
+use crate::base_ot::{KeyPairs, key_pairs};
 use crate::binding::Binding;
-use crate::tasks::{CorrelationRequest, OtPairs};
-
-/// The sender, set up: all is done before any input.
-#[derive(Debug)]
-pub struct Sender(OtPairs);
-
-impl Party for Sender {
-    type Params = CorrelationRequest;
-    type Input = ();
-    type Output = OtPairs;
-
-    fn setup(params: &CorrelationRequest, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let (pairs, _) = send(params.len, ch, rng)?;
-        Ok(Self(OtPairs { pairs: pairs.clone() }))
-    }
-
-    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtPairs, Abort> {
-        Ok(self.0)
-    }
-}
-
-/// The two keys of each transfer.
-pub(crate) type KeyPairs = Secret<Vec<[u128; 2]>>;
 
 /// The two keys of each transfer, and a binding to this run's messages.
-pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(KeyPairs, Binding), Abort> {
+pub(super) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(KeyPairs, Binding), Abort> {
     let _phase = ch.phase(Phase::BaseOt);
     let session = Binding::new(ch, NAME);
 
@@ -57,13 +35,6 @@ pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
         }
         points.extend(pairs);
     }
-    let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(&*shared));
     let run = bind_messages(session, &a, &points);
-    let (slots, _) = encoded.as_chunks::<2>();
-    let keys = slots
-        .iter()
-        .enumerate()
-        .map(|(i, pair)| [0, 1].map(|slot| transfer_key(run, i, slot as u8, &pair[slot])))
-        .collect();
-    Ok((Secret::new(keys), run))
+    Ok((key_pairs(run, &shared), run))
 }

@@ -1,0 +1,37 @@
+//! The left column of the figure: gets two keys a transfer.
+
+use curve25519_dalek::RistrettoPoint;
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::ID;
+use super::messages::{ReceiverPoints, SenderPoints};
+use crate::base_ot::{KeyPairs, bind_points, decode, key_pairs};
+use crate::binding::Binding;
+use crate::group::random_scalar;
+
+/// The two keys of each transfer, and a binding to this run's messages.
+pub(super) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(KeyPairs, Binding), Abort> {
+    let _phase = ch.phase(Phase::BaseOt);
+    let session = Binding::new(ch, ID);
+
+    // Step 1.
+    let r = random_scalar(rng);
+    let c = RistrettoPoint::random(rng);
+    let own =
+        SenderPoints { power: RistrettoPoint::mul_base(&r).compress().to_bytes(), constant: c.compress().to_bytes() };
+    ch.send(&own)?;
+    let of_constant = Secret::new(*r * c);
+
+    // Step 2.
+    let mut points = vec![[0; 32]; transfers];
+    ch.recv_stream::<ReceiverPoints>(&mut points)?;
+    let mut shared = Secret::new(Vec::with_capacity(2 * transfers));
+    for point in &points {
+        let of_zero = *r * decode(point, ReceiverPoints::STEP)?;
+        shared.extend([of_zero, *of_constant - of_zero]);
+    }
+    let run = bind_points(session, &[&[own.power, own.constant], &points]);
+    Ok((key_pairs(run, &shared), run))
+}

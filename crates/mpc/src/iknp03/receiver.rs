@@ -1,0 +1,72 @@
+//! The right column of the figure: gets one block a transfer, by a choice bit.
+
+use rayon::prelude::*;
+use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+use super::messages::{Answer, Challenge, Corrections};
+use super::{COLUMNS, Params};
+use crate::base_ot;
+use crate::code_oprf::{ColumnHash, Columns, ROWS_PER_BLOCK, ROWS_PER_PIECE, ROWS_PER_STRIP};
+use crate::ot_extension::{CorrelationHash, UniversalHash, bit};
+use crate::tasks::OtChosen;
+
+/// The receiver, set up: all is done before any input.
+#[derive(Debug)]
+pub struct Receiver(OtChosen);
+
+impl Party for Receiver {
+    type Params = Params;
+    type Input = ();
+    type Output = OtChosen;
+
+    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let (keys, binding) = ch.reversed(|ch| base_ot::send(COLUMNS, ch, rng))?;
+        let [zeros, ones] = [0, 1].map(|slot: usize| Columns::new(keys.iter().map(move |pair| pair[slot])));
+
+        // Step 1.
+        let phase = ch.phase(Phase::OtExtension);
+        let choices: Secret<Vec<u128>> = Secret::new((0..params.rows().div_ceil(128)).map(|_| rng.block()).collect());
+        let mut rows = Secret::new(vec![[0]; params.rows()]);
+        let mut corrections = vec![0; ROWS_PER_PIECE.min(params.rows())];
+        for (first, rows) in (0..params.rows()).step_by(ROWS_PER_PIECE).zip(rows.chunks_mut(ROWS_PER_PIECE)) {
+            let corrections = &mut corrections[..rows.len()];
+            let strips = rows.par_chunks_mut(ROWS_PER_STRIP).zip(corrections.par_chunks_mut(ROWS_PER_STRIP));
+            strips.enumerate().for_each(|(strip, (rows, corrections))| {
+                let first = first + strip * ROWS_PER_STRIP;
+                zeros.rows(first, rows);
+                let mut others = Secret::new(vec![[0]; rows.len()]);
+                ones.rows(first, &mut others);
+                for (i, (correction, ([row], [other]))) in
+                    corrections.iter_mut().zip(rows.iter().zip(others.iter())).enumerate()
+                {
+                    *correction = row ^ other ^ u128::from(bit(&choices, first + i)).wrapping_neg();
+                }
+            });
+            ch.send_stream::<Corrections>(corrections)?;
+        }
+        drop(phase);
+
+        if params.is_checked {
+            let _phase = ch.phase(Phase::Check);
+            // Step 2.
+            let Challenge(challenge) = ch.recv(())?;
+            // Step 3.
+            let blocks = params.rows() / ROWS_PER_BLOCK;
+            let of_columns = ColumnHash::new(challenge, blocks).of_columns(&zeros);
+            let mut answer =
+                Answer { choices: UniversalHash::new(challenge, blocks).hash(&choices), columns: [0; COLUMNS] };
+            answer.columns.copy_from_slice(&of_columns);
+            ch.send(&answer)?;
+        }
+        let _phase = ch.phase(Phase::OtExtension);
+        let rows: &[u128] = bytemuck::cast_slice(&rows[..params.len]);
+        let chosen = CorrelationHash::new(binding).hash(rows);
+        Ok(Self(OtChosen { choices: (0..params.len).map(|i| bit(&choices, i)).collect(), chosen }))
+    }
+
+    fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtChosen, Abort> {
+        Ok(self.0)
+    }
+}

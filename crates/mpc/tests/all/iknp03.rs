@@ -1,0 +1,82 @@
+//! Parties of KOS15 that deviate are caught, or as harmless as the row says.
+
+use vesica_mpc::base_ot::mr19::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
+use vesica_mpc::iknp03::messages::{Answer, Challenge, Corrections};
+use vesica_mpc::iknp03::{COLUMNS, Iknp03, Kos15};
+use vesica_mpc::tasks::{CorrelationRequest, RandomOt};
+use vesica_party::{Message, Protocol, Security, Task};
+
+use crate::cheating::{caught, pass, pass_stream, relayed};
+
+/// Transfers; the check fills their last block of 128, and makes one block more.
+const TRANSFERS: usize = 300;
+const ROWS: usize = 512;
+
+/// Whether the run with the relay between ends well; if not, the sender has blamed the answer to the check.
+fn passes(corrections: impl Fn(&mut [u128]) + Sync, answer: Option<fn(&mut Answer)>) -> bool {
+    let params = Kos15::derive(&CorrelationRequest { len: TRANSFERS, security: Security::Malicious, width: None });
+    let (sender, receiver) = relayed::<Kos15>(&params.unwrap(), (), (), |up, down| {
+        up.reversed(|up| {
+            down.reversed(|down| {
+                pass::<SenderPoint>(down, up, (), None)?;
+                (0..COLUMNS / TRANSFERS_PER_MESSAGE)
+                    .try_for_each(|_| pass::<ReceiverPoints>(up, down, TRANSFERS_PER_MESSAGE, None))
+            })
+        })?;
+        pass_stream::<Corrections>(down, up, ROWS, &corrections)?;
+        pass::<Challenge>(up, down, (), None)?;
+        pass(down, up, (), answer)
+    });
+    match sender {
+        Ok(sender) => {
+            RandomOt::holds(&(), &(), &sender, &receiver.unwrap()).unwrap();
+            true
+        }
+        refused => {
+            caught(refused, Answer::STEP);
+            false
+        }
+    }
+}
+
+#[test]
+fn an_honest_run_passes() {
+    assert!(passes(|_| (), None));
+}
+
+/// More columns than a receiver can guess of: in the first row, the last that is used, one of those that only
+/// fill a block, and in the mask.
+#[test]
+fn a_row_that_is_not_one_bit_repeated_is_caught() {
+    for row in [0, TRANSFERS - 1, ROWS - 129, ROWS - 1] {
+        assert!(!passes(|corrections| corrections[row] ^= u128::MAX >> 64, None), "row {row}");
+    }
+}
+
+/// Deviations of two rows that cancel in a plain sum of all rows.
+#[test]
+fn deviations_do_not_cancel() {
+    let pair = |corrections: &mut [u128]| [5, 5 + 128].into_iter().for_each(|row| corrections[row] ^= u128::MAX >> 60);
+    assert!(!passes(pair, None));
+}
+
+#[test]
+fn a_wrong_answer_is_caught() {
+    assert!(!passes(|_| (), Some(|answer| answer.columns[127] ^= 1 << 9)));
+    assert!(!passes(|_| (), Some(|answer| answer.choices ^= 1 << 100)));
+}
+
+/// A deviation in one column is a guess at one bit of the sender's secret: caught if wrong, harmless to the
+/// outputs if right.
+#[test]
+fn a_guess_at_a_bit_of_the_secret_is_caught_or_right() {
+    let right = (0..16).filter(|column| passes(|corrections| corrections[7] ^= 1 << (8 * column), None)).count();
+    assert!((1..16).contains(&right), "{right} of 16 guesses are right");
+}
+
+#[test]
+fn each_row_refuses_the_mode_of_the_other() {
+    let request = |security| CorrelationRequest { len: 1, security, width: None };
+    assert!(Iknp03::derive(&request(Security::Malicious)).is_err());
+    assert!(Kos15::derive(&request(Security::SemiHonest)).is_err());
+}
