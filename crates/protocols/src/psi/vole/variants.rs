@@ -43,9 +43,8 @@ macro_rules! larger_set {
 const LARGER_SET: Leak = larger_set!(
     "For large sets m is 1.045 to 1.45 n_r, but no table has fewer than about 50 cells: who declares 2 items tests 46"
 );
-const LARGER_SET_OF_TWO_HASHES: Leak = larger_set!(
-    "For large sets m is 2.4 n_r, but no table for two items or more has fewer than 45 cells"
-);
+const LARGER_SET_OF_TWO_HASHES: Leak =
+    larger_set!("For large sets m is 2.4 n_r, but no table for two items or more has fewer than 45 cells");
 
 /// The modes of the VOLE: what it assumes and leaks, the PSI does too.
 const VOLE_MODES: &[Mode] = <SilentVole<Gf128> as Protocol>::ENTRY.modes;
@@ -360,11 +359,9 @@ mod tests {
 
     #[test]
     fn no_row_claims_more_than_its_vole_gives() {
-        for (own, vole) in [
-            (SEMI_HONEST, VOLE_SEMI_HONEST),
-            (MALICIOUS, VOLE_MALICIOUS),
-            (MALICIOUS_WITH_TWO_HASHES, VOLE_MALICIOUS),
-        ] {
+        for (own, vole) in
+            [(SEMI_HONEST, VOLE_SEMI_HONEST), (MALICIOUS, VOLE_MALICIOUS), (MALICIOUS_WITH_TWO_HASHES, VOLE_MALICIOUS)]
+        {
             assert!(own.corrupt_sender <= vole.corrupt_sender && own.corrupt_receiver <= vole.corrupt_receiver);
             assert!(vole.assumptions.iter().all(|assumption| own.assumptions.contains(assumption)));
             assert!(vole.leakage.iter().all(|leak| own.leakage.contains(leak)));
