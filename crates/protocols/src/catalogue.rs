@@ -248,6 +248,12 @@ fn describe_choice(text: &mut String, choice: &Choice, shared: &Shared) {
             let words = |what: &&'static str| shared.assumptions.link(what).unwrap_or_else(|| (*what).to_owned());
             let assumptions: Vec<String> = mode.assumptions.iter().map(words).collect();
             line(text, format_args!("    - {}: assumes {}", mode.security, assumptions.join(", ")));
+            let words = |leak: &'static Leak| {
+                let leak = LeakStatement(leak);
+                shared.leakage.link(&leak).unwrap_or_else(|| leak.to_string())
+            };
+            let leakage: Vec<String> = mode.leakage.iter().map(words).collect();
+            line(text, format_args!("    - {}: leaks {}", mode.security, leakage.join("; ")));
         }
     }
 }

@@ -36,8 +36,9 @@ use crate::psi::prty20::{self, Prty20};
 use crate::psi::rr17::{self, DualExecution, EncodeCommit};
 use crate::psi::rt21::{self, Rt21};
 use crate::psi::vole::{
-    Rr22, Rr22Band, Rr22BandSorted, Rr22Sorted, Rs21, Rs21Band, Rs21BandSorted, Rs21Sorted, VoleFast, VoleFastShuffled,
-    VoleLean, VoleLeanShuffled, VolePsi,
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22BloomSorted, Rr22Sorted, Rr22TwoHashes, Rr22TwoHashesSorted, Rs21,
+    Rs21Band, Rs21BandSorted, Rs21Bloom, Rs21BloomSorted, Rs21Sorted, Rs21TwoHashes, Rs21TwoHashesSorted, VoleFast,
+    VoleFastShuffled, VoleLean, VoleLeanShuffled, VolePsi,
 };
 use crate::recurrent::cm25::{self, Cm25};
 use crate::recurrent::cm25_select::Cm25Select;
@@ -101,8 +102,24 @@ registries! {
         EncodeCommit<rr17::Ec> => [EncodeCommit<rr17::EcTenth>],
         Rt21,
         Prty20<prty20::Paxos> => [Prty20<prty20::Clustered>, Prty20<prty20::Band>],
-        VolePsi<Rs21> => [VolePsi<Rs21Band>, VolePsi<Rs21Sorted>, VolePsi<Rs21BandSorted>],
-        VolePsi<Rr22> => [VolePsi<Rr22Band>, VolePsi<Rr22Sorted>, VolePsi<Rr22BandSorted>],
+        VolePsi<Rs21> => [
+            VolePsi<Rs21Band>,
+            VolePsi<Rs21Sorted>,
+            VolePsi<Rs21BandSorted>,
+            VolePsi<Rs21TwoHashes>,
+            VolePsi<Rs21TwoHashesSorted>,
+            VolePsi<Rs21Bloom>,
+            VolePsi<Rs21BloomSorted>,
+        ],
+        VolePsi<Rr22> => [
+            VolePsi<Rr22Band>,
+            VolePsi<Rr22Sorted>,
+            VolePsi<Rr22BandSorted>,
+            VolePsi<Rr22TwoHashes>,
+            VolePsi<Rr22TwoHashesSorted>,
+            VolePsi<Rr22Bloom>,
+            VolePsi<Rr22BloomSorted>,
+        ],
         VolePsi<VoleFast> => [VolePsi<VoleFastShuffled>],
         VolePsi<VoleLean> => [VolePsi<VoleLeanShuffled>],
         Ltsxq26<ltsxq26::Wide>,

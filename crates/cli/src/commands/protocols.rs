@@ -146,11 +146,24 @@ fn describe(entry: &Entry, text: &mut String) {
     for choice in entry.variants {
         let names: Vec<&str> = choice.values.iter().map(|value| value.name).collect();
         let _ = writeln!(text, "  choice {}={}: {}", choice.name, names.join("|"), choice.what);
+        for value in choice.values {
+            if let Some(modes) = value.modes {
+                let _ = writeln!(text, "    {}={} has other modes:", choice.name, value.name);
+                describe_modes(modes, "      ", text);
+            }
+        }
     }
-    for mode in entry.modes {
+    describe_modes(entry.modes, "  ", text);
+    text.push('\n');
+}
+
+/// A line for each mode, behind `indent`, and below it one for each leak.
+fn describe_modes(modes: &[Mode], indent: &str, text: &mut String) {
+    for mode in modes {
+        // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "  {}: {} rounds; against the sender {}, against the receiver {}; assumes {}",
+            "{indent}{}: {} rounds; against the sender {}, against the receiver {}; assumes {}",
             mode.security,
             mode.rounds,
             mode.corrupt_sender,
@@ -158,8 +171,7 @@ fn describe(entry: &Entry, text: &mut String) {
             if mode.assumptions.is_empty() { "nothing".into() } else { mode.assumptions.join(", ") }
         );
         for leak in mode.leakage {
-            let _ = writeln!(text, "    leaks to {}: {}", learner(leak.to), leak.what);
+            let _ = writeln!(text, "{indent}  leaks to {}: {}", learner(leak.to), leak.what);
         }
     }
-    text.push('\n');
 }

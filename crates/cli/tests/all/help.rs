@@ -251,5 +251,8 @@ fn protocols_are_found_by_paper_and_shown_in_groups() {
     assert!(folder.run("protocols --by task").stdout.contains("\nrandom-ot\n"));
     let json: serde_json::Value = serde_json::from_str(&folder.run("protocols czz22 --json").stdout).expect("JSON");
     assert_eq!((&json[0]["id"], &json[0]["map"]), (&"czz24".into(), &"shares from membership tests".into()));
+    let rs21 = folder.run("protocols rs21").stdout;
+    assert!(rs21.contains("\n    okvs=gbf has other modes:\n      semi-honest: 4 rounds; "), "{rs21}");
+    assert!(rs21.contains("For large sets m is 2.4 n_r"), "{rs21}");
     folder.run("protocols no-such").expect(2, &["there is no protocol, paper or task \"no-such\"", "--by task"]);
 }

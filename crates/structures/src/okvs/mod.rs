@@ -3,6 +3,7 @@
 
 mod arrangement;
 pub mod band;
+mod binned;
 pub mod clustered;
 pub mod gbf;
 pub mod paxos;

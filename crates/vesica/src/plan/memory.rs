@@ -96,8 +96,8 @@ impl Memory {
 
 /// What protocol `id` takes for a workload that it serves. `None` for one that was never measured,
 /// which no registry has. A variant without coefficients of its own takes its row's and half as
-/// much again: the choices that exist change the receiver's by a quarter at most (`vole-fast`
-/// beside `vole-lean`).
+/// much again: more than what any of these takes by count, of which `okvs=2-hash` has the most
+/// cells (docs/parameters/plan-memory.md).
 pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let row = split(id).0;
     if row != id && !FOOTPRINTS.iter().any(|footprint| footprint.id == id) {
@@ -132,6 +132,8 @@ impl Coefficients {
 #[cfg(test)]
 mod tests {
     use vesica_party::CostClass;
+    use vesica_structures::facts::{FailureEvent, Unsupported};
+    use vesica_structures::okvs::{Gbf, Okvs, Paxos};
 
     use super::*;
     use crate::task;
@@ -165,6 +167,29 @@ mod tests {
         }
         let plain = task::tests::workload("intersect", Extent::new(5, 5, Security::SemiHonest));
         assert_eq!(memory("no-such-protocol", plain.workload()), None);
+    }
+
+    /// The sender holds 48 bytes a cell while it makes its share of the VOLE, the receiver 64 where values
+    /// have 128 bits, and 56 where they have 64.
+    #[test]
+    fn longer_tables_of_the_vole_rows_are_within_the_prediction() {
+        let of = |id: &str, len: fn(usize, u32) -> Result<usize, Unsupported>, security, receivers_cell: u64| {
+            for log in [4, 10, 13, 16, 20, 21] {
+                let cells = len(1 << log, FailureEvent::Encoding.bits()).expect("a table") as u64;
+                let workload = task::tests::workload("intersect", Extent::new(1 << log, 1 << log, security));
+                let Memory { sender, receiver } = memory(id, workload.workload()).expect("a row");
+                assert!(sender > PROCESS_MEMORY + 48 * cells, "{id} at 2^{log}: {sender}");
+                assert!(receiver > PROCESS_MEMORY + receivers_cell * cells, "{id} at 2^{log}: {receiver}");
+            }
+        };
+        for tags in ["", ",tags=sorted"] {
+            of(&format!("rs21:okvs=2-hash{tags}"), Paxos::table_len, Security::SemiHonest, 64);
+            of(&format!("rs21:okvs=2-hash{tags}"), Paxos::table_len, Security::Malicious, 64);
+            of(&format!("rr22:okvs=2-hash{tags}"), Paxos::table_len, Security::SemiHonest, 56);
+            of(&format!("rr22:okvs=2-hash{tags}"), Paxos::table_len, Security::Malicious, 64);
+            of(&format!("rs21:okvs=gbf{tags}"), Gbf::table_len, Security::SemiHonest, 64);
+            of(&format!("rr22:okvs=gbf{tags}"), Gbf::table_len, Security::SemiHonest, 64);
+        }
     }
 
     /// A row that computes on shares takes an inner product for each total.

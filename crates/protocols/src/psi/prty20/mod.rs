@@ -103,6 +103,7 @@ pub(crate) use messages::MESSAGES;
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub(crate) use variants::TWO_HASH_BINS;
 pub use variants::{Band, Clustered, Paxos};
 
 use crate::tasks::{Intersect, IntersectRequest};

@@ -82,7 +82,7 @@ impl Variant for Paxos {
         cost: CostClass::Symmetric,
         map_and_compare: Some(styles::PRTY20),
         deviations: &[
-            BINS,
+            TWO_HASH_BINS,
             "Semi-honest mode: the identity instead of a linear code: H_1 gives as many random bits as a row has, by \
              the binomial sum of bitwise AND. H_2 takes the row and 64 bits of a hash of the item, instead of row and \
              item; H_1 is AES in the way of Matyas, Meyer and Oseas under four keys of the run; one salt of the \
@@ -100,11 +100,12 @@ impl Variant for Paxos {
     type Okvs = okvs::Paxos;
 }
 
-const BINS: &str = "The two-hash table is one of bins, each of 2.4 cells an item of its own. Its dense part follows \
+/// What the two-hash table here differs in from the paper's.
+pub(crate) const TWO_HASH_BINS: &str = "The two-hash table is one of bins, each of 2.4 cells an item of its own. Its dense part follows \
                     from the expected number of dependent sets of rows, instead of an estimate of the number of \
                     cycles and lambda more cells.";
 const TWO_HASHES: ChoiceValue =
-    ChoiceValue::new("paxos", "The paper's two-hash table: 2.4 cells an item.").deviating(&[BINS]);
+    ChoiceValue::new("2-hash", "The paper's two-hash table, PaXoS: 2.4 cells an item.").deviating(&[TWO_HASH_BINS]);
 const CLUSTERED: ChoiceValue =
     ChoiceValue::new("clustered", "The clustered 3-hash table of RR22: 1.23 cells an item for large sets.").deviating(
         &["The clustered 3-hash table (Raghuraman, Rindal, CCS 2022) instead of the paper's two-hash table."],

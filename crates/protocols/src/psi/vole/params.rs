@@ -80,7 +80,13 @@ impl Params {
             vole_bytes: 0..=0,
         };
         if !params.finish.is_empty() {
-            params.vole_bytes = correlation::predicted_bytes(&params)?;
+            // Only the garbled Bloom filter can be longer than a VOLE.
+            params.vole_bytes = correlation::predicted_bytes(&params).map_err(|_| {
+                Unsupported::new(
+                    format_args!("{} items of the receiver in a table of {} cells", request.receiver_items, okvs.len()),
+                    format_args!("choose another value of okvs for {}, or split the set", V::ENTRY.row_id()),
+                )
+            })?;
         }
         Ok(params)
     }
@@ -127,18 +133,20 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::psi::vole::{Rr22, Rs21, VoleFast};
+    use vesica_structures::okvs;
+
+    use crate::psi::vole::{
+        Rr22, Rr22Bloom, Rr22BloomSorted, Rr22TwoHashes, Rs21, Rs21Bloom, Rs21BloomSorted, Rs21TwoHashes, VoleFast,
+    };
+
+    fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+    }
 
     #[test]
     fn the_field_of_values_follows_their_width() {
         let derive = |id: &str, log: u32| {
-            let request = IntersectRequest {
-                sender_items: 1 << log,
-                receiver_items: 2,
-                security: Security::SemiHonest,
-                payload_bytes: 0,
-                both_learn: false,
-            };
+            let request = request(1 << log, 2, Security::SemiHonest);
             let params = match id {
                 "rs21" => Params::derive::<Rs21>(&request),
                 "rr22" => Params::derive::<Rr22>(&request),
@@ -151,5 +159,47 @@ mod tests {
         assert_eq!(derive("rr22", 20), (ValueField::Gf64, 64));
         assert_eq!(derive("rr22", 24), (ValueField::Gf128, 128));
         assert_eq!(derive("rs21", 2), (ValueField::Gf128, 128));
+    }
+
+    /// The table is the chosen one at the failure budget's share, and all that depends on its length
+    /// follows it.
+    #[test]
+    fn the_table_is_the_one_chosen() {
+        fn check<V: Variant>(len: fn(usize, u32) -> Result<usize, Unsupported>, security: Security, cell_bytes: u64) {
+            for receiver_items in [1, 2, 300, 20_000] {
+                let params = Params::derive::<V>(&request(1000, receiver_items, security)).unwrap();
+                let expected = len(receiver_items, FailureEvent::Encoding.bits()).unwrap();
+                assert_eq!(params.table_len, expected, "{}, {receiver_items} items", params.id);
+                assert_eq!(params.table_bytes, cell_bytes * expected as u64, "{}, {receiver_items} items", params.id);
+            }
+        }
+        check::<Rs21>(okvs::Clustered::table_len, Security::SemiHonest, 16);
+        check::<Rs21TwoHashes>(okvs::Paxos::table_len, Security::SemiHonest, 16);
+        check::<Rs21TwoHashes>(okvs::Paxos::table_len, Security::Malicious, 16);
+        check::<Rr22TwoHashes>(okvs::Paxos::table_len, Security::SemiHonest, 8);
+        check::<Rr22TwoHashes>(okvs::Paxos::table_len, Security::Malicious, 16);
+        check::<Rs21Bloom>(okvs::Gbf::table_len, Security::SemiHonest, 16);
+        check::<Rr22Bloom>(okvs::Gbf::table_len, Security::SemiHonest, 8);
+    }
+
+    #[test]
+    fn the_garbled_bloom_filter_is_refused_where_it_does_not_serve() {
+        fn refusal<V: Variant>(receiver_items: usize, security: Security) -> Unsupported {
+            Params::derive::<V>(&request(1000, receiver_items, security)).expect_err("refused")
+        }
+        for refused in [
+            refusal::<Rs21Bloom>(1000, Security::Malicious),
+            refusal::<Rs21BloomSorted>(1000, Security::Malicious),
+            refusal::<Rr22Bloom>(1000, Security::Malicious),
+            refusal::<Rr22BloomSorted>(1000, Security::Malicious),
+        ] {
+            assert!(refused.what.contains("no malicious mode") && refused.mend.contains("semi-honest"), "{refused:?}");
+        }
+        // 86.6 cells an item, and at most 2^28 in a VOLE.
+        let of_items = |receiver_items| request(1000, receiver_items, Security::SemiHonest);
+        assert!(Params::derive::<Rr22Bloom>(&of_items(3_000_000)).is_ok());
+        let refused = refusal::<Rr22Bloom>(3_200_000, Security::SemiHonest);
+        assert!(refused.what.contains("3200000 items") && refused.mend.contains("okvs for rr22"), "{refused:?}");
+        assert!(Params::derive::<Rr22TwoHashes>(&of_items(1 << 26)).is_ok());
     }
 }

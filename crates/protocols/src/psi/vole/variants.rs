@@ -12,6 +12,7 @@ use vesica_structures::okvs;
 
 use super::Variant;
 use super::params::{TagCoding, Values};
+use crate::psi::prty20::TWO_HASH_BINS;
 use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
@@ -22,14 +23,28 @@ pub(crate) const RR22: Paper = Paper {
     reference: "Raghuraman, Rindal. ACM CCS 2022, ePrint 2022/320",
 };
 
-const LARGER_SET: Leak = Leak {
-    to: Learner::Receiver,
-    what: "a corrupt receiver may use more than the n_r items it declared: as many as its table of m cells can be \
-           made to encode, n' >= m, and from 1.6 m to 2.6 m with 2^64 to 2^80 hash queries (union bound 128 m / (128 \
-           - log2(e Q / n'))). For large sets m is 1.045 to 1.45 n_r, but no table has fewer than about 50 cells: who \
-           declares 2 items tests 46",
-    extra: None,
-};
+/// How many items a corrupt receiver may use; the bound is one of any table of `m` cells, and the
+/// sentence behind it says how many that are.
+macro_rules! larger_set {
+    ($cells:literal) => {
+        Leak {
+            to: Learner::Receiver,
+            what: concat!(
+                "a corrupt receiver may use more than the n_r items it declared: as many as its table of m cells can \
+                 be made to encode, n' >= m, and from 1.6 m to 2.6 m with 2^64 to 2^80 hash queries (union bound 128 \
+                 m / (128 - log2(e Q / n'))). ",
+                $cells
+            ),
+            extra: None,
+        }
+    };
+}
+
+const LARGER_SET: Leak = larger_set!(
+    "For large sets m is 1.045 to 1.45 n_r, but no table has fewer than about 50 cells: who declares 2 items tests 46"
+);
+const LARGER_SET_OF_TWO_HASHES: Leak =
+    larger_set!("For large sets m is 2.4 n_r, but no table for two items or more has fewer than 45 cells");
 
 /// The modes of the VOLE: what it assumes and leaks, the PSI does too.
 const VOLE_MODES: &[Mode] = <SilentVole<Gf128> as Protocol>::ENTRY.modes;
@@ -71,6 +86,15 @@ const MALICIOUS: Mode = Mode {
     leakage: &joined::<_, { VOLE_MALICIOUS.leakage.len() + 2 }>(VOLE_MALICIOUS.leakage, &[SIZES, LARGER_SET]),
 };
 
+/// With the two-hash table.
+const MALICIOUS_WITH_TWO_HASHES: Mode = Mode {
+    leakage: &joined::<_, { VOLE_MALICIOUS.leakage.len() + 2 }>(
+        VOLE_MALICIOUS.leakage,
+        &[SIZES, LARGER_SET_OF_TWO_HASHES],
+    ),
+    ..MALICIOUS
+};
+
 /// The mode of this name.
 const fn mode_of(modes: &[Mode], security: Security) -> Mode {
     let mut i = 0;
@@ -92,6 +116,9 @@ const fn joined<T: Copy, const N: usize>(first: &[T], second: &[T]) -> [T; N] {
 }
 
 const MODES: &[Mode] = &[SEMI_HONEST, MALICIOUS];
+const TWO_HASH_MODES: &[Mode] = &[SEMI_HONEST, MALICIOUS_WITH_TWO_HASHES];
+/// A table of tens of cells an item lets a corrupt receiver use as many items.
+const BLOOM_MODES: &[Mode] = &[SEMI_HONEST];
 
 const BOTH_LEARN: &str = "Both learn (on request): the outer hash gives 128 more bits, which the receiver returns for \
                           each match as a proof. No fairness (the receiver knows first and may stop) and no \
@@ -115,7 +142,7 @@ impl Variant for Rs21 {
     const ENTRY: Entry = Entry {
         id: "rs21",
         aliases: &["vole-psi"],
-        variants: &[okvs(&[CLUSTERED_FOR_PAXOS, BAND]), tags(&[SHUFFLED, SORTED])],
+        variants: &[okvs(&[CLUSTERED_FOR_PAXOS, BAND, TWO_HASHES_OF_PAPER, BLOOM]), tags(&[SHUFFLED, SORTED])],
         task: Intersect::NAME,
         paper: opprf::PAPER,
         status: Status::Sound,
@@ -143,7 +170,7 @@ impl Variant for Rr22 {
     const ENTRY: Entry = Entry {
         id: "rr22",
         aliases: &["blazing-fast-psi"],
-        variants: &[okvs(&[CLUSTERED, BAND]), tags(&[SHUFFLED_FOR_UNSHUFFLED, SORTED])],
+        variants: &[okvs(&[CLUSTERED, BAND, TWO_HASHES, BLOOM]), tags(&[SHUFFLED_FOR_UNSHUFFLED, SORTED])],
         task: Intersect::NAME,
         paper: RR22,
         status: Status::Sound,
@@ -231,6 +258,28 @@ const BAND: ChoiceValue = ChoiceValue::new(
 )
 .deviating(&["The band OKVS (Bienstock, Patel, Seo, Yeo, USENIX Security 2023) instead of the paper's, at the \
               failure bound of the row."]);
+const TWO_HASHES: ChoiceValue = ChoiceValue {
+    modes: Some(TWO_HASH_MODES),
+    ..ChoiceValue::new("2-hash", "The two-hash garbled cuckoo table, PaXoS: 2.4 cells an item.").deviating(&[
+        "The two-hash table PaXoS (Pinkas, Rosulek, Trieu, Yanai, EUROCRYPT 2020), in bins, instead of the paper's, at \
+         the failure bound of the row.",
+    ])
+};
+/// As [`TWO_HASHES`], where the paper has this table.
+const TWO_HASHES_OF_PAPER: ChoiceValue = TWO_HASHES.deviating(&[TWO_HASH_BINS]);
+const BLOOM: ChoiceValue = ChoiceValue {
+    modes: Some(BLOOM_MODES),
+    ..ChoiceValue::new(
+        "gbf",
+        "The garbled Bloom filter: 50 to 87 cells an item, far more traffic, time and memory than the others; \
+         semi-honest mode only.",
+    )
+    .deviating(&[
+        "A garbled Bloom filter (Dong, Chen, Wen, CCS 2013) of a segment for each hash function instead of the paper's \
+         table, at the failure bound of the row. There is no malicious mode: a corrupt receiver could encode as many \
+         items as there are cells, tens of times what it declared.",
+    ])
+};
 
 const SHUFFLED: ChoiceValue = ChoiceValue::new("shuffled", "In a random order, in whole bytes, as papers count them.");
 /// As [`SHUFFLED`], where the paper's code does not shuffle.
@@ -250,23 +299,36 @@ const fn tags(values: &'static [ChoiceValue]) -> Choice {
     Choice { name: "tags", what: "How the sender's tags travel; no order says anything of its items'.", values }
 }
 
+/// The modes of a variant of a row with these, in which `value` is chosen.
+const fn modes_with(value: ChoiceValue, of_row: &'static [Mode]) -> &'static [Mode] {
+    match value.modes {
+        Some(modes) => modes,
+        None => of_row,
+    }
+}
+
 /// A variant of a row: its type, the row, the canonical spelling, the OKVS, the coding, and which
-/// values make way for which.
+/// values make way for which. Modes follow from the first of these.
 macro_rules! vole_variant {
     ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident) => {
-        vole_variant!(@ $name, $row, $id, $okvs, $coding, deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen]);
+        vole_variant!(@ $name, $row, $id, $okvs, $coding, $chosen,
+            deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen]);
     };
     ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident, $other:ident => $second:ident) => {
-        vole_variant!(@ $name, $row, $id, $okvs, $coding,
+        vole_variant!(@ $name, $row, $id, $okvs, $coding, $chosen,
             deviations![deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen], $other => $second]);
     };
-    (@ $name:ident, $row:ident, $id:literal, $okvs:ty, $coding:ident, $deviations:expr) => {
+    (@ $name:ident, $row:ident, $id:literal, $okvs:ty, $coding:ident, $chosen:ident, $deviations:expr) => {
         #[doc = concat!("`", $id, "`.")]
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
 
         impl Variant for $name {
-            const ENTRY: Entry = <$row as Variant>::ENTRY.variant($id, $deviations, <$row as Variant>::ENTRY.modes);
+            const ENTRY: Entry = <$row as Variant>::ENTRY.variant(
+                $id,
+                $deviations,
+                modes_with($chosen, <$row as Variant>::ENTRY.modes),
+            );
             type Okvs = $okvs;
             const VALUES: Values = <$row as Variant>::VALUES;
             const CODING: TagCoding = TagCoding::$coding;
@@ -277,9 +339,17 @@ macro_rules! vole_variant {
 vole_variant!(Rs21Band: Rs21, "rs21:okvs=band", okvs::Band, Shuffled, CLUSTERED_FOR_PAXOS => BAND);
 vole_variant!(Rs21Sorted: Rs21, "rs21:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED => SORTED);
 vole_variant!(Rs21BandSorted: Rs21, "rs21:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED_FOR_PAXOS => BAND, SHUFFLED => SORTED);
+vole_variant!(Rs21TwoHashes: Rs21, "rs21:okvs=2-hash", okvs::Paxos, Shuffled, CLUSTERED_FOR_PAXOS => TWO_HASHES_OF_PAPER);
+vole_variant!(Rs21TwoHashesSorted: Rs21, "rs21:okvs=2-hash,tags=sorted", okvs::Paxos, SortedCoded, CLUSTERED_FOR_PAXOS => TWO_HASHES_OF_PAPER, SHUFFLED => SORTED);
+vole_variant!(Rs21Bloom: Rs21, "rs21:okvs=gbf", okvs::Gbf, Shuffled, CLUSTERED_FOR_PAXOS => BLOOM);
+vole_variant!(Rs21BloomSorted: Rs21, "rs21:okvs=gbf,tags=sorted", okvs::Gbf, SortedCoded, CLUSTERED_FOR_PAXOS => BLOOM, SHUFFLED => SORTED);
 vole_variant!(Rr22Band: Rr22, "rr22:okvs=band", okvs::Band, Shuffled, CLUSTERED => BAND);
 vole_variant!(Rr22Sorted: Rr22, "rr22:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED_FOR_UNSHUFFLED => SORTED);
 vole_variant!(Rr22BandSorted: Rr22, "rr22:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED => BAND, SHUFFLED_FOR_UNSHUFFLED => SORTED);
+vole_variant!(Rr22TwoHashes: Rr22, "rr22:okvs=2-hash", okvs::Paxos, Shuffled, CLUSTERED => TWO_HASHES);
+vole_variant!(Rr22TwoHashesSorted: Rr22, "rr22:okvs=2-hash,tags=sorted", okvs::Paxos, SortedCoded, CLUSTERED => TWO_HASHES, SHUFFLED_FOR_UNSHUFFLED => SORTED);
+vole_variant!(Rr22Bloom: Rr22, "rr22:okvs=gbf", okvs::Gbf, Shuffled, CLUSTERED => BLOOM);
+vole_variant!(Rr22BloomSorted: Rr22, "rr22:okvs=gbf,tags=sorted", okvs::Gbf, SortedCoded, CLUSTERED => BLOOM, SHUFFLED_FOR_UNSHUFFLED => SORTED);
 vole_variant!(VoleFastShuffled: VoleFast, "vole-fast:tags=shuffled", okvs::Clustered, Shuffled, SORTED => SHUFFLED);
 vole_variant!(VoleLeanShuffled: VoleLean, "vole-lean:tags=shuffled", okvs::Band, Shuffled, SORTED => SHUFFLED);
 
@@ -289,10 +359,27 @@ mod tests {
 
     #[test]
     fn no_row_claims_more_than_its_vole_gives() {
-        for (own, vole) in [(SEMI_HONEST, VOLE_SEMI_HONEST), (MALICIOUS, VOLE_MALICIOUS)] {
+        for (own, vole) in
+            [(SEMI_HONEST, VOLE_SEMI_HONEST), (MALICIOUS, VOLE_MALICIOUS), (MALICIOUS_WITH_TWO_HASHES, VOLE_MALICIOUS)]
+        {
             assert!(own.corrupt_sender <= vole.corrupt_sender && own.corrupt_receiver <= vole.corrupt_receiver);
             assert!(vole.assumptions.iter().all(|assumption| own.assumptions.contains(assumption)));
             assert!(vole.leakage.iter().all(|leak| own.leakage.contains(leak)));
+        }
+    }
+
+    /// The paper's own table is no deviation, and what a corrupt receiver may use goes by the table.
+    #[test]
+    fn what_an_entry_says_follows_its_table() {
+        let (row, paxos) = (Rs21::ENTRY, Rs21TwoHashes::ENTRY);
+        assert!(row.deviations.contains(&NO_PAXOS) && !paxos.deviations.contains(&NO_PAXOS));
+        assert_eq!(paxos.deviations.iter().filter(|deviation| row.deviations.contains(deviation)).count(), 4);
+        for entry in [paxos, Rs21TwoHashesSorted::ENTRY, Rr22TwoHashes::ENTRY, Rr22TwoHashesSorted::ENTRY] {
+            let malicious = entry.mode(Security::Malicious).expect("the bound holds for any table");
+            assert!(malicious.leakage.contains(&LARGER_SET_OF_TWO_HASHES) && !malicious.leakage.contains(&LARGER_SET));
+        }
+        for entry in [Rs21Bloom::ENTRY, Rs21BloomSorted::ENTRY, Rr22Bloom::ENTRY, Rr22BloomSorted::ENTRY] {
+            assert_eq!(entry.modes, [SEMI_HONEST], "{}", entry.id);
         }
     }
 }

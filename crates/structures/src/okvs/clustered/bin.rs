@@ -4,11 +4,10 @@ use rand_core::Rng;
 use zeroize::Zeroize;
 
 use super::core::Deferred;
-use super::dense::SubsetSums;
-use super::params::Shape;
-use super::rows::RowHash;
+use super::rows::Row;
 use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
+use crate::okvs::binned::{Binned, SubsetSums};
 use crate::rng::SecretRng;
 
 /// Rows and cells of a bin are numbered by 16 bits: arrays of this length need no bounds checks.
@@ -89,13 +88,13 @@ impl Bin {
     /// random, or zero.
     pub fn encode<V: Cell>(
         &mut self,
-        (hash, shape): (&RowHash, &Shape),
+        bins: &Binned<Row>,
         (keys, values): (&[u128], &[V]),
         table: &mut [V],
         free: Option<&mut SecretRng>,
     ) -> Result<(), EncodeFailure> {
-        self.load(hash, shape, keys)?;
-        self.peel(hash, shape, keys);
+        self.load(bins, keys)?;
+        self.peel(bins, keys);
         if let Some(rng) = free {
             table.iter_mut().flat_map(V::words_mut).for_each(|word| *word = rng.next_u64());
         } else {
@@ -104,28 +103,28 @@ impl Bin {
         if !self.deferred.is_empty() {
             // A solution but for the deferred rows, and then what must be added to free cells to satisfy those
             // too.
-            self.substitute(shape.sparse, values, table);
-            Deferred::new(self, shape, values, table).correct(table)?;
+            self.substitute(bins.shape.sparse, values, table);
+            Deferred::new(self, &bins.shape, values, table).correct(table)?;
         }
-        self.substitute(shape.sparse, values, table);
+        self.substitute(bins.shape.sparse, values, table);
         Ok(())
     }
 
     /// The number of rows that peeling sets aside.
-    pub fn rows_set_aside(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) -> Result<usize, EncodeFailure> {
-        self.load(hash, shape, keys)?;
-        self.peel(hash, shape, keys);
+    pub fn rows_set_aside(&mut self, bins: &Binned<Row>, keys: &[u128]) -> Result<usize, EncodeFailure> {
+        self.load(bins, keys)?;
+        self.peel(bins, keys);
         Ok(self.deferred.len())
     }
 
     /// Hashes the bin's keys to rows.
-    fn load(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) -> Result<(), EncodeFailure> {
-        if keys.len() > shape.capacity {
+    fn load(&mut self, bins: &Binned<Row>, keys: &[u128]) -> Result<(), EncodeFailure> {
+        if keys.len() > bins.shape.capacity {
             return Err(EncodeFailure);
         }
         self.dense.clear();
-        self.incidences[..shape.sparse].fill(Incidence::default());
-        hash.for_each_batch(keys, |from, rows| {
+        self.incidences[..bins.shape.sparse].fill(Incidence::default());
+        bins.hash.for_each_batch(keys, |from, rows| {
             for (row, number) in rows.iter().zip(from as u16..) {
                 self.dense.push(row.dense);
                 let [a, b, c] = row.cells;
@@ -139,11 +138,11 @@ impl Bin {
 
     /// Takes away, one by one, rows that are alone in some cell; where there is none, sets a row
     /// aside and goes on.
-    fn peel(&mut self, hash: &RowHash, shape: &Shape, keys: &[u128]) {
+    fn peel(&mut self, bins: &Binned<Row>, keys: &[u128]) {
         self.pivots.clear();
         self.deferred.clear();
         let (mut head, mut tail) = (0, 0);
-        for cell in 0..shape.sparse {
+        for cell in 0..bins.shape.sparse {
             self.note(cell as u16, &mut tail);
         }
         self.take_away(&mut head, &mut tail);
@@ -160,7 +159,7 @@ impl Bin {
             if gone[number] {
                 continue;
             }
-            hash.for_each_batch(&keys[number..=number], |_, rows| {
+            bins.hash.for_each_batch(&keys[number..=number], |_, rows| {
                 let (number, [a, b, c]) = (number as u16, rows[0].cells);
                 self.deferred.push(Numbered::new(number, [a, b, c]));
                 for cells in [[a, b, c], [b, c, a], [c, a, b]] {

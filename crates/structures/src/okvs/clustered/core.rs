@@ -1,10 +1,9 @@
 //! The rows that peeling set aside, solved through free cells.
 
 use super::bin::{Bin, Numbered};
-use super::dense::SubsetSums;
-use super::params::Shape;
 use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
+use crate::okvs::binned::{Shape, SubsetSums};
 
 /// Words of a block of columns: what one pass over the peeled rows follows.
 const LANES: usize = 4;

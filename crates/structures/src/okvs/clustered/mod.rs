@@ -12,51 +12,39 @@
 //! Differences to the paper. (1) Where peeling comes to a halt, a row is set aside and peeling goes
 //! on; the rows set aside are solved at the end through free cells, sparse and dense. So encoding
 //! fails only if rows are linearly dependent, which an exact first-moment bound covers
-//! ([`params::expected_dependencies`]), and the paper's margin of sparse cells against a large
+//! ([`expected_dependencies`]), and the paper's margin of sparse cells against a large
 //! 2-core is not needed. (2) The same bound gives the number of dense cells, binary ones. (3) Cells
 //! are numbered by 16 bits, and there are as many bins as that takes.
 
 mod bin;
 mod core;
-pub(super) mod dense;
-pub(super) mod params;
+mod params;
 mod rows;
 
-use std::fmt;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use self::bin::Bin;
-use self::dense::SubsetSums;
-pub use self::params::{Shape, expected_dependencies};
-use self::rows::RowHash;
-use super::arrangement::Buckets;
+use self::params::DESIGN;
+pub use self::params::expected_dependencies;
+use self::rows::Row;
+use super::binned::Binned;
+pub use super::binned::Shape;
 use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
 use crate::fields::Cell;
 use crate::rng::SecretRng;
 
-/// Keys of a bin that a thread decodes at a time.
-const KEYS_PER_PIECE: usize = 1 << 12;
-
 /// The clustered three-hash table. Encoding takes time that depends on the keys (how peeling goes),
 /// decoding does not.
-pub struct Clustered {
-    shape: Shape,
-    hash: RowHash,
-}
-
-impl fmt::Debug for Clustered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.shape.fmt(f)
-    }
-}
+#[derive(Debug)]
+pub struct Clustered(Binned<Row>);
 
 impl Clustered {
     /// The sizes of the table.
     pub fn shape(&self) -> Shape {
-        self.shape
+        self.0.shape
     }
 
     /// How many rows of each bin encoding these keys would set aside: what its speed depends on,
@@ -64,37 +52,29 @@ impl Clustered {
     pub fn rows_set_aside(&self, keys: &[u128]) -> Result<Vec<usize>, EncodeFailure> {
         let keys = self.arrange(keys);
         let mut bin = Bin::new();
-        keys.parts
-            .iter()
-            .map(|range| bin.rows_set_aside(&self.hash, &self.shape, &keys.keys()[range.clone()]))
-            .collect()
+        keys.parts.iter().map(|range| bin.rows_set_aside(&self.0, &keys.keys()[range.clone()])).collect()
     }
 }
 
 impl Okvs for Clustered {
     fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported> {
-        let shape = Shape::derive(pairs, failure_bits)?;
-        Ok(Self { shape, hash: RowHash::new(seed, shape) })
+        Ok(Self(Binned::new(DESIGN.shape(pairs, failure_bits)?, seed)))
     }
 
     fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported> {
-        Ok(Shape::derive(pairs, failure_bits)?.cells())
+        Ok(DESIGN.shape(pairs, failure_bits)?.cells())
     }
 
     fn len(&self) -> usize {
-        self.shape.cells()
+        self.0.shape.cells()
     }
 
-    /// A part is a bin.
     fn parts(&self) -> Vec<Range<usize>> {
-        let stride = self.shape.stride();
-        (0..self.shape.bins).map(|bin| bin * stride..(bin + 1) * stride).collect()
+        self.0.parts()
     }
 
     fn arrange(&self, keys: &[u128]) -> Arrangement {
-        let buckets = Buckets::new(keys, self.shape.bins, |keys, bins| self.hash.bins(keys, bins));
-        let parts = buckets.ranges().collect();
-        Arrangement { keys: buckets.keys, places: buckets.places, parts }
+        self.0.arrange(keys)
     }
 
     fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
@@ -104,10 +84,8 @@ impl Okvs for Clustered {
         free: FreeCells<'_>,
         mut finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.0.assert_pairs(keys, values);
         let bins = &keys.parts;
-        assert_eq!(bins.len(), self.shape.bins, "keys arranged for this shape");
-        assert_eq!(keys.keys.len(), values.len(), "a value for each key");
-        assert!(values.len() <= self.shape.pairs, "{} pairs for a table of {}", values.len(), self.shape.pairs);
         let mut rng = match free {
             FreeCells::Zero => None,
             FreeCells::Random(rng) => Some(rng),
@@ -115,11 +93,11 @@ impl Okvs for Clustered {
         let solve = |solver: &mut Solver<V>| {
             let range = bins[solver.number].clone();
             let pairs = (&keys.keys[range.clone()], &values[range]);
-            solver.bin.encode((&self.hash, &self.shape), pairs, &mut solver.cells, solver.rng.as_mut())
+            solver.bin.encode(&self.0, pairs, &mut solver.cells, solver.rng.as_mut())
         };
         // A bin for each thread at a time.
         let mut solvers: Vec<_> =
-            (0..rayon::current_num_threads().min(bins.len())).map(|_| Solver::new(self.shape.stride())).collect();
+            (0..rayon::current_num_threads().min(bins.len())).map(|_| Solver::new(self.0.shape.stride())).collect();
         let mut parts = self.parts().into_iter();
         for first in (0..bins.len()).step_by(solvers.len()) {
             solvers.truncate(bins.len() - first);
@@ -138,26 +116,7 @@ impl Okvs for Clustered {
     }
 
     fn decode_part<V: Cell>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {
-        assert_eq!(table.len(), self.len(), "a table of this shape");
-        assert_eq!(keys.parts.len(), self.shape.bins, "keys arranged for this shape");
-        let keys = &keys.keys[keys.part(part)];
-        assert_eq!(keys.len(), out.len(), "an output for each key");
-        let stride = self.shape.stride();
-        let (sparse, dense) = table[part * stride..][..stride].split_at(self.shape.sparse);
-        let sums = SubsetSums::new(dense);
-        let decode = |(keys, out): (&[u128], &mut [V])| {
-            self.hash.for_each_batch(keys, |from, rows| {
-                for (out, row) in out[from..].iter_mut().zip(rows) {
-                    let [a, b, c] = row.cells.map(usize::from);
-                    *out = sparse[a] + sparse[b] + sparse[c] + sums.sum(row.dense);
-                }
-            });
-        };
-        if rayon::current_num_threads() > 1 {
-            keys.par_chunks(KEYS_PER_PIECE).zip(out.par_chunks_mut(KEYS_PER_PIECE)).for_each(decode);
-        } else {
-            decode((keys, out));
-        }
+        self.0.decode_part(table, keys, part, out);
     }
 }
 

@@ -74,11 +74,11 @@ fn equal_keys_are_a_failure() {
 fn rows_set_aside_are_solved() {
     for (count, sparse) in [(1000, 1130), (20_000, 23_600)] {
         let shape = Shape { pairs: count, bins: 1, capacity: count, sparse, dense: 40 };
-        let okvs = Clustered { shape, hash: RowHash::new(11, shape) };
+        let okvs = Clustered(Binned::new(shape, 11));
         let (keys, values) = pairs::<Gf128>(count, 4);
         let mut bin = Bin::new();
         let mut table = vec![Gf128::default(); okvs.len()];
-        bin.encode((&okvs.hash, &shape), (&keys, &values), &mut table, None).unwrap();
+        bin.encode(&okvs.0, (&keys, &values), &mut table, None).unwrap();
         assert!(bin.deferred.len() > 10, "{} rows set aside", bin.deferred.len());
         assert_eq!(decoded(&okvs, &table, &keys), values);
         let mut rng = SecretRng::insecure_from_seed(1);
@@ -166,7 +166,7 @@ fn failures_are_as_frequent_as_the_bound_says() {
     const RUNS: u32 = 4000;
     for (count, failure_bits) in [(3, 3), (10, 4), (100, 5), (300, 6)] {
         let (keys, values) = pairs::<Gf64>(count, 14);
-        let shape = Shape::derive(count, failure_bits).unwrap();
+        let shape = DESIGN.shape(count, failure_bits).unwrap();
         let failures = (0..RUNS).filter(|&seed| {
             let okvs = Clustered::new(count, failure_bits, u128::from(seed)).unwrap();
             okvs.encode(&keys, &values, FreeCells::Zero).is_err()

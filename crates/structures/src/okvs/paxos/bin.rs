@@ -1,10 +1,9 @@
 //! One bin's system of equations: a walk over the graph of its cells, and the cycles' equations.
 
-use super::params::Shape;
-use super::rows::{Row, RowHash};
+use super::rows::Row;
 use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
-use crate::okvs::clustered::dense::SubsetSums;
+use crate::okvs::binned::{Binned, SubsetSums};
 use crate::rng::SecretRng;
 use crate::secret::Secret;
 use rand_core::Rng;
@@ -16,12 +15,12 @@ use rand_core::Rng;
 /// closes a cycle, whose sparse cells cancel: an equation in dense cells alone. So there is a
 /// solution exactly if these equations are independent, and it is uniform if all free cells are.
 pub fn encode<V: Cell>(
-    hash: &RowHash,
-    shape: &Shape,
+    bins: &Binned<Row>,
     keys: &[u128],
     values: &[V],
     free: Option<SecretRng>,
 ) -> Result<Vec<V>, EncodeFailure> {
+    let shape = &bins.shape;
     if keys.len() > shape.capacity {
         return Err(EncodeFailure);
     }
@@ -30,7 +29,7 @@ pub fn encode<V: Cell>(
         table.iter_mut().flat_map(V::words_mut).for_each(|word| *word = rng.next_u64());
     }
     let mut rows = Secret::new(Vec::with_capacity(keys.len()));
-    hash.for_each_batch(keys, |_, batch| rows.extend_from_slice(batch));
+    bins.hash.for_each_batch(keys, |_, batch| rows.extend_from_slice(batch));
     let (sparse, dense) = table.split_at_mut(shape.sparse);
 
     let neighbours = Neighbours::new(shape.sparse, &rows);

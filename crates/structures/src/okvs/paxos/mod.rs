@@ -21,91 +21,51 @@ mod bin;
 mod params;
 mod rows;
 
-use std::fmt;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-pub use self::params::{Shape, expected_dependencies};
-use self::rows::RowHash;
-use super::arrangement::Buckets;
-use super::clustered::dense::SubsetSums;
+use self::params::DESIGN;
+pub use self::params::expected_dependencies;
+use self::rows::Row;
+use super::binned::Binned;
+pub use super::binned::Shape;
 use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
 use crate::fields::Cell;
 use crate::rng::SecretRng;
 
-/// Keys of a bin that a thread decodes at a time.
-const KEYS_PER_PIECE: usize = 1 << 12;
-
 /// The two-hash garbled cuckoo table. Encoding takes time that depends on the keys, decoding does
 /// not.
-pub struct Paxos {
-    shape: Shape,
-    hash: RowHash,
-}
-
-impl fmt::Debug for Paxos {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.shape.fmt(f)
-    }
-}
+#[derive(Debug)]
+pub struct Paxos(Binned<Row>);
 
 impl Paxos {
     /// The sizes of the table.
     pub fn shape(&self) -> Shape {
-        self.shape
-    }
-
-    /// Decodes keys of one bin from the cells of that bin alone.
-    ///
-    /// # Panics
-    /// If `cells` has another length than a bin, or `out` than `keys`.
-    pub fn decode_bin<V: Cell>(&self, cells: &[V], keys: &[u128], out: &mut [V]) {
-        assert_eq!(cells.len(), self.shape.stride(), "the cells of a bin");
-        assert_eq!(keys.len(), out.len(), "an output for each key");
-        let (sparse, dense) = cells.split_at(self.shape.sparse);
-        let sums = SubsetSums::new(dense);
-        let decode = |(keys, out): (&[u128], &mut [V])| {
-            self.hash.for_each_batch(keys, |from, rows| {
-                for (out, row) in out[from..].iter_mut().zip(rows) {
-                    let [a, b] = row.cells.map(usize::from);
-                    *out = sparse[a] + sparse[b] + sums.sum(row.dense);
-                }
-            });
-        };
-        if rayon::current_num_threads() > 1 {
-            keys.par_chunks(KEYS_PER_PIECE).zip(out.par_chunks_mut(KEYS_PER_PIECE)).for_each(decode);
-        } else {
-            decode((keys, out));
-        }
+        self.0.shape
     }
 }
 
 impl Okvs for Paxos {
     fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported> {
-        let shape = Shape::derive(pairs, failure_bits)?;
-        Ok(Self { shape, hash: RowHash::new(seed, shape) })
+        Ok(Self(Binned::new(DESIGN.shape(pairs, failure_bits)?, seed)))
     }
 
     fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported> {
-        Ok(Shape::derive(pairs, failure_bits)?.cells())
+        Ok(DESIGN.shape(pairs, failure_bits)?.cells())
     }
 
     fn len(&self) -> usize {
-        self.shape.cells()
+        self.0.shape.cells()
     }
 
-    /// A part is a bin.
     fn parts(&self) -> Vec<Range<usize>> {
-        let stride = self.shape.stride();
-        (0..self.shape.bins).map(|bin| bin * stride..(bin + 1) * stride).collect()
+        self.0.parts()
     }
 
     fn arrange(&self, keys: &[u128]) -> Arrangement {
-        let buckets = Buckets::new(keys, self.shape.bins, |keys, bins| self.hash.bins(keys, bins));
-        let parts = buckets.ranges().collect();
-        Arrangement { keys: buckets.keys, places: buckets.places, parts }
+        self.0.arrange(keys)
     }
 
     fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
@@ -115,16 +75,14 @@ impl Okvs for Paxos {
         mut free: FreeCells<'_>,
         mut finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
     ) -> Result<(), E> {
-        assert_eq!(keys.parts.len(), self.shape.bins, "keys arranged for this shape");
-        assert_eq!(keys.keys.len(), values.len(), "a value for each key");
-        assert!(values.len() <= self.shape.pairs, "{} pairs for a table of {}", values.len(), self.shape.pairs);
+        self.0.assert_pairs(keys, values);
         let mut child = || match &mut free {
             FreeCells::Zero => None,
             FreeCells::Random(rng) => Some(rng.child()),
         };
         let solve = |(number, rng): (usize, Option<SecretRng>)| {
             let range = keys.parts[number].clone();
-            bin::encode(&self.hash, &self.shape, &keys.keys[range.clone()], &values[range], rng)
+            bin::encode(&self.0, &keys.keys[range.clone()], &values[range], rng)
         };
         let parts = self.parts();
         // A bin for each thread at a time.
@@ -141,10 +99,7 @@ impl Okvs for Paxos {
     }
 
     fn decode_part<V: Cell>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {
-        assert_eq!(table.len(), self.len(), "a table of this shape");
-        assert_eq!(keys.parts.len(), self.shape.bins, "keys arranged for this shape");
-        let stride = self.shape.stride();
-        self.decode_bin(&table[part * stride..][..stride], &keys.keys[keys.part(part)], out);
+        self.0.decode_part(table, keys, part, out);
     }
 }
 

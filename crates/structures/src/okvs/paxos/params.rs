@@ -1,94 +1,18 @@
-//! Sizes of the two-hash table, from an exact bound of its failure probability.
+//! Sizes of the two-hash table.
 
-use crate::facts::Unsupported;
-use crate::hashing::max_load;
-use crate::okvs::clustered::params::dependencies;
+use crate::okvs::binned::{Design, dependencies};
 
-/// The most pairs a table is made for.
-const MAX_PAIRS: usize = 1 << 26;
-
-/// Pairs that a bin holds on average at most: 24,000 cells of 64 bytes lie in a second-level cache.
-const PAIRS_PER_BIN: usize = 10_000;
-
-/// Sparse cells for each pair, `2 + eps` in the paper, with its `eps`: the graph has 0.83 ends of
-/// edges a vertex, so that its components are small and cycles are few.
-const CELLS_PER_PAIR: f64 = 2.4;
-
-/// Most binary columns of the dense part, the bits of a word.
-const MAX_DENSE: u32 = 64;
-
-/// The sizes of a table: `bins` bins, each of `sparse` cells of which a row takes two and `dense`
-/// cells of which it takes a random subset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Pairs in all.
-    pub pairs: usize,
-    /// Bins.
-    pub bins: usize,
-    /// Most pairs of a bin, but for the failures that the bound counts.
-    pub capacity: usize,
-    /// Sparse cells of a bin.
-    pub sparse: usize,
-    /// Dense cells of a bin.
-    pub dense: u32,
-}
-
-impl Shape {
-    /// The sizes for `pairs` pairs such that encoding fails with probability at most
-    /// `2^-failure_bits`: for one bin the bound of [`expected_dependencies`] takes all of it,
-    /// else that and the bins' overflow take half each.
-    pub fn derive(pairs: usize, failure_bits: u32) -> Result<Self, Unsupported> {
-        if pairs > MAX_PAIRS {
-            return Err(Unsupported::new(
-                format!("{pairs} pairs in one two-hash table, more than {MAX_PAIRS}"),
-                "split the set into buckets",
-            ));
-        }
-        if !(1..=MAX_DENSE).contains(&failure_bits) {
-            return Err(refused(failure_bits));
-        }
-        let bins = pairs.div_ceil(PAIRS_PER_BIN).max(1);
-        let (capacity, rank_bits) = if bins == 1 {
-            (pairs, f64::from(failure_bits))
-        } else {
-            (max_load(pairs, 1, bins, failure_bits + 1), f64::from(failure_bits + 1) + (bins as f64).log2())
-        };
-        let sparse = ((pairs as f64 / bins as f64 * CELLS_PER_PAIR).ceil() as usize).max(2);
-        // Room for the rounding errors of the sum, far above what they are.
-        let sets = expected_dependencies(capacity, sparse) * 1.001 + 1e-12;
-        let dense = (rank_bits + sets.log2()).ceil().max(0.0) as u32;
-        // Cells of a bin are numbered by 16 bits, and so are its rows.
-        if dense > MAX_DENSE || capacity.max(sparse) > usize::from(u16::MAX) {
-            return Err(refused(failure_bits));
-        }
-        Ok(Self { pairs, bins, capacity, sparse, dense })
-    }
-
-    /// Cells of a bin.
-    pub fn stride(&self) -> usize {
-        self.sparse + self.dense as usize
-    }
-
-    /// Cells of the table.
-    pub fn cells(&self) -> usize {
-        self.bins * self.stride()
-    }
-}
-
-fn refused(failure_bits: u32) -> Unsupported {
-    Unsupported::new(
-        format!("a two-hash table that fails with probability 2^-{failure_bits}"),
-        "ask for a failure probability between 2^-1 and about 2^-60",
-    )
-}
+/// Bins of 10,000 pairs: 24,000 cells of 64 bytes lie in a second-level cache. 2.4 sparse cells a
+/// pair are the paper's `2 + eps`, with its `eps`: the graph has 0.83 ends of edges a vertex, so that
+/// its components are small and cycles are few.
+pub const DESIGN: Design =
+    Design { kind: "two-hash", cells_per_row: 2, cells_per_pair: 2.4, pairs_per_bin: 10_000, expected_dependencies };
 
 /// The expected number of non-empty sets of rows whose sum is zero, for `rows` rows that are
 /// uniform pairs of distinct cells out of `cells`: sets of edges in which every vertex has an even
 /// number of them.
 ///
-/// A set with sum zero keeps that sum with `d` uniform binary columns attached with probability
-/// `2^-d`, so that by the first-moment bound the rows are dependent with probability at most `2^-d`
-/// times this number; no matter how the system is then solved. The number is exact:
+/// The number is exact:
 /// [`clustered::expected_dependencies`](crate::okvs::clustered::expected_dependencies) has the sum,
 /// here with the bias `K_2(j) / C(cells, 2)`.
 pub fn expected_dependencies(rows: usize, cells: usize) -> f64 {
@@ -103,6 +27,8 @@ pub fn expected_dependencies(rows: usize, cells: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hashing::max_load;
+    use crate::okvs::binned::MAX_PAIRS;
 
     /// The expected number of dependent sets, by going through all choices of rows.
     fn enumerated(rows: u32, cells: u32) -> f64 {
@@ -141,7 +67,7 @@ mod tests {
     fn every_size_stays_within_its_budget() {
         for failure_bits in [30, 43] {
             for pairs in (0..70).chain((7..=26).flat_map(|log| [(1 << log) - 1, 1 << log, 1 << log | 1 << (log - 1)])) {
-                let Ok(shape) = Shape::derive(pairs, failure_bits) else {
+                let Ok(shape) = DESIGN.shape(pairs, failure_bits) else {
                     assert!(pairs > MAX_PAIRS);
                     continue;
                 };
@@ -160,9 +86,9 @@ mod tests {
 
     #[test]
     fn refuses_what_no_bound_covers() {
-        assert!(Shape::derive(MAX_PAIRS + 1, 43).is_err());
-        assert!(Shape::derive(10, 0).is_err());
-        assert!(Shape::derive(60_000, 64).is_err());
-        assert!(Shape::derive(60_000, u32::MAX).is_err(), "sums of bits do not wrap");
+        assert!(DESIGN.shape(MAX_PAIRS + 1, 43).is_err());
+        assert!(DESIGN.shape(10, 0).is_err());
+        assert!(DESIGN.shape(60_000, 64).is_err());
+        assert!(DESIGN.shape(60_000, u32::MAX).is_err(), "sums of bits do not wrap");
     }
 }

@@ -65,7 +65,7 @@ fn equal_keys_are_a_failure() {
 #[test]
 fn cycles_are_solved_through_dense_cells() {
     let shape = Shape { pairs: 1020, bins: 1, capacity: 1020, sparse: 2000, dense: 64 };
-    let okvs = Paxos { shape, hash: RowHash::new(11, shape) };
+    let okvs = Paxos(Binned::new(shape, 11));
     let (keys, values) = pairs::<Gf128>(1020, 4);
     let mut rng = SecretRng::insecure_from_seed(1);
     for free in [FreeCells::Zero, FreeCells::Random(&mut rng)] {
@@ -137,7 +137,7 @@ fn failures_are_as_frequent_as_the_bound_says() {
     const RUNS: u32 = 4000;
     for (count, failure_bits) in [(3, 3), (10, 4), (100, 5), (1000, 5)] {
         let (keys, values) = pairs::<Gf64>(count, 14);
-        let shape = Shape::derive(count, failure_bits).unwrap();
+        let shape = DESIGN.shape(count, failure_bits).unwrap();
         let failures = (0..RUNS).filter(|&seed| {
             let okvs = Paxos::new(count, failure_bits, u128::from(seed)).unwrap();
             okvs.encode(&keys, &values, FreeCells::Zero).is_err()
