@@ -89,11 +89,11 @@ pub struct Runs {
 const MIB: f64 = (1 << 20) as f64;
 
 impl Runs {
-    /// Those of a list that are of this task, with so many threads a party.
+    /// Those of a list that are of this task, with so many threads a party and right outputs.
     pub fn new(task: &'static dyn AnyTask, threads: usize, mut list: Vec<Report>) -> Self {
         list.retain(|run| {
             let bare = run.payload_bytes == 0 && run.receiver_payload_bytes == 0 && run.groups <= 1;
-            run.task == task.name() && run.threads_per_party == threads && bare
+            run.correct && run.task == task.name() && run.threads_per_party == threads && bare
         });
         Self { task, list }
     }
@@ -305,11 +305,12 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_other_tasks_threads_and_payloads_are_left_out() {
+    fn runs_that_do_not_fit_are_left_out() {
         let others = [
             Report { task: "shares".into(), ..run("loopback", 0.5) },
             Report { threads_per_party: 2, ..run("loopback", 0.5) },
             Report { payload_bytes: 8, ..run("loopback", 0.5) },
+            Report { correct: false, ..run("loopback", 0.5) },
         ];
         assert_eq!(cell(&intersections(others.into()), "s loopback"), "not measured");
     }
