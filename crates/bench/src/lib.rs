@@ -6,7 +6,8 @@
 //! - [`Settings`] say what to measure, over which [`Network`]. [`Report`] and [`CommandsReport`] hold
 //!   the figures. [`report_page`] shows recorded ones.
 //!
-//! - [`suite`] makes many runs and records them; [`diff`] compares two recordings.
+//! - [`suite`] makes many runs and records them; [`diff`] compares two recordings, and [`papers`]
+//!   sets recordings beside tables of papers.
 //!
 //! For each repeat the children connect and make their inputs, the parent reads its clock and
 //! releases both. The clock stops when the later child has its output. Children and parent read the
@@ -19,6 +20,7 @@ mod clock;
 mod commands;
 pub mod diff;
 mod inputs;
+pub mod papers;
 mod parent;
 mod report;
 pub mod report_page;

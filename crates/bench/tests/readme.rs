@@ -7,13 +7,14 @@
 mod papers;
 mod recorded;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use vesica_bench::papers::seconds;
 use vesica_bench::{KeyBytes, Network, Spread};
 use vesica_testkit::BLESS;
 
@@ -37,26 +38,8 @@ struct Run {
     key_bytes: Option<KeyBytes>,
     samples: Vec<Value>,
     bits_per_item: Option<f64>,
-    #[serde(default)]
-    sender_bytes: u64,
-    #[serde(default)]
-    receiver_bytes: u64,
     peak_rss_sender: u64,
     peak_rss_receiver: u64,
-    phases: Option<SidePhases>,
-}
-
-/// What the phases of a run took on either side.
-#[derive(Deserialize)]
-struct SidePhases {
-    sender: BTreeMap<String, PhaseCost>,
-    receiver: BTreeMap<String, PhaseCost>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-struct PhaseCost {
-    seconds: f64,
-    bytes: u64,
 }
 
 /// Another program, measured beside this one: the line `public-<name>` of a folder of runs. Its
@@ -121,17 +104,6 @@ fn newest(is_wanted: impl Fn(&str) -> bool) -> Option<(String, Vec<Line>)> {
 /// The run of a line.
 fn parse<T: DeserializeOwned>(line: &Line) -> T {
     T::deserialize(&line.run).unwrap_or_else(|fault| panic!("{}: {fault}", line.name))
-}
-
-/// Two digits that count.
-fn seconds(value: f64) -> String {
-    let decimals = match value {
-        v if v < 0.0995 => 3,
-        v if v < 0.995 => 2,
-        v if v < 9.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$}")
 }
 
 fn cell(run: Option<&Run>, text: impl Fn(&Run) -> String) -> String {
@@ -277,19 +249,4 @@ fn the_readme_states_what_was_recorded() {
     }
     let differs = was.lines().zip(is.lines()).find(|(was, is)| was != is);
     assert!(was == is, "the README's section on speed is not what bench/runs says; {BLESS}=1 writes it\n  {differs:?}");
-}
-
-#[test]
-fn two_digits_of_seconds_count() {
-    for (value, text) in [
-        (0.0491, "0.049"),
-        (0.0996, "0.10"),
-        (0.449, "0.45"),
-        (0.996, "1.0"),
-        (2.44, "2.4"),
-        (9.96, "10"),
-        (17.6, "18"),
-    ] {
-        assert_eq!(seconds(value), text);
-    }
 }

@@ -256,6 +256,17 @@ cold = true
     }
 
     #[test]
+    fn the_suites_of_the_tree_are_read() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/suites");
+        for entry in std::fs::read_dir(folder).expect("suites") {
+            let path = entry.expect("an entry").path();
+            let text = std::fs::read_to_string(&path).expect("text");
+            let suite = read(&text).unwrap_or_else(|refused| panic!("{}: {refused}", path.display()));
+            assert_eq!(path.file_stem().and_then(|stem| stem.to_str()), Some(suite.name.as_str()));
+        }
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (from, to, told) in [
             ("vole-fast", "vole-slow", "vole-slow"),

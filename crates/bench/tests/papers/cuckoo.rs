@@ -3,32 +3,10 @@
 use std::fmt::Write;
 
 use serde::Deserialize;
+use vesica_bench::papers::{Hashing, HashingSaid};
 
 use super::super::{folders, parse};
 use super::machine_of;
-
-/// What a paper says of its experiments.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Hashing {
-    figure: String,
-    caption: String,
-    note: String,
-    table: String,
-    table_caption: String,
-    table_note: String,
-}
-
-/// What it says of tables with so many functions.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Said {
-    functions: f64,
-    /// Of loads by the limit.
-    figure: String,
-    /// Items of a table of 2^16 bins in the paper's table; 0 where it has none.
-    items: f64,
-}
 
 /// Loads by `log2` of the limit.
 #[derive(Deserialize)]
@@ -79,7 +57,7 @@ fn recorded<T: serde::de::DeserializeOwned>(prefix: &str) -> Option<(String, Vec
     Some((folder, lines.iter().map(parse).collect()))
 }
 
-pub fn lines(text: &mut String, paper: &Hashing, said: &[Said]) {
+pub fn lines(text: &mut String, paper: &Hashing, said: &[HashingSaid]) {
     let Some((folder, depths)) = recorded::<Depths>("cuckoo-depths-") else { return };
     let origin = format!("Ours: bench/runs/{folder}, on {}.", machine_of(&folder));
     let _ = writeln!(text, "\n### Figure {}: {}\n\n{} {origin}\n", paper.figure, paper.caption, paper.note);

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
-use vesica_bench::{KeyBytes, Network};
+use vesica_bench::{KeyBytes, Network, papers};
 
 use super::report::ReportArgs;
 use super::task::TaskArgs;
@@ -17,6 +18,7 @@ Examples:
   vesica bench --task sum --security semi-honest --columns 2 --groups 4
   vesica bench --commands --key-bytes 8..64
   vesica bench suite bench/suites/psibench.toml --out runs.jsonl
+  vesica bench compare psibench runs.jsonl
   vesica bench report bench/runs/2026-11-22-papers-xeon-cascade-lake-2core --html page.html
 
 Two processes play the two parties over loopback TCP. They run once to warm up (unless --cold), and then as often as --repeat says. \
@@ -90,6 +92,8 @@ pub enum BenchCommand {
     Suite(SuiteArgs),
     /// Compare two recordings of the same runs
     Diff(DiffArgs),
+    /// Show the tables of a paper with recorded runs of ours beside them
+    Compare(CompareArgs),
     /// Show recorded runs as a page of HTML, a table of Markdown, or plots
     Report(ReportArgs),
 }
@@ -113,6 +117,21 @@ Examples:
 A ratio is the time in the second recording over the time in the first. The interval beside it holds the true ratio with \
                              95 % confidence, if nothing else on the machine has changed. It needs two repeats or more \
                              of each run. With --fail-above 5%, the command fails if an interval begins above 1.05.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  vesica bench suite bench/suites/psibench.toml --out runs.jsonl
+  vesica bench compare psibench runs.jsonl
+  vesica bench compare psibench runs.jsonl --markdown > psibench.md
+  vesica bench compare cm25
+
+Each number of the paper stands beside ours with the ratio of ours over theirs. Machine, network and threads of both \
+                                stand above each table. What no recording has is \"not measured\". Without a \
+                                recording, ours are only what formulas say of communication. With several recordings, \
+                                all cells of a row are from the first one that has a run for it.
+
+A recording is made by `vesica bench suite`. Tables of a paper have one thread a party, so only such runs count, and only \
+                                those without payloads.";
 
 /// `vesica bench suite`.
 #[derive(Debug, Args)]
@@ -142,6 +161,24 @@ pub struct DiffArgs {
     /// End with an error if a run has become slower by more than this, beyond doubt. Example: 5%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `vesica bench compare`.
+#[derive(Debug, Args)]
+#[command(after_long_help = COMPARE_EXAMPLES)]
+pub struct CompareArgs {
+    /// The paper
+    #[arg(value_name = "KEY", value_parser = PossibleValuesParser::new(papers::KEYS))]
+    pub key: String,
+    /// Recorded runs of ours: files, or folders that have a runs.jsonl
+    #[arg(value_name = "RUNS")]
+    pub runs: Vec<PathBuf>,
+    /// Print tables of Markdown
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

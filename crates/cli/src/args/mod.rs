@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, DiffArgs, PartyName, SuiteArgs};
+pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, CompareArgs, DiffArgs, PartyName, SuiteArgs};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
 pub use report::ReportArgs;
@@ -115,6 +115,7 @@ impl Command {
             Self::Selftest(selftest) => selftest.json,
             Self::Bench(bench) => match &bench.command {
                 Some(BenchCommand::Diff(diff)) => diff.json,
+                Some(BenchCommand::Compare(compare)) => compare.json,
                 Some(BenchCommand::Suite(_) | BenchCommand::Report(_)) => false,
                 None => bench.json,
             },

@@ -12,7 +12,7 @@ use crate::harness::Folder;
 const PLANT: &str = "</script><b id=planted>";
 
 /// What `vesica bench --json` prints, for a run of as many items on either side.
-fn run(protocol: &str, items: u64, link: &str, seconds: f64, bytes: u64) -> Value {
+pub fn run(protocol: &str, items: u64, link: &str, seconds: f64, bytes: u64) -> Value {
     json!({
         "protocol": protocol, "task": "intersect", "security": "semi-honest",
         "sender_items": items, "receiver_items": items, "intersection": items / 2, "correct": true, "link": link,

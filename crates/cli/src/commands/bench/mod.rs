@@ -1,5 +1,6 @@
 //! `vesica bench`: the harness of the bench crate, with copies of this program as the two parties.
 
+mod compare;
 mod diff;
 mod report;
 mod suite;
@@ -22,6 +23,7 @@ pub fn run(mut args: BenchArgs) -> Outcome {
         None => measure(args),
         Some(BenchCommand::Suite(args)) => suite::run(&args),
         Some(BenchCommand::Diff(args)) => diff::run(&args),
+        Some(BenchCommand::Compare(args)) => compare::run(&args),
         Some(BenchCommand::Report(args)) => report::run(args),
     }
 }

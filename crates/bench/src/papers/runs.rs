@@ -1,0 +1,342 @@
+//! Our cells: measured, computed from a faster link, by formula, or said to be missing.
+
+use std::fmt;
+
+use vesica::task::AnyTask;
+use vesica_party::{Entry, Security};
+use vesica_protocols::tasks::Extent;
+use vesica_structures::facts::Unsupported;
+
+use super::{Column, Part, What};
+use crate::spread::median;
+use crate::{Network, Report};
+
+/// A cell of ours. Numbers are in the unit of the column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell {
+    /// What a run sent.
+    Sent(f64),
+    /// The median of a run's seconds.
+    Took(f64),
+    /// Computed: the run at the next faster rate with the same round trip, and the time that its
+    /// bytes take longer at this one.
+    Computed(f64),
+    /// Communication by the protocol's formula, without framing.
+    Formula(f64),
+    /// Bits an item by the protocol's formula.
+    FormulaBits(f64),
+    /// There is no run to say it from.
+    NotMeasured,
+    /// The protocol does not serve the mode or the sizes.
+    NotServed,
+    /// There is no such protocol.
+    NotHere,
+}
+
+impl Cell {
+    /// What a run said.
+    pub fn measured(self) -> Option<f64> {
+        match self {
+            Self::Sent(value) | Self::Took(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The number, whatever it is from.
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Self::Sent(value)
+            | Self::Took(value)
+            | Self::Computed(value)
+            | Self::Formula(value)
+            | Self::FormulaBits(value) => Some(value),
+            Self::NotMeasured | Self::NotServed | Self::NotHere => None,
+        }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Sent(value) => f.write_str(&amount(value)),
+            Self::Took(value) => f.write_str(&seconds(value)),
+            Self::Computed(value) => write!(f, "~{}", seconds(value)),
+            Self::Formula(value) => write!(f, "{}*", amount(value)),
+            Self::FormulaBits(value) => write!(f, "{value:.0}*"),
+            Self::NotMeasured => f.write_str("not measured"),
+            Self::NotServed => f.write_str("–"),
+            Self::NotHere => f.write_str("not in this release"),
+        }
+    }
+}
+
+/// Seconds, and whether a run said so.
+#[derive(Clone, Copy, Debug)]
+pub struct Time {
+    /// The seconds.
+    pub seconds: f64,
+    /// Whether they are not computed.
+    pub is_measured: bool,
+}
+
+/// Recorded runs of a task that can stand in a paper's table: items without payloads, in one group.
+#[derive(Debug)]
+pub struct Runs {
+    task: &'static dyn AnyTask,
+    list: Vec<Report>,
+}
+
+const MIB: f64 = (1 << 20) as f64;
+
+impl Runs {
+    /// Those of a list that are of this task, with so many threads a party and right outputs.
+    pub fn new(task: &'static dyn AnyTask, threads: usize, mut list: Vec<Report>) -> Self {
+        list.retain(|run| {
+            let bare = run.payload_bytes == 0 && run.receiver_payload_bytes == 0 && run.groups <= 1;
+            run.correct && run.task == task.name() && run.threads_per_party == threads && bare
+        });
+        Self { task, list }
+    }
+
+    /// All of them.
+    pub fn list(&self) -> &[Report] {
+        &self.list
+    }
+
+    /// Whether the protocol has this mode, or is not there at all, which is to be said.
+    pub fn serves(&self, id: &str, security: Security, sizes: (u32, u32)) -> bool {
+        self.task.find(id).ok().flatten().is_none_or(|entry| self.predicted(entry, security, sizes).is_ok())
+    }
+
+    /// Whether the protocol is broken, and runs for research only.
+    pub fn is_broken(&self, id: &str) -> bool {
+        self.task.find(id).ok().flatten().is_some_and(|entry| entry.warning().is_some())
+    }
+
+    /// The runs of a protocol on sizes given as `log2`.
+    pub fn of(&self, id: &str, security: Security, (sender, receiver): (u32, u32)) -> impl Iterator<Item = &Report> {
+        let is_size = |items: usize, log: u32| 1usize.checked_shl(log) == Some(items);
+        self.list.iter().filter(move |run| {
+            run.protocol == id
+                && run.security == security
+                && is_size(run.sender_items, sender)
+                && is_size(run.receiver_items, receiver)
+        })
+    }
+
+    /// The cell of a column, in a row of these sizes.
+    pub fn cell(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> Cell {
+        let Some(sizes) = column.sizes(sizes) else { return Cell::NotMeasured };
+        let Ok(Some(entry)) = self.task.find(id) else { return Cell::NotHere };
+        let unit = match column.what {
+            What::Seconds(link) => {
+                return match self.time(id, security, sizes, link, column.part) {
+                    Some(Time { seconds, is_measured: true }) => Cell::Took(seconds),
+                    Some(Time { seconds, .. }) => Cell::Computed(seconds),
+                    None => Cell::NotMeasured,
+                };
+            }
+            What::Bits => {
+                let items = 2f64.powf(f64::from(sizes.0.max(sizes.1)));
+                return self
+                    .predicted(entry, security, sizes)
+                    .map_or(Cell::NotServed, |bytes| Cell::FormulaBits(bytes * 8.0 / items));
+            }
+            What::MiB => MIB,
+            What::MB => 1e6,
+        };
+        let sent = self.of(id, security, sizes).find_map(|run| bytes_of(run, column.part));
+        match (sent, self.predicted(entry, security, sizes)) {
+            (Some(bytes), _) => Cell::Sent(bytes / unit),
+            (None, Ok(bytes)) if column.part == Part::Whole => Cell::Formula(bytes / unit),
+            (None, Ok(_)) => Cell::NotMeasured,
+            (None, Err(_)) => Cell::NotServed,
+        }
+    }
+
+    /// What a part of a run takes over a link; computed where it was run over a faster one only.
+    pub fn time(&self, id: &str, security: Security, sizes: (u32, u32), link: Network, part: Part) -> Option<Time> {
+        if let Some(run) = self.of(id, security, sizes).find(|run| run.link == link) {
+            return Some(Time { seconds: time_of(run, part)?, is_measured: true });
+        }
+        let (rate, trip) = shape(link)?;
+        let faster = self.of(id, security, sizes).filter_map(|run| Some((shape(run.link)?, run)));
+        let faster = faster.filter(|((other, of_run), _)| *other > rate && *of_run == trip);
+        let ((other, _), run) = faster.min_by_key(|((other, _), _)| *other)?;
+        let bits = bytes_of(run, part)? * 8.0;
+        Some(Time { seconds: time_of(run, part)? + bits / rate as f64 - bits / other as f64, is_measured: false })
+    }
+
+    /// The most bytes of payload by the protocol's formula.
+    fn predicted(&self, entry: &Entry, security: Security, sizes: (u32, u32)) -> Result<f64, Unsupported> {
+        let [sender, receiver] = [sizes.0, sizes.1].map(|log| 1usize.checked_shl(log).unwrap_or(usize::MAX));
+        let extent = Extent::new(sender, receiver, security);
+        let workload = self.task.workload(&extent, &self.task.least_amounts_of(entry))?;
+        workload.predicted_bytes(entry).map(|bytes| *bytes.end() as f64)
+    }
+}
+
+/// The rate and the round trip of a shaped link.
+fn shape(link: Network) -> Option<(u64, u128)> {
+    match link {
+        Network::Loopback | Network::Lan => None,
+        Network::Shaped(link) => Some((link.bits_per_second, u128::from(link.round_trip_us))),
+    }
+}
+
+/// The phase in which a service prepares and clients enrol.
+const ONCE: &str = "precompute";
+
+/// What both sides sent in a part of a run, framing included.
+fn bytes_of(run: &Report, part: Part) -> Option<f64> {
+    let whole = (run.sender_bytes + run.receiver_bytes) as f64;
+    if part == Part::Whole {
+        return Some(whole);
+    }
+    if run.phases.is_empty() {
+        return None;
+    }
+    let one_time: u64 = run.phases.values().filter_map(|phases| phases.get(ONCE)).map(|phase| phase.bytes).sum();
+    Some(part.of(one_time as f64, whole - one_time as f64))
+}
+
+/// The median of what a part of a run took, in seconds.
+fn time_of(run: &Report, part: Part) -> Option<f64> {
+    if part == Part::Whole {
+        return Some(run.total_spread.median);
+    }
+    if run.phases.is_empty() {
+        return None;
+    }
+    if !run.phases.values().any(|phases| phases.contains_key(ONCE)) {
+        // Nothing is done once: a query is a whole run, with its set-up.
+        return Some(part.of(0.0, run.total_spread.median));
+    }
+    let of_sample =
+        |sample: &crate::report::Sample| part.of(sample.setup_seconds, sample.total_seconds - sample.setup_seconds);
+    (!run.samples.is_empty()).then(|| median(run.samples.iter().map(of_sample)))
+}
+
+/// Three digits that count.
+pub fn amount(value: f64) -> String {
+    let decimals = match value {
+        v if v < 0.9995 => 3,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// Two digits of seconds that count.
+pub fn seconds(value: f64) -> String {
+    let decimals = match value {
+        v if v < 0.0995 => 3,
+        v if v < 0.995 => 2,
+        v if v < 9.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A run of `vole-fast` on 2^16 items a side, which sent 1.25 MB.
+#[cfg(test)]
+pub(super) fn run(link: &str, seconds: f64) -> Report {
+    let spread = crate::Spread::of([seconds]);
+    serde_json::from_value(serde_json::json!({
+        "protocol": "vole-fast", "task": "intersect", "security": "semi-honest", "sender_items": 65536, "receiver_items": 65536,
+        "intersection": 32768, "correct": true, "link": link, "threads_per_party": 1, "in_process": false,
+        "item_bytes": 16, "payload_bytes": 0, "repeats": 1, "setup_seconds": 0.0, "online_seconds": seconds,
+        "total_seconds": seconds, "total_spread": spread,
+        "samples": [{"total_seconds": seconds, "setup_seconds": 0.0}],
+        "cpu_seconds_sender": 0.0, "cpu_seconds_receiver": 0.0, "sender_bytes": 1_000_000, "receiver_bytes": 250_000,
+        "total_bytes": 1_250_000, "bits_per_item": 1.0, "predicted_bytes": [0, 0], "peak_rss_sender": 0,
+        "peak_rss_receiver": 0, "cost_usd": null, "phases": {"sender": {}, "receiver": {}},
+    }))
+    .expect("a run")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use vesica::task;
+
+    use super::*;
+
+    fn intersections(list: Vec<Report>) -> Runs {
+        Runs::new(task::find("intersect").expect("the task"), 1, list)
+    }
+
+    fn cell(runs: &Runs, column: &str) -> String {
+        let column = Column::parse(column).expect("a column");
+        runs.cell("vole-fast", Security::SemiHonest, Some((16, 16)), &column).to_string()
+    }
+
+    #[test]
+    fn two_digits_of_seconds_count() {
+        for (value, text) in [
+            (0.0491, "0.049"),
+            (0.0996, "0.10"),
+            (0.449, "0.45"),
+            (0.996, "1.0"),
+            (2.44, "2.4"),
+            (9.96, "10"),
+            (17.6, "18"),
+        ] {
+            assert_eq!(seconds(value), text);
+        }
+    }
+
+    #[test]
+    fn cells_are_measured_computed_or_missing() {
+        let runs = intersections(vec![run("loopback", 0.5), run("100mbit,80ms", 1.0), run("10mbit,40ms", 9.0)]);
+        assert_eq!(["s loopback", "s 100mbit 80ms", "MiB"].map(|column| cell(&runs, column)), ["0.50", "1.0", "1.19"]);
+        // 10^7 bits take 0.1 s at the faster rate and 10 s at this one.
+        assert_eq!(["s 1mbit 80ms", "MB"].map(|column| cell(&runs, column)), ["~11", "1.25"]);
+        assert_eq!(cell(&runs, "s loopback 20"), "not measured");
+        assert!(cell(&runs, "MiB 20").ends_with('*') && cell(&runs, "bits 20").ends_with('*'));
+        let mib = Column::parse("MiB").expect("a column");
+        let of = |id| runs.cell(id, Security::SemiHonest, Some((16, 16)), &mib).to_string();
+        assert_eq!(of("no-such"), "not in this release");
+        assert!(
+            !runs.serves("ecdh-hfh99", Security::Malicious, (16, 16))
+                && runs.serves("no-such", Security::Malicious, (16, 16))
+        );
+    }
+
+    #[test]
+    fn runs_that_do_not_fit_are_left_out() {
+        let others = [
+            Report { task: "shares".into(), ..run("loopback", 0.5) },
+            Report { threads_per_party: 2, ..run("loopback", 0.5) },
+            Report { payload_bytes: 8, ..run("loopback", 0.5) },
+            Report { correct: false, ..run("loopback", 0.5) },
+        ];
+        assert_eq!(cell(&intersections(others.into()), "s loopback"), "not measured");
+    }
+
+    #[test]
+    fn a_query_has_its_share_of_what_is_done_once() {
+        let sample = [crate::report::Sample { total_seconds: 2.5, setup_seconds: 2.0 }];
+        let mut measured = Report { samples: sample.into(), ..run("loopback", 2.5) };
+        measured.phases = serde_json::from_value(json!({
+            "sender": {"precompute": {"seconds": 2.0, "bytes": 500_000}},
+            "receiver": {"precompute": {"seconds": 2.0, "bytes": 500_000}, "match": {"seconds": 0.5, "bytes": 1}},
+        }))
+        .expect("phases");
+        let runs = intersections(vec![measured]);
+        let cells = ["one-time s loopback", "query s loopback", "query-of 4 s loopback", "s loopback"];
+        assert_eq!(cells.map(|column| cell(&runs, column)), ["2.0", "0.50", "1.0", "2.5"]);
+        let cells = ["one-time MB", "query MB", "query-of 4 MB", "MB"];
+        assert_eq!(cells.map(|column| cell(&runs, column)), ["1.00", "0.250", "0.500", "1.25"]);
+        let query = Column::parse("query MB").expect("a column");
+        assert_eq!(runs.cell("rr22", Security::SemiHonest, Some((16, 16)), &query), Cell::NotMeasured);
+        // A protocol that does nothing once has no part that could be left out.
+        let mut whole = Report { samples: sample.into(), ..run("loopback", 2.5) };
+        let side = json!({"base-ot": {"seconds": 2.0, "bytes": 1_000}});
+        whole.phases = serde_json::from_value(json!({"sender": side, "receiver": side})).expect("phases");
+        let runs = intersections(vec![whole]);
+        let cells = ["query s loopback", "one-time s loopback", "query MB"];
+        assert_eq!(cells.map(|column| cell(&runs, column)), ["2.5", "0.000", "1.25"]);
+    }
+}
