@@ -11,12 +11,12 @@ use vesica_party::{Entry, Registered, registries};
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::circuit_psi;
-use crate::circuit_psi::cgs22::Cgs22;
+use crate::circuit_psi::cgs22::{Cgs22, Cgs22SoftSpoken};
 use crate::circuit_psi::pepsi::Pepsi;
-use crate::circuit_psi::psty19::{Psty19, Psty19Cubic};
+use crate::circuit_psi::psty19::{Psty19, Psty19Cubic, Psty19SoftSpoken};
 use crate::circuit_psi::vole::{
-    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
-    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
+    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, Rs21CircuitSoftSpoken, VesicaCardinality,
+    VesicaCircuit, VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
 };
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
@@ -110,9 +110,15 @@ registries! {
         Ltsxq26<ltsxq26::ShaBand>,
         Ltsxq26<ltsxq26::Aes>,
         Ltsxq26<ltsxq26::AesBand>,
-        OpenedShares<opened_shares::Psty19> => [OpenedShares<opened_shares::Psty19Cubic>],
-        OpenedShares<opened_shares::Cgs22>,
-        OpenedShares<opened_shares::Rs21> => [OpenedShares<opened_shares::Rs21Cubic>],
+        OpenedShares<opened_shares::Psty19> => [
+            OpenedShares<opened_shares::Psty19Cubic>,
+            OpenedShares<opened_shares::Psty19SoftSpoken>,
+        ],
+        OpenedShares<opened_shares::Cgs22> => [OpenedShares<opened_shares::Cgs22SoftSpoken>],
+        OpenedShares<opened_shares::Rs21> => [
+            OpenedShares<opened_shares::Rs21Cubic>,
+            OpenedShares<opened_shares::Rs21SoftSpoken>,
+        ],
     ];
     /// Protocols for [`Union`].
     union: Union = [
@@ -137,10 +143,10 @@ registries! {
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
-        Psty19 => [Psty19Cubic],
-        Cgs22,
+        Psty19 => [Psty19Cubic, Psty19SoftSpoken],
+        Cgs22 => [Cgs22SoftSpoken],
         Pepsi,
-        Rs21Circuit => [Rs21CircuitCubic],
+        Rs21Circuit => [Rs21CircuitCubic, Rs21CircuitSoftSpoken],
         Rr22Circuit => [Rr22CircuitCubic],
         VesicaCircuit => [VesicaCircuitClustered],
         circuit_psi::ltsxq26::Circuit,
