@@ -2,8 +2,10 @@
 //! figure and glossary.
 //!
 //! - **Oblivious transfer**: [`base_ot`] makes a few OTs from public keys, [`ot_extension`] many
-//!   from few (as [`iknp03`] does in the classic way), [`silent_ot`] millions with little traffic, [`random_one_of_n_ot`] random tables of
-//!   up to 16 bits, and [`code_oprf`] 1-of-N OT of blocks.
+//!   from few (as [`iknp03`] does in the classic way), [`silent_ot`] millions with little traffic,
+//!   [`random_one_of_n_ot`] random tables of up to 16 bits, [`softspoken_one_of_n_ot`] such tables
+//!   without LPN, and [`code_oprf`] 1-of-N OT of blocks. [`OtSource`] names where circuits take tables
+//!   and OTs from.
 //! - **Vector OLE**: [`small_field_vole`] makes short vectors, [`silent`] long ones from LPN.
 //! - **Oblivious functions**: [`code_oprf`] is a batched OPRF from OT extension, [`oprf`] has the
 //!   parts of an OPRF from VOLE, [`rfc9497`] those of the standard OPRF, and [`opprf`] is an OPRF
@@ -32,6 +34,7 @@ pub mod lowmc;
 pub mod opprf;
 pub mod oprf;
 pub mod ot_extension;
+mod ot_source;
 pub mod peqt;
 pub mod permute_share;
 mod planes;
@@ -44,4 +47,7 @@ pub mod share_conversion;
 pub mod silent;
 pub mod silent_ot;
 pub mod small_field_vole;
+pub mod softspoken_one_of_n_ot;
 pub mod tasks;
+
+pub use ot_source::OtSource;

@@ -14,13 +14,13 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Party, Protocol, Security};
+use vesica_party::{Abort, Channel, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use crate::OtSource;
 use crate::bits::planes_8;
-use crate::random_one_of_n_ot::{self, OneOfN};
 use crate::tasks::{CorrelationRequest, Lookups, Tables};
 
 /// Tables made in one run, 2 bytes each beside the planes that come out.
@@ -39,6 +39,8 @@ pub(crate) struct Polynomials {
     pub groups: usize,
     pub variables: u32,
     pub len: usize,
+    /// Where the tables come from.
+    pub source: OtSource,
 }
 
 impl Polynomials {
@@ -48,27 +50,25 @@ impl Polynomials {
     }
 
     /// The runs that make them.
-    fn runs(&self) -> impl Iterator<Item = Result<<OneOfN as Protocol>::Params, Unsupported>> {
-        let Self { groups, variables, len } = *self;
+    fn runs(&self) -> impl Iterator<Item = CorrelationRequest> + use<> {
+        let Self { groups, variables, len, .. } = *self;
         let at_a_time = self.groups_at_a_time();
         let groups = if len == 0 { 0 } else { groups };
-        (0..groups).step_by(at_a_time).map(move |first| {
-            OneOfN::derive(&CorrelationRequest {
-                len: at_a_time.min(groups - first) * len,
-                security: Security::SemiHonest,
-                width: Some(variables),
-            })
+        (0..groups).step_by(at_a_time).map(move |first| CorrelationRequest {
+            len: at_a_time.min(groups - first) * len,
+            security: Security::SemiHonest,
+            width: Some(variables),
         })
     }
 
     /// Refuses more instances than there are tables to be had.
     pub fn check(&self) -> Result<(), Unsupported> {
-        self.runs().try_for_each(|run| run.map(drop))
+        self.runs().try_for_each(|run| self.source.tables().predicted_bytes(&run).map(drop))
     }
 
     /// Bytes that both sides send.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
-        let runs = self.runs().filter_map(Result::ok).map(|run| OneOfN::predicted_bytes(&run));
+        let runs = self.runs().filter_map(|run| self.source.tables().predicted_bytes(&run).ok());
         runs.fold(0..=0, |sum, run| sum.start() + run.start()..=sum.end() + run.end())
     }
 
@@ -77,7 +77,7 @@ impl Polynomials {
         let mut all = self.none();
         for run in self.runs() {
             let mut fork = ch.fork(FORK)?;
-            let tables = random_one_of_n_ot::Sender::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
+            let tables = self.source.tables().sender(&run, &mut fork, rng)?.run((), &mut fork, rng)?;
             all.extend(tables.tables.chunks(self.len).map(|tables| coefficients(tables, self.variables)));
         }
         Ok(all)
@@ -88,7 +88,7 @@ impl Polynomials {
         let mut all = self.none();
         for run in self.runs() {
             let mut fork = ch.fork(FORK)?;
-            let lookups = random_one_of_n_ot::Receiver::setup(&run?, &mut fork, rng)?.run((), &mut fork, rng)?;
+            let lookups = self.source.tables().receiver(&run, &mut fork, rng)?.run((), &mut fork, rng)?;
             all.extend(lookups.entries.chunks(self.len).map(|entries| evaluations(entries, self.variables)));
         }
         Ok(all)
@@ -177,8 +177,10 @@ mod tests {
 
     #[test]
     fn values_are_those_of_the_polynomials() {
-        for (groups, variables, len) in [(3, 3, 100), (2, 4, 65), (1, 1, 1), (2, 2, 64), (2, 3, 0), (0, 3, 5)] {
-            let all = Polynomials { groups, variables, len };
+        let sizes = [(3, 3, 100), (2, 4, 65), (1, 1, 1), (2, 2, 64), (2, 3, 0), (0, 3, 5)];
+        for (i, (groups, variables, len)) in sizes.into_iter().chain(sizes).enumerate() {
+            let source = if i < sizes.len() { OtSource::Silent } else { OtSource::SoftSpoken };
+            let all = Polynomials { groups, variables, len, source };
             let (own, seen) = two_party(|ch, rng| all.own(ch, rng), |ch, rng| all.evaluate(ch, rng));
             assert!(own.len() == groups && seen.len() == groups);
             let bit = |plane: &Vec<u64>, i: usize| plane[i / 64] >> (i % 64) & 1;
@@ -196,10 +198,11 @@ mod tests {
     /// Two runs and a rest.
     #[test]
     fn groups_go_into_runs_of_a_bounded_length() {
-        let all = Polynomials { groups: 7, variables: 3, len: TABLES_PER_BATCH / 3 };
-        let runs: Vec<usize> = all.runs().map(|run| run.unwrap().len / all.len).collect();
+        let source = OtSource::Silent;
+        let all = Polynomials { groups: 7, variables: 3, len: TABLES_PER_BATCH / 3, source };
+        let runs: Vec<usize> = all.runs().map(|run| run.len / all.len).collect();
         assert_eq!(runs, [3, 3, 1]);
-        let all = Polynomials { groups: 2, variables: 3, len: TABLES_PER_BATCH + 1 };
+        let all = Polynomials { groups: 2, variables: 3, len: TABLES_PER_BATCH + 1, source };
         assert_eq!(all.runs().count(), 2);
     }
 }

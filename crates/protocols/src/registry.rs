@@ -11,12 +11,12 @@ use vesica_party::{Entry, Registered, registries};
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
 use crate::circuit_psi;
-use crate::circuit_psi::cgs22::Cgs22;
+use crate::circuit_psi::cgs22::{Cgs22, Cgs22SoftSpoken};
 use crate::circuit_psi::pepsi::Pepsi;
-use crate::circuit_psi::psty19::{Psty19, Psty19Cubic};
+use crate::circuit_psi::psty19::{Psty19, Psty19Cubic, Psty19SoftSpoken};
 use crate::circuit_psi::vole::{
-    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
-    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
+    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, Rs21CircuitSoftSpoken, VesicaCardinality,
+    VesicaCircuit, VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
 };
 use crate::membership::Membership;
 use crate::membership::czz24::Czz24;
@@ -36,9 +36,8 @@ use crate::psi::prty20::{self, Prty20};
 use crate::psi::rr17::{self, DualExecution, EncodeCommit};
 use crate::psi::rt21::{self, Rt21};
 use crate::psi::vole::{
-    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22BloomSorted, Rr22Sorted, Rr22TwoHashes, Rr22TwoHashesSorted, Rs21,
-    Rs21Band, Rs21BandSorted, Rs21Bloom, Rs21BloomSorted, Rs21Sorted, Rs21TwoHashes, Rs21TwoHashesSorted, VoleFast,
-    VoleFastShuffled, VoleLean, VoleLeanShuffled, VolePsi,
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22Sorted, Rr22TwoHashes, Rs21, Rs21Band, Rs21BandSorted, Rs21Bloom,
+    Rs21Sorted, Rs21TwoHashes, VoleFast, VoleFastShuffled, VoleLean, VoleLeanShuffled, VolePsi,
 };
 use crate::recurrent::cm25::{self, Cm25};
 use crate::recurrent::cm25_select::Cm25Select;
@@ -107,18 +106,14 @@ registries! {
             VolePsi<Rs21Sorted>,
             VolePsi<Rs21BandSorted>,
             VolePsi<Rs21TwoHashes>,
-            VolePsi<Rs21TwoHashesSorted>,
             VolePsi<Rs21Bloom>,
-            VolePsi<Rs21BloomSorted>,
         ],
         VolePsi<Rr22> => [
             VolePsi<Rr22Band>,
             VolePsi<Rr22Sorted>,
             VolePsi<Rr22BandSorted>,
             VolePsi<Rr22TwoHashes>,
-            VolePsi<Rr22TwoHashesSorted>,
             VolePsi<Rr22Bloom>,
-            VolePsi<Rr22BloomSorted>,
         ],
         VolePsi<VoleFast> => [VolePsi<VoleFastShuffled>],
         VolePsi<VoleLean> => [VolePsi<VoleLeanShuffled>],
@@ -127,9 +122,15 @@ registries! {
         Ltsxq26<ltsxq26::ShaBand>,
         Ltsxq26<ltsxq26::Aes>,
         Ltsxq26<ltsxq26::AesBand>,
-        OpenedShares<opened_shares::Psty19> => [OpenedShares<opened_shares::Psty19Cubic>],
-        OpenedShares<opened_shares::Cgs22>,
-        OpenedShares<opened_shares::Rs21> => [OpenedShares<opened_shares::Rs21Cubic>],
+        OpenedShares<opened_shares::Psty19> => [
+            OpenedShares<opened_shares::Psty19Cubic>,
+            OpenedShares<opened_shares::Psty19SoftSpoken>,
+        ],
+        OpenedShares<opened_shares::Cgs22> => [OpenedShares<opened_shares::Cgs22SoftSpoken>],
+        OpenedShares<opened_shares::Rs21> => [
+            OpenedShares<opened_shares::Rs21Cubic>,
+            OpenedShares<opened_shares::Rs21SoftSpoken>,
+        ],
     ];
     /// Protocols for [`Union`].
     union: Union = [
@@ -154,10 +155,10 @@ registries! {
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
-        Psty19 => [Psty19Cubic],
-        Cgs22,
+        Psty19 => [Psty19Cubic, Psty19SoftSpoken],
+        Cgs22 => [Cgs22SoftSpoken],
         Pepsi,
-        Rs21Circuit => [Rs21CircuitCubic],
+        Rs21Circuit => [Rs21CircuitCubic, Rs21CircuitSoftSpoken],
         Rr22Circuit => [Rr22CircuitCubic],
         VesicaCircuit => [VesicaCircuitClustered],
         circuit_psi::ltsxq26::Circuit,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use vesica_structures::facts::Unsupported;
 
 use super::Circuit;
+use crate::OtSource;
 use crate::polynomials::Polynomials;
 
 /// What both sides agree on.
@@ -48,7 +49,7 @@ impl Params {
 
     /// One a gate.
     pub(super) fn polynomials(&self) -> Polynomials {
-        Polynomials { groups: self.circuit.ands(), variables: 2, len: self.instances }
+        Polynomials { groups: self.circuit.ands(), variables: 2, len: self.instances, source: OtSource::Silent }
     }
 
     /// Bytes that both sides send in set-up and evaluation.

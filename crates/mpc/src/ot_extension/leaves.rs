@@ -22,11 +22,11 @@ pub(super) const SHAPE: TreeShape = TreeShape { leaves: LEAVES };
 /// What the keys of the trees are derived by.
 pub(super) const TREES_LABEL: &str = "ggm";
 
-/// With `r_x` the stream of `leaves[x ^ puncture]`: adds `sum r_x` to `all`, and to column `i` of
-/// `columns` the sum over `x` with bit `i` set.
+/// With `r_x` the stream of `leaves[x ^ puncture]` from block `first` on: adds `sum r_x` to `all`,
+/// and to column `i` of `columns` the sum over `x` with bit `i` set.
 ///
 /// The columns do not depend on leaf `puncture`, which may be anything; `all` does.
-pub(super) fn sum_streams(leaves: &[u128], puncture: usize, all: &mut [u128], columns: &mut [u128]) {
+pub(super) fn sum_streams(leaves: &[u128], puncture: usize, first: u64, all: &mut [u128], columns: &mut [u128]) {
     let blocks = all.len();
     let streams: Vec<Aes128> = (0..LEAVES).map(|x| Aes128::new(leaves[x ^ puncture])).collect();
     let mut buffer = vec![0u128; LEAVES * BLOCKS_PER_STRIP];
@@ -34,7 +34,7 @@ pub(super) fn sum_streams(leaves: &[u128], puncture: usize, all: &mut [u128], co
         let strip = BLOCKS_PER_STRIP.min(blocks - start);
         let buffer = &mut buffer[..LEAVES * strip];
         for (stream, part) in streams.iter().zip(buffer.chunks_exact_mut(strip)) {
-            stream.ctr(start as u128, part);
+            stream.ctr(u128::from(first) + start as u128, part);
         }
         // Folds the upper half, whose numbers have bit i set, onto the lower.
         for i in (0..CHUNK_BITS).rev() {

@@ -38,6 +38,11 @@
 //! stream starts at the same counter: who searches for any of them needs `2^124` trials, not
 //! `2^128`.
 //!
+//! **In parts.** The trees serve any number of vectors one after the other: step 3 goes on where the
+//! leaves' streams ended, and no counter is used twice. Each part is the correlation of fresh bits
+//! under the same `delta`. A hidden leaf that gives `2^24` blocks is told from a random function with
+//! probability below `2^-81`, all 16 with `2^-77` (a block cipher never repeats an output).
+//!
 //! **Time and addresses.** The sender reads and clears tree nodes, and reads leaves, at places that
 //! are chunks of `delta`. Amount of work and messages do not depend on them; a program on the same
 //! machine that watches caches may learn them.
@@ -59,9 +64,9 @@ use crate::binding::Binding;
 use crate::tasks::{CorrelationRequest, RandomOt};
 
 pub(crate) use check::UniversalHash;
-pub(crate) use columns::Columns;
-pub(crate) use receiver::{ReceiverCorrelation, bit, receiver};
-pub(crate) use sender::{SenderCorrelation, sender};
+pub(crate) use columns::{Columns, narrow_digits};
+pub(crate) use receiver::{ReceiverCorrelation, ReceiverTrees, bit, receiver};
+pub(crate) use sender::{SenderCorrelation, SenderTrees, sender};
 
 /// The protocol's name in steps.
 pub(crate) const NAME: &str = "ot-extension";

@@ -55,43 +55,10 @@ impl ReceiverCorrelation {
 
 /// Makes the receiver's side.
 pub(crate) fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<ReceiverCorrelation, Abort> {
-    let (pads, binding) = ch.reversed(|ch| base_ot::send(128, ch, rng))?;
-
-    let _phase = ch.phase(Phase::OtExtension);
-    // Step 1.
-    let mut leaves = Secret::new(vec![0; CHUNKS * LEAVES]);
-    let mut sums = vec![[0; 2]; CHUNKS * SHAPE.sums()];
-    let mut tree = Tree::new(SHAPE);
-    let trees = leaves.chunks_exact_mut(LEAVES).zip(sums.chunks_exact_mut(SHAPE.sums()));
-    for ((j, (leaves, sums)), prg) in trees.enumerate().zip(generators(binding, TREES_LABEL)) {
-        tree.expand(&prg, pads[(j + 1) * CHUNK_BITS - 1], leaves, sums);
-        for ((_, n), pair) in levels(j).skip(1).zip(sums) {
-            *pair = [pair[0] ^ pads[n][0], pair[1] ^ pads[n][1]];
-        }
-    }
-    ch.send(&TreeSums(sums))?;
-
-    // Step 2.
-    if params.checked() {
-        let tags = leaf_tags(binding, &leaves);
-        let sums = tags.chunks_exact(LEAVES).map(tag_sum).collect();
-        ch.send(&TagSums { sums, digest: tags_digest(binding, &tags) })?;
-    }
-
-    // Step 3.
+    let mut trees = ReceiverTrees::setup(params.checked(), ch, rng)?;
     let blocks = params.blocks_made();
-    let mut columns = Columns::none(blocks);
-    let mut bits = Secret::new(vec![0; blocks]);
-    for j in 0..CHUNKS {
-        let mut own = Secret::new(vec![0; blocks]);
-        sum_streams(&leaves[j * LEAVES..][..LEAVES], 0, &mut own, columns.next_chunk());
-        if j == 0 {
-            bits = own;
-        } else {
-            xor_into(&mut own, &bits);
-            ch.send_stream::<Corrections>(&own)?;
-        }
-    }
+    let (bits, columns) = trees.next_columns(blocks, ch)?;
+    let binding = trees.binding;
 
     if params.checked() {
         let _phase = ch.phase(Phase::Check);
@@ -103,6 +70,69 @@ pub(crate) fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -
         ch.send(&Answer { bits: hash.hash(&bits), columns: hashes })?;
     }
     Ok(ReceiverCorrelation { bits, columns, binding })
+}
+
+/// The receiver's small trees. Bits and columns come out of them part by part, each part once.
+pub(crate) struct ReceiverTrees {
+    /// What the hashes of this run are bound to.
+    pub binding: Binding,
+    leaves: Secret<Vec<u128>>,
+    /// Blocks of each column that were made.
+    made: u64,
+}
+
+impl ReceiverTrees {
+    /// Plants the defect that tests look for: the next part uses all counters again.
+    #[cfg(test)]
+    pub fn rewind(&mut self) {
+        self.made = 0;
+    }
+
+    /// Base OTs, step 1, and step 2 if it is `checked`.
+    pub fn setup(checked: bool, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let (pads, binding) = ch.reversed(|ch| base_ot::send(128, ch, rng))?;
+
+        let _phase = ch.phase(Phase::OtExtension);
+        // Step 1.
+        let mut leaves = Secret::new(vec![0; CHUNKS * LEAVES]);
+        let mut sums = vec![[0; 2]; CHUNKS * SHAPE.sums()];
+        let mut tree = Tree::new(SHAPE);
+        let trees = leaves.chunks_exact_mut(LEAVES).zip(sums.chunks_exact_mut(SHAPE.sums()));
+        for ((j, (leaves, sums)), prg) in trees.enumerate().zip(generators(binding, TREES_LABEL)) {
+            tree.expand(&prg, pads[(j + 1) * CHUNK_BITS - 1], leaves, sums);
+            for ((_, n), pair) in levels(j).skip(1).zip(sums) {
+                *pair = [pair[0] ^ pads[n][0], pair[1] ^ pads[n][1]];
+            }
+        }
+        ch.send(&TreeSums(sums))?;
+
+        // Step 2.
+        if checked {
+            let tags = leaf_tags(binding, &leaves);
+            let sums = tags.chunks_exact(LEAVES).map(tag_sum).collect();
+            ch.send(&TagSums { sums, digest: tags_digest(binding, &tags) })?;
+        }
+        Ok(Self { binding, leaves, made: 0 })
+    }
+
+    /// Step 3 for the next `blocks` of each column: `u` and `V`.
+    pub fn next_columns(&mut self, blocks: usize, ch: &mut Channel) -> Result<(Secret<Vec<u128>>, Columns), Abort> {
+        let _phase = ch.phase(Phase::OtExtension);
+        let mut columns = Columns::none(blocks);
+        let mut bits = Secret::new(vec![0; blocks]);
+        for j in 0..CHUNKS {
+            let mut own = Secret::new(vec![0; blocks]);
+            sum_streams(&self.leaves[j * LEAVES..][..LEAVES], 0, self.made, &mut own, columns.next_chunk());
+            if j == 0 {
+                bits = own;
+            } else {
+                xor_into(&mut own, &bits);
+                ch.send_stream::<Corrections>(&own)?;
+            }
+        }
+        self.made += blocks as u64;
+        Ok((bits, columns))
+    }
 }
 
 /// Bit `i` of a vector of blocks.

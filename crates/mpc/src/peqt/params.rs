@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use vesica_party::Role;
 use vesica_structures::facts::Unsupported;
 
+use crate::OtSource;
 use crate::polynomials::Polynomials;
 
 /// Words of a plane that are worked on at a time, 64 tests each: a message of all planes stays
@@ -32,6 +33,8 @@ pub struct Params {
     pub width: u32,
     /// How.
     pub variant: Variant,
+    /// Where the random tables come from.
+    pub source: OtSource,
     layers: Vec<Layer>,
 }
 
@@ -117,7 +120,15 @@ impl Params {
         while let Some(last) = layers.last().filter(|last| last.groups.len() > 1) {
             layers.push(Layer::new(last.groups.len(), later, false, last.owner.peer()));
         }
-        let params = Self { len, width, variant, layers };
+        Self { len, width, variant, source: OtSource::Silent, layers }.with_tables_from(OtSource::Silent)
+    }
+
+    /// The same tests on random tables from another source.
+    ///
+    /// # Errors
+    /// If there are more tests than there are tables to be had.
+    pub fn with_tables_from(self, source: OtSource) -> Result<Self, Unsupported> {
+        let params = Self { source, ..self };
         params.correlations().try_for_each(|(_, polynomials)| polynomials.check())?;
         Ok(params)
     }
@@ -149,7 +160,7 @@ impl Params {
         kinds.map(|(owner, variables)| {
             let owned = self.layers.iter().filter(|layer| layer.owner == owner).flat_map(|layer| &layer.groups);
             let groups = owned.filter(|group| group.inputs == variables as usize).count();
-            (owner, Polynomials { groups, variables, len: self.len })
+            (owner, Polynomials { groups, variables, len: self.len, source: self.source })
         })
     }
 

@@ -24,15 +24,15 @@ use crate::silent::bulk;
 use crate::tasks::{CorrelationRequest, RandomOneOfNOt};
 
 pub use receiver::Receiver;
-pub(crate) use receiver::each_batch_of_entries;
+pub(crate) use receiver::{add_choices, each_batch_of_entries, look_up};
 pub use sender::Sender;
-pub(crate) use sender::each_batch_of_tables;
+pub(crate) use sender::{each_batch_of_tables, offsets};
 
 /// The widest choice, in bits.
 pub const MAX_WIDTH: u32 = bulk::MAX_WIDTH;
 
 /// A bound on tables a run.
-const MAX_LEN: usize = 1 << 28;
+pub(crate) const MAX_LEN: usize = 1 << 28;
 
 /// Random tables from silent VOLE.
 #[derive(Debug)]
@@ -66,21 +66,26 @@ impl Protocol for OneOfN {
     type Receiver = Receiver;
 
     fn derive(request: &CorrelationRequest) -> Result<bulk::Params, Unsupported> {
-        let width = request.width.unwrap_or(MAX_WIDTH);
-        if !(1..=MAX_WIDTH).contains(&width) {
-            return Err(Unsupported::new(
-                format_args!("choices of {width} bits"),
-                format_args!("ask for 1 to {MAX_WIDTH}"),
-            ));
-        }
-        if request.security != Security::SemiHonest {
-            return Err(Unsupported::new("random tables against malicious parties", "ask for the semi-honest mode"));
-        }
-        bulk::Params::derive(request.len, width, MAX_LEN)
+        bulk::Params::derive(request.len, check(request)?, MAX_LEN)
     }
 
     fn predicted_bytes(params: &bulk::Params) -> RangeInclusive<u64> {
         let bytes = params.predicted_bytes();
         bytes..=bytes
     }
+}
+
+/// The width of a choice, if it and the security are such as there are tables for.
+pub(crate) fn check(request: &CorrelationRequest) -> Result<u32, Unsupported> {
+    let width = request.width.unwrap_or(MAX_WIDTH);
+    if !(1..=MAX_WIDTH).contains(&width) {
+        return Err(Unsupported::new(
+            format_args!("choices of {width} bits"),
+            format_args!("ask for 1 to {MAX_WIDTH}"),
+        ));
+    }
+    if request.security != Security::SemiHonest {
+        return Err(Unsupported::new("random tables against malicious parties", "ask for the semi-honest mode"));
+    }
+    Ok(width)
 }

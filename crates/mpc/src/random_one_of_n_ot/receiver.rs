@@ -1,5 +1,6 @@
 //! The right column of the figure: gets one entry of each table.
 
+use vesica_kernels::aes::Aes128;
 use vesica_party::{Abort, Channel, Party};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -58,13 +59,21 @@ pub(crate) fn each_batch_of_entries(
 
 /// The entries of the next batch: the choice in the low bits, the table's bit there in the highest.
 fn next_entries(vole: &mut bulk::Receiver, entries: &mut [u8], ch: &mut Channel) -> Result<(), Abort> {
-    let c = vole.next_batch(entries, ch, |pi, a, entries| {
-        let mut bits = [0; 64];
-        for (a, entries) in a.chunks(bits.len()).zip(entries.chunks_mut(bits.len())) {
-            pi.mmo_tables(a, &[0], &mut bits[..a.len()]);
-            entries.iter_mut().zip(&bits).for_each(|(entry, &bit)| *entry = (bit as u8) << 7);
-        }
-    })?;
-    entries.iter_mut().zip(c.iter()).for_each(|(entry, choice)| *entry |= choice);
+    let c = vole.next_batch(entries, ch, look_up)?;
+    add_choices(entries, &c);
     Ok(())
+}
+
+/// The bits of the tables at `a`, each in the highest bit of its entry.
+pub(crate) fn look_up(pi: &Aes128, a: &[u128], entries: &mut [u8]) {
+    let mut bits = [0; 64];
+    for (a, entries) in a.chunks(bits.len()).zip(entries.chunks_mut(bits.len())) {
+        pi.mmo_tables(a, &[0], &mut bits[..a.len()]);
+        entries.iter_mut().zip(&bits).for_each(|(entry, &bit)| *entry = (bit as u8) << 7);
+    }
+}
+
+/// Puts the choices into the low bits of their entries.
+pub(crate) fn add_choices(entries: &mut [u8], choices: &[u8]) {
+    entries.iter_mut().zip(choices).for_each(|(entry, choice)| *entry |= choice);
 }

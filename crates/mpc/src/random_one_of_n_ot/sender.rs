@@ -59,7 +59,11 @@ pub(crate) fn each_batch_of_tables(
 
 /// The tables of the next batch, for choices of `width` bits.
 fn next_tables(vole: &mut bulk::Sender, width: u32, tables: &mut [u16], ch: &mut Channel) -> Result<(), Abort> {
-    let offsets = (0..1 << width).map(|j| (vole.delta() * Gf128(j)).0);
-    let offsets: Secret<Vec<u128>> = Secret::new(offsets.collect());
+    let offsets = offsets(vole.delta(), width);
     vole.next_batch(tables, ch, |pi, b, tables| pi.mmo_tables(b, &offsets, tables))
+}
+
+/// `delta` times each choice of `width` bits.
+pub(crate) fn offsets(delta: Gf128, width: u32) -> Secret<Vec<u128>> {
+    Secret::new((0..1 << width).map(|j| (delta * Gf128(j)).0).collect())
 }

@@ -10,6 +10,7 @@ use vesica_structures::secret::Secret;
 
 use super::PAPER;
 use super::transfer::{Chooser, Holder, SEMI_HONEST, Shape};
+use crate::OtSource;
 use crate::tasks::{self, BitsToRingRequest, OtChosen, OtPairs, Share, SharedBits, Shares};
 
 /// Additive shares of bits by one OT each.
@@ -39,7 +40,7 @@ impl Protocol for BitsToRing {
     type Receiver = Receiver;
 
     fn derive(request: &BitsToRingRequest) -> Result<Params, Unsupported> {
-        Shape::derive(request.len, 1, request.bits, request.security).map(Params)
+        Shape::derive(request.len, 1, request.bits, request.security, OtSource::Silent).map(Params)
     }
 
     fn predicted_bytes(Params(shape): &Params) -> RangeInclusive<u64> {

@@ -12,6 +12,7 @@ use super::PAPER;
 use super::bits::{blank, reduced};
 use super::masks::{Masked, Unmasked};
 use super::transfer::{Chooser, Holder, SEMI_HONEST, Shape};
+use crate::OtSource;
 use crate::tasks::{Multiplex, MultiplexRequest, Multiplexed, Share, SharedBits, SharedRows, Shares};
 
 /// Products of shared bits and rows that the sender's random masks hide.
@@ -25,6 +26,25 @@ pub struct Params<E> {
     rows: Shape<E>,
     /// The elements that are masked, if there are any.
     masks: Option<Shape<E>>,
+}
+
+impl<E: Share> Params<E> {
+    /// For random OTs from this source.
+    ///
+    /// # Errors
+    /// If more elements are to be masked than a row has, or for rows that no multiplexer takes.
+    pub fn with_ots_from(request: &MultiplexRequest, source: OtSource) -> Result<Self, Unsupported> {
+        let &MultiplexRequest { len, masked, width, bits, security } = request;
+        if masked > width {
+            return Err(Unsupported::new(
+                format_args!("{masked} masked elements of {width}"),
+                "mask at most all elements of a row",
+            ));
+        }
+        let shape = |width| Shape::derive(len, width, bits, security, source);
+        let masks = (masked > 0).then(|| shape(masked)).transpose()?;
+        Ok(Self { rows: shape(width)?, masks })
+    }
 }
 
 impl<E: Share> Protocol for Multiplexer<E> {
@@ -51,15 +71,7 @@ impl<E: Share> Protocol for Multiplexer<E> {
     type Receiver = Receiver<E>;
 
     fn derive(request: &MultiplexRequest) -> Result<Params<E>, Unsupported> {
-        let &MultiplexRequest { len, masked, width, bits, security } = request;
-        if masked > width {
-            return Err(Unsupported::new(
-                format_args!("{masked} masked elements of {width}"),
-                "mask at most all elements of a row",
-            ));
-        }
-        let masks = (masked > 0).then(|| Shape::derive(len, masked, bits, security)).transpose()?;
-        Ok(Params { rows: Shape::derive(len, width, bits, security)?, masks })
+        Params::with_ots_from(request, OtSource::Silent)
     }
 
     fn predicted_bytes(Params { rows, masks }: &Params<E>) -> RangeInclusive<u64> {

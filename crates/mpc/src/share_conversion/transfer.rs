@@ -5,21 +5,19 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use vesica_kernels::aes;
-use vesica_party::{Abort, Channel, Mode, Party, Protocol, Security};
+use vesica_party::{Abort, Channel, Mode, Protocol, Security};
 use vesica_structures::facts::{Unsupported, ceil_log2};
 use vesica_structures::packing::packed_len;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::{Corrections, Flips};
+use crate::OtSource;
 use crate::silent_ot::SilentOt;
 use crate::tasks::{CorrelationRequest, OtChosen, OtPairs, Share};
 
-/// The protocol that random OTs come from.
-type RandomOts = SilentOt;
-
-/// The security and the assumptions of [`RandomOts`].
-pub(super) const SEMI_HONEST: Mode = <RandomOts as Protocol>::ENTRY.modes[0];
+/// The security and the assumptions of random OTs, where nothing else is asked for.
+pub(super) const SEMI_HONEST: Mode = <SilentOt as Protocol>::ENTRY.modes[0];
 
 /// The bytes of corrections that are sent before the other direction has its turn.
 const BYTES_PER_PIECE: usize = 1 << 20;
@@ -39,12 +37,21 @@ pub(super) struct Shape<E> {
     pub width: usize,
     /// Bits of an element.
     pub bits: u32,
-    ots: Option<<RandomOts as Protocol>::Params>,
+    /// Where the random OTs come from.
+    source: OtSource,
+    /// Bytes that the random OTs take: least and most.
+    ot_bytes: [u64; 2],
     element: PhantomData<fn() -> E>,
 }
 
 impl<E: Share> Shape<E> {
-    pub fn derive(len: usize, width: usize, bits: u32, security: Security) -> Result<Self, Unsupported> {
+    pub fn derive(
+        len: usize,
+        width: usize,
+        bits: u32,
+        security: Security,
+        source: OtSource,
+    ) -> Result<Self, Unsupported> {
         let refuse = |what: std::fmt::Arguments<'_>, mend: std::fmt::Arguments<'_>| Err(Unsupported::new(what, mend));
         if security != Security::SemiHonest {
             return refuse(
@@ -67,16 +74,23 @@ impl<E: Share> Shape<E> {
         if len > MAX_LEN {
             return refuse(format_args!("{len} bits in one run"), format_args!("ask for at most {MAX_LEN} at a time"));
         }
+        let mut shape = Self { len, width, bits, source, ot_bytes: [0; 2], element: PhantomData };
         // Nothing is sent for nothing.
-        let ots =
-            (len > 0).then(|| RandomOts::derive(&CorrelationRequest { len, security, width: None })).transpose()?;
-        Ok(Self { len, width, bits, ots, element: PhantomData })
+        if len > 0 {
+            let (least, most) = source.ots().predicted_bytes(&shape.ots())?.into_inner();
+            shape.ot_bytes = [least, most];
+        }
+        Ok(shape)
+    }
+
+    /// The random OTs, one a row.
+    fn ots(&self) -> CorrelationRequest {
+        CorrelationRequest { len: self.len, security: Security::SemiHonest, width: None }
     }
 
     /// Bytes of set-up and flips: least and most.
     pub fn choice_bytes(&self) -> [u64; 2] {
-        let ots = self.ots.as_ref().map_or(0..=0, RandomOts::predicted_bytes);
-        [*ots.start(), *ots.end()].map(|ots| ots + self.len.div_ceil(8) as u64)
+        self.ot_bytes.map(|ots| ots + self.len.div_ceil(8) as u64)
     }
 
     /// These, and the corrections.
@@ -137,8 +151,10 @@ pub(super) struct Holder<E>(Shape<E>, OtPairs);
 
 impl<E: Share> Holder<E> {
     pub fn setup(shape: Shape<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let Some(ots) = &shape.ots else { return Ok(Self(shape, OtPairs { pairs: Vec::new() })) };
-        let pairs = <RandomOts as Protocol>::Sender::setup(ots, ch, rng)?.run((), ch, rng)?;
+        if shape.len == 0 {
+            return Ok(Self(shape, OtPairs { pairs: Vec::new() }));
+        }
+        let pairs = shape.source.ots().sender(&shape.ots(), ch, rng)?.run((), ch, rng)?;
         Ok(Self(shape, pairs))
     }
 
@@ -194,10 +210,10 @@ pub(super) struct Chooser<E>(Shape<E>, OtChosen);
 
 impl<E: Share> Chooser<E> {
     pub fn setup(shape: Shape<E>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let Some(ots) = &shape.ots else {
+        if shape.len == 0 {
             return Ok(Self(shape, OtChosen { choices: Vec::new(), chosen: Vec::new() }));
-        };
-        let chosen = <RandomOts as Protocol>::Receiver::setup(ots, ch, rng)?.run((), ch, rng)?;
+        }
+        let chosen = shape.source.ots().receiver(&shape.ots(), ch, rng)?.run((), ch, rng)?;
         Ok(Self(shape, chosen))
     }
 

@@ -6,7 +6,7 @@
 //!   pair_i = H(b_i), H(b_i + delta)                             choice_i = c_i,  chosen_i = H(a_i)
 //! ```
 //!
-//! `H` and what batches share: see `silent::bulk`. Against OT extension, which sends 30 bytes a
+//! `H` and what batches share: see `silent::bulk`. Against OT extension, which sends 1.9 bytes a
 //! transfer, it sends about a tenth of one; below some thousands of transfers it is OT extension.
 
 mod receiver;

@@ -8,6 +8,7 @@ use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::small_field_vole::SmallFieldVole;
+use vesica_mpc::softspoken_one_of_n_ot::SoftSpokenOneOfN;
 use vesica_mpc::tasks::{
     CorrelationRequest, OpprfRequest, PrfOutputs, Programmed, SubfieldVole, VoleReceiver, VoleSender,
 };
@@ -50,13 +51,42 @@ fn ot_extension() {
 fn one_of_n() {
     for width in 1..=4 {
         for len in [0, 1, 2, 100, 5000, 1 << 14, 1 << 16] {
-            conformance::<OneOfN>(
-                &CorrelationRequest { len, security: Security::SemiHonest, width: Some(width) },
-                (),
-                (),
-            );
+            let request = CorrelationRequest { len, security: Security::SemiHonest, width: Some(width) };
+            conformance::<OneOfN>(&request, (), ());
+            conformance::<SoftSpokenOneOfN>(&request, (), ());
         }
     }
+}
+
+/// Three batches of one bit a table, ten of four, the last of which is cut short.
+#[test]
+fn one_of_n_without_lpn_in_batches() {
+    for (width, bytes) in [(1, 1.875), (2, 3.75), (3, 240.0 / 42.0), (4, 7.5)] {
+        let request = CorrelationRequest { len: 300_007, security: Security::SemiHonest, width: Some(width) };
+        let run = conformance::<SoftSpokenOneOfN>(&request, (), ());
+        // Base OTs and trees take 11,808 bytes.
+        let expected = bytes * 300_007.0 + 11_808.0;
+        assert!((run.payload_bytes as f64 - expected).abs() < 300.0, "{width} bits: {} bytes", run.payload_bytes);
+        let counts = run.receiver.entries.iter().fold([0usize; 256], |mut counts, &entry| {
+            counts[usize::from(entry)] += 1;
+            counts
+        });
+        // Choices and bits are uniform: within eight deviations of the mean.
+        let mean = 300_007.0 / f64::from(2 << width);
+        let (zeros, ones) = (&counts[..1 << width], &counts[128..][..1 << width]);
+        let far = |count: &usize| (*count as f64 - mean).abs() > 8.0 * mean.sqrt();
+        assert!(!zeros.iter().chain(ones).any(far), "{width} bits: {counts:?}");
+    }
+}
+
+#[test]
+fn tables_without_lpn_are_refused_where_others_are() {
+    let refused = |len, security, width| {
+        SoftSpokenOneOfN::derive(&CorrelationRequest { len, security, width: Some(width) }).is_err()
+    };
+    assert!(refused(9, Security::Malicious, 3));
+    assert!(refused(9, Security::SemiHonest, 0) && refused(9, Security::SemiHonest, 5));
+    assert!(refused((1 << 28) + 1, Security::SemiHonest, 3) && !refused(1 << 28, Security::SemiHonest, 4));
 }
 
 /// Runs an OPPRF in which the two sides have `common` keys in common.

@@ -6,6 +6,7 @@ use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
+use vesica_mpc::softspoken_one_of_n_ot::SoftSpokenOneOfN;
 use vesica_mpc::tasks::{CorrelationRequest, OpprfRequest, Programmed};
 use vesica_party::Security::{Malicious, SemiHonest};
 use vesica_structures::fields::{Gf64, Gf128};
@@ -38,6 +39,7 @@ fn opprf() {
 
 #[test]
 fn bulk_correlations() {
+    faults::<SoftSpokenOneOfN>(&CorrelationRequest { len: 200, security: SemiHonest, width: Some(3) }, &(), &());
     faults::<OneOfN>(&CorrelationRequest { len: 1 << 15, security: SemiHonest, width: Some(4) }, &(), &());
     faults::<SilentOt>(&CorrelationRequest { len: 200, security: SemiHonest, width: None }, &(), &());
 }

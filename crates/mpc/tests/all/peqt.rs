@@ -1,5 +1,6 @@
 //! Equality tests against plain comparison, what a side sees alone, and the bytes.
 
+use vesica_mpc::OtSource;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt::{AndTreeEquality, CubicEquality, Params, Receiver, Sender, Variant};
 use vesica_mpc::tasks::{Equality, EqualityRequest, Tested};
@@ -26,24 +27,37 @@ fn near_values(values: &[u64], width: u32) -> Vec<u64> {
 
 /// Runs a variant; the sender's output, the receiver's values and shares, bytes of both.
 fn run(len: usize, width: u32, variant: Variant) -> (Tested, Vec<u64>, Bits) {
-    let params = Params::with(len, width, variant).unwrap();
+    run_on(&Params::with(len, width, variant).unwrap())
+}
+
+/// The same for given parameters.
+fn run_on(params: &Params) -> (Tested, Vec<u64>, Bits) {
+    let width = params.width;
     let (tell, told) = std::sync::mpsc::channel::<Vec<u64>>();
     let (sender, (values, shares)) = two_party(
         |ch, rng| {
-            let sender = Sender::setup(&params, ch, rng)?;
+            let sender = Sender::setup(params, ch, rng)?;
             tell.send(sender.values().to_vec()).unwrap();
             sender.run((), ch, rng)
         },
-        {
-            let params = &params;
-            move |ch, rng| {
-                let receiver = Receiver::setup(params, ch, rng)?;
-                let values = near_values(&told.recv().unwrap(), width);
-                Ok((values.clone(), receiver.run(values, ch, rng)?))
-            }
+        move |ch, rng| {
+            let receiver = Receiver::setup(params, ch, rng)?;
+            let values = near_values(&told.recv().unwrap(), width);
+            Ok((values.clone(), receiver.run(values, ch, rng)?))
         },
     );
     (sender, values, shares)
+}
+
+#[test]
+fn tests_on_tables_without_lpn_are_right() {
+    for variant in [Variant::Cubic, Variant::AndTree, Variant::Leaves] {
+        let silent = Params::with(1000, 63, variant).unwrap();
+        let params = silent.clone().with_tables_from(OtSource::SoftSpoken).unwrap();
+        assert!(params != silent && params.tables() == silent.tables() && params.online_bits() == silent.online_bits());
+        let (sender, values, shares) = run_on(&params);
+        Equality::holds(&(), &values, &sender, &shares).unwrap_or_else(|wrong| panic!("{variant:?}: {wrong}"));
+    }
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Shared bits become additive shares and multiply rows.
 
-use vesica_mpc::share_conversion::{BitsToRing, Multiplexer, count_bits};
-use vesica_mpc::tasks::{BitsToRingRequest, MultiplexRequest, Share, SharedBits, SharedRows};
-use vesica_party::{Protocol, Security};
+use vesica_mpc::OtSource;
+use vesica_mpc::share_conversion::{
+    BitsToRing, MultiplexParams, MultiplexReceiver, MultiplexSender, Multiplexer, count_bits,
+};
+use vesica_mpc::tasks::{BitsToRingRequest, Multiplex, MultiplexRequest, Share, SharedBits, SharedRows};
+use vesica_party::{Party, Protocol, Security, Task};
 use vesica_structures::rng::SecretRng;
-use vesica_testkit::{Run, conformance, faults, row};
+use vesica_testkit::{Run, conformance, faults, row, two_party};
 
 fn random_bits(rng: &mut SecretRng, len: usize) -> Vec<bool> {
     (0..len).map(|_| rng.block() & 1 == 1).collect()
@@ -88,6 +91,33 @@ fn rows_of_bytes_are_multiplied() {
             multiplex::<u8>(len, masked, width, 8);
         }
     }
+}
+
+#[test]
+fn rows_are_multiplied_on_ots_without_lpn() {
+    let request = rows_request(200_000, 3, 5, 8);
+    let params = MultiplexParams::<u8>::with_ots_from(&request, OtSource::SoftSpoken).unwrap();
+    let rng = &mut SecretRng::insecure_from_seed(1);
+    let sent = SharedBits { bits: random_bits(rng, request.len) };
+    let values = (0..request.len * request.width).map(|_| rng.block() as u8).collect();
+    let asked = SharedRows { bits: random_bits(rng, request.len), values };
+    let ((sender, sender_bytes), (receiver, receiver_bytes)) = two_party(
+        |ch, rng| {
+            let output = MultiplexSender::setup(&params, ch, rng)?.run(sent.clone(), ch, rng)?;
+            Ok((output, ch.tally().total().sent_payload))
+        },
+        |ch, rng| {
+            let output = MultiplexReceiver::setup(&params, ch, rng)?.run(asked.clone(), ch, rng)?;
+            Ok((output, ch.tally().total().sent_payload))
+        },
+    );
+    assert_eq!(Multiplex::<u8>::holds(&sent, &asked, &sender, &receiver), Ok(()));
+    let bytes = *Multiplexer::<u8>::predicted_bytes(&params).end();
+    assert_eq!(sender_bytes + receiver_bytes, bytes);
+    // Twice 200,000 OTs of 1.875 bytes, their flips, base OTs and trees; five bytes a row.
+    assert_eq!(bytes, 2 * (1563 * 240 + 25_000 + 11_808) + 5 * 200_000);
+    let silent = Multiplexer::<u8>::derive(&request).unwrap();
+    assert!(*Multiplexer::<u8>::predicted_bytes(&silent).end() < bytes);
 }
 
 #[test]

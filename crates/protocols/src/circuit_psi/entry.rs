@@ -1,7 +1,9 @@
 //! What rows share: how a row is written down, and parts of their `ENTRY`s.
 
 use vesica_mpc::code_oprf::Kkrt16;
+use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
+use vesica_mpc::softspoken_one_of_n_ot::SoftSpokenOneOfN;
 use vesica_party::{Choice, ChoiceValue, Mode, Protocol, Rounds, assumptions};
 
 use crate::tasks::SIZES;
@@ -35,6 +37,33 @@ pub(super) const EQUALITY: Choice = Choice {
     values: &[TREE_TESTS, CUBIC_TESTS],
 };
 
+/// The same circuits on random tables without LPN.
+const SOFTSPOKEN_AND_TREES: &str = "Trees of ANDs whose random inputs come from 1-of-4 OTs of VOLE over small fields \
+                                    [Roy22], instead of GMW with multiplication triples.";
+
+/// Which OTs. Rows say what their circuits make of either, and the modes of the second.
+pub(super) const OTS: Choice = Choice {
+    name: "ot",
+    what: "Where the random OTs of equality tests and of payloads come from.",
+    values: &[SILENT_OTS, SOFTSPOKEN_OTS],
+};
+
+/// OTs from silent VOLE.
+pub(super) const SILENT_OTS: ChoiceValue = ChoiceValue::new("silent", "Silent VOLE: the least traffic, from LPN.");
+
+/// OTs from OT extension.
+pub(super) const SOFTSPOKEN_OTS: ChoiceValue = ChoiceValue::new(
+    "softspoken",
+    "SoftSpokenOT: no LPN, at about 1.9 bytes for each bit of a choice among the places of a table, and for each OT \
+     of a payload.",
+);
+
+/// AND trees on OTs from silent VOLE.
+pub(super) const SILENT_TREES: ChoiceValue = SILENT_OTS.deviating(&[AND_TREES]);
+
+/// AND trees on OTs from OT extension.
+pub(super) const SOFTSPOKEN_TREES: ChoiceValue = SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_AND_TREES]);
+
 /// The one mode that there is.
 pub(super) const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -> Mode {
     Mode::semi_honest(rounds, assumptions, &[SIZES])
@@ -43,18 +72,28 @@ pub(super) const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -
 /// The assumptions of OPRFs from OT extension and of equality tests.
 pub(super) const OT_AND_TESTS: &[&str] = assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS];
 
+/// The same with tests and multiplexers on OT extension.
+pub(super) const OT_AND_SOFTSPOKEN_TESTS: &[&str] = assumptions![semi_honest::<Kkrt16>(), SOFTSPOKEN_TESTS];
+
 /// The assumptions of equality tests and multiplexers, which all stand on random tables.
 pub(super) const EQUALITY_TESTS: &[&str] = semi_honest::<OneOfN>();
+
+/// The assumptions of both, on OT extension.
+pub(super) const SOFTSPOKEN_TESTS: &[&str] =
+    assumptions![semi_honest::<SoftSpokenOneOfN>(), semi_honest::<OtExtension>()];
 
 /// What the semi-honest mode of a building block rests on, its first.
 pub(super) const fn semi_honest<P: Protocol>() -> &'static [&'static str] {
     P::ENTRY.modes[0].assumptions
 }
 
-/// A row for shares: its name, the [`Matching`](super::Matching), how bins are tested, and its
-/// description.
+/// A row for shares: its name, the [`Matching`](super::Matching), how bins are tested, where random
+/// OTs come from if it is not silent VOLE, and its description.
 macro_rules! circuit_row {
     ($(#[$doc:meta])* $name:ident, $matching:ty, $equality:expr, $entry:expr) => {
+        circuit_row! { $(#[$doc])* $name, $matching, $equality, ::vesica_mpc::OtSource::Silent, $entry }
+    };
+    ($(#[$doc:meta])* $name:ident, $matching:ty, $equality:expr, $ots:expr, $entry:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
@@ -67,7 +106,7 @@ macro_rules! circuit_row {
             type Receiver = $crate::circuit_psi::shares::Receiver<$matching>;
 
             fn derive(request: &$crate::tasks::SharesRequest) -> Result<Self::Params, ::vesica_structures::facts::Unsupported> {
-                Self::Params::derive::<$matching>(request, $equality)
+                Self::Params::derive::<$matching>(request, $equality, $ots)
             }
 
             fn predicted_bytes(params: &Self::Params) -> ::std::ops::RangeInclusive<u64> {

@@ -29,7 +29,7 @@
 //! do not test what an OPPRF gives, while the multiplexer behind them is the same: `cgs22` has two
 //! OPPRFs and a membership test, `pepsi` compares under homomorphic encryption. Both end alike: the sender's shares of payloads are the masks
 //! that it was given. A row itself is a plain [`Protocol`]: it names its
-//! description, a matching and the equality test, by one use of `circuit_row`.
+//! description, a matching, the equality test and the source of random OTs, by one use of `circuit_row`.
 //!
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a
 //! cheating sender may program what it likes.
@@ -50,8 +50,8 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_mpc::peqt;
 use vesica_mpc::tasks::{PrfOutputs, Programmed};
+use vesica_mpc::{OtSource, peqt};
 use vesica_party::{Abort, Channel, Party, Protocol, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -141,6 +141,8 @@ pub struct MatchingRequest {
     pub carried_bytes: usize,
     /// How bins are tested.
     pub equality: peqt::Variant,
+    /// Where the random tables of the tests come from.
+    pub ots: OtSource,
 }
 
 /// Steps 1 to 8 without the multiplexer: how the sides come to shares of what matched.

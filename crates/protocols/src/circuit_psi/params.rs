@@ -78,7 +78,7 @@ impl<P> Params<P> {
     /// # Errors
     /// Against malicious parties, and for sizes beyond the bounds of the parts.
     pub fn derive<O: BinOpprf<Params = P>>(request: &MatchingRequest) -> Result<Self, Unsupported> {
-        let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality } = request;
+        let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots } = request;
         check_semi_honest(security)?;
         let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
         let sender_keys = POSITIONS * sender_items;
@@ -87,7 +87,7 @@ impl<P> Params<P> {
         if sender_items > 0 && receiver_items > 0 {
             let output_bits = bits_with(sigma, carried_bytes)?;
             let opprf = O::derive(&OpprfSizes { receiver_keys: receiver_items, sender_keys, bins, output_bits })?;
-            params.parts = Some((opprf, peqt::Params::with(bins, sigma, equality)?));
+            params.parts = Some((opprf, peqt::Params::with(bins, sigma, equality)?.with_tables_from(ots)?));
         }
         Ok(params)
     }
@@ -107,8 +107,8 @@ impl<P> Params<P> {
 
 #[cfg(test)]
 mod tests {
-    use vesica_mpc::opprf;
     use vesica_mpc::oprf::value_bits;
+    use vesica_mpc::{OtSource, opprf};
 
     use super::*;
     use crate::circuit_psi::vole::BandOpprf;
@@ -121,6 +121,7 @@ mod tests {
             security,
             carried_bytes: 0,
             equality,
+            ots: OtSource::Silent,
         })
     }
 

@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_mpc::peqt;
 use vesica_mpc::share_conversion::{MultiplexParams, MultiplexReceiver, MultiplexSender, Multiplexer};
 use vesica_mpc::tasks::{MultiplexRequest, SharedRows};
+use vesica_mpc::{OtSource, peqt};
 use vesica_party::{Abort, Channel, Party, Phase, Protocol};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -27,23 +27,23 @@ impl<P> Params<P> {
     pub(super) fn derive<M: Matching<Parts = P>>(
         request: &SharesRequest,
         equality: peqt::Variant,
+        ots: OtSource,
     ) -> Result<Self, Unsupported> {
         request.check_sizes()?;
         let &SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } =
             request;
         let carried_bytes = sender_payload_bytes;
-        let matching = M::derive(&MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality })?;
+        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots };
+        let matching = M::derive(&matching)?;
         let width = sender_payload_bytes + receiver_payload_bytes;
         let multiplexer = match width {
             0 => None,
             _ if matching.is_empty() => None,
-            _ => Some(Multiplexer::<u8>::derive(&MultiplexRequest {
-                len: matching.bins,
-                masked: sender_payload_bytes,
-                width,
-                bits: 8,
-                security,
-            })?),
+            _ => {
+                let (len, masked) = (matching.bins, sender_payload_bytes);
+                let rows = MultiplexRequest { len, masked, width, bits: 8, security };
+                Some(MultiplexParams::with_ots_from(&rows, ots)?)
+            }
         };
         Ok(Self { matching, sender_payload_bytes, receiver_payload_bytes, multiplexer })
     }

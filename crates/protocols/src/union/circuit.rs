@@ -2,7 +2,7 @@
 //! has one item to transfer.
 
 use vesica_mpc::inner_product::params::DISTANCE;
-use vesica_mpc::{opprf, peqt};
+use vesica_mpc::{OtSource, opprf, peqt};
 use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::hashing::cuckoo_bins;
@@ -24,6 +24,7 @@ pub(super) fn derive(
         security: Security::SemiHonest,
         carried_bytes: 0,
         equality: peqt::Variant::Cubic,
+        ots: OtSource::Silent,
     })
 }
 

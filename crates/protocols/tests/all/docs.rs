@@ -27,8 +27,8 @@ fn names_are_unique_and_found() {
     }
 }
 
-/// Each combination of a row's choices exists under its canonical name, and says of itself what its
-/// values say.
+/// Each value of a row's choices exists as a variant under its canonical name. So do some of their
+/// combinations, and no other variants. Each says of itself what its values say.
 fn check_variants<T: Task>(rows: &'static [Runnable<T>]) -> usize {
     let mut variants = 0;
     for row in rows {
@@ -41,18 +41,19 @@ fn check_variants<T: Task>(rows: &'static [Runnable<T>]) -> usize {
             };
             combinations = combinations.iter().flat_map(with).collect();
         }
-        assert_eq!(
-            combinations.len() - 1,
-            row.variants().len(),
-            "{} has another number of variants than of combinations",
-            entry.id
-        );
+        let mut variants_of_row = HashSet::new();
         for chosen in combinations.into_iter().filter(|chosen| !chosen.is_empty()) {
             let typed: Vec<String> =
                 chosen.iter().rev().map(|(name, value)| format!("{name}={}", value.name)).collect();
             let name = format!("{}:{}", entry.aliases.first().unwrap_or(&entry.id), typed.join(","));
-            let found = resolve(rows.iter().copied(), &name).expect("it exists").expect("a row").entry();
-            assert_eq!(found.id, entry.canonical(&typed.join(",")).expect("choices of the row"));
+            let canonical = entry.canonical(&typed.join(",")).expect("choices of the row");
+            let found = match resolve(rows.iter().copied(), &name) {
+                Ok(found) => found.expect("a row").entry(),
+                // A variant that differs from its row in one choice has one equality sign in its name.
+                Err(_) if canonical.matches('=').count() > 1 => continue,
+                Err(missing) => panic!("{name}: {missing}"),
+            };
+            assert_eq!(found.id, canonical);
             // The default of each choice is the row itself.
             let others = chosen.iter().filter(|(name, value)| {
                 entry.variants.iter().any(|choice| choice.name == *name && choice.values[0] != **value)
@@ -82,14 +83,17 @@ fn check_variants<T: Task>(rows: &'static [Runnable<T>]) -> usize {
             assert_eq!((found.task, found.paper, found.status), (entry.task, entry.paper, entry.status), "{name}");
             assert!(found.is_variant() && found.variants.is_empty() && found.aliases.is_empty(), "{name}");
             assert_eq!(found.row_id(), entry.id);
-            variants += 1;
+            variants_of_row.insert(found.id);
         }
+        let registered: HashSet<&str> = row.variants().iter().map(|variant| variant.entry().id).collect();
+        assert_eq!(variants_of_row, registered, "the variants of {} are combinations of its choices", entry.id);
+        variants += variants_of_row.len();
     }
     variants
 }
 
 #[test]
-fn every_combination_of_choices_is_a_variant_that_says_what_it_changes() {
+fn every_value_of_a_choice_is_a_variant_that_says_what_it_changes() {
     assert!(check_variants(registry::intersect()) >= 8);
     assert!(check_variants(registry::shares()) >= 4);
     assert!(check_variants(registry::union()) >= 2);

@@ -1,6 +1,7 @@
 //! Every row of circuit PSI gives shares of what matched, and a share alone says nothing.
 
 use vesica_party::Security;
+use vesica_party::variants::resolve;
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{Shares, SharesRequest};
 use vesica_testkit::{Run, Runnable, Trials, assert_uniform, conformance_of, transcript_of};
@@ -21,6 +22,30 @@ fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
     });
     trials.end();
     runs
+}
+
+/// The choice of OTs: what it sends more for a test, and which assumption goes.
+#[test]
+fn circuits_on_ot_extension_send_more_and_rest_on_lpn_only_where_their_oprf_does() {
+    let row = |name| resolve(registry::shares().iter().copied(), name).unwrap().unwrap();
+    let lpn = |name| row(name).entry().modes[0].assumptions.iter().filter(|text| text.contains("LPN")).count();
+    for (silent, softspoken, of_oprf) in [
+        ("psty19", "psty19:ot=softspoken", 0),
+        ("cgs22", "cgs22:ot=softspoken", 0),
+        ("rs21-circuit", "rs21-circuit:ot=softspoken", 1),
+    ] {
+        assert_eq!((lpn(silent), lpn(softspoken)), (2, of_oprf), "{softspoken}");
+        let bytes = |name, payloads| {
+            *row(name).predicted_bytes(&shares_request(1 << 16, 1 << 16, payloads)).unwrap().end() as f64
+        };
+        // Of about 58 bits a test: tables of up to four bits take 3.75 to 7.5 bytes.
+        let bins = 1.3 * 65_536.0;
+        let of_test = (bytes(softspoken, [0, 0]) - bytes(silent, [0, 0])) / bins;
+        assert!((140.0..230.0).contains(&of_test), "{softspoken}: {of_test} bytes a test more");
+        // Two OTs a row.
+        let of_row = (bytes(softspoken, [8, 8]) - bytes(silent, [8, 8])) / bins - of_test;
+        assert!((2.0..3.8).contains(&of_row), "{softspoken}: {of_row} bytes a row more");
+    }
 }
 
 #[test]

@@ -130,13 +130,11 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("rr22-circuit", Security::SemiHonest, [[946, 542, 1853], [1009, 75, 1869]]),
     // By count: 66 bytes for each of up to 87 cells an item at the receiver, 50 at the sender.
     row("rr22:okvs=gbf", Security::SemiHonest, [[2925, 95, 4500], [2845, 1, 6000]]),
-    row("rr22:okvs=gbf,tags=sorted", Security::SemiHonest, [[2925, 95, 4500], [2845, 1, 6000]]),
     row("rs21", Security::Malicious, [[2932, 95, 106], [2829, 1, 249]]),
     row("rs21", Security::SemiHonest, [[2925, 95, 113], [2845, 1, 254]]),
     row("rs21-circuit", Security::SemiHonest, [[3244, 501, 1798], [3256, 75, 1815]]),
     on_shares(row("rs21-circuit-psi", Security::SemiHonest, [[852, 511, 1799], [963, 15, 1798]])),
     row("rs21:okvs=gbf", Security::SemiHonest, [[2925, 95, 4500], [2845, 1, 6000]]),
-    row("rs21:okvs=gbf,tags=sorted", Security::SemiHonest, [[2925, 95, 4500], [2845, 1, 6000]]),
     row("rt21", Security::Malicious, [[60, 129, 54], [615, 0, 263]]),
     row("spot-fast", Security::SemiHonest, [[1035, 323, 4], [1115, 0, 122]]),
     row("spot-low", Security::SemiHonest, [[397, 428, 78], [551, 8, 577]]),

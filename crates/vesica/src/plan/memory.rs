@@ -182,14 +182,12 @@ mod tests {
                 assert!(receiver > PROCESS_MEMORY + receivers_cell * cells, "{id} at 2^{log}: {receiver}");
             }
         };
-        for tags in ["", ",tags=sorted"] {
-            of(&format!("rs21:okvs=2-hash{tags}"), Paxos::table_len, Security::SemiHonest, 64);
-            of(&format!("rs21:okvs=2-hash{tags}"), Paxos::table_len, Security::Malicious, 64);
-            of(&format!("rr22:okvs=2-hash{tags}"), Paxos::table_len, Security::SemiHonest, 56);
-            of(&format!("rr22:okvs=2-hash{tags}"), Paxos::table_len, Security::Malicious, 64);
-            of(&format!("rs21:okvs=gbf{tags}"), Gbf::table_len, Security::SemiHonest, 64);
-            of(&format!("rr22:okvs=gbf{tags}"), Gbf::table_len, Security::SemiHonest, 64);
-        }
+        of("rs21:okvs=2-hash", Paxos::table_len, Security::SemiHonest, 64);
+        of("rs21:okvs=2-hash", Paxos::table_len, Security::Malicious, 64);
+        of("rr22:okvs=2-hash", Paxos::table_len, Security::SemiHonest, 56);
+        of("rr22:okvs=2-hash", Paxos::table_len, Security::Malicious, 64);
+        of("rs21:okvs=gbf", Gbf::table_len, Security::SemiHonest, 64);
+        of("rr22:okvs=gbf", Gbf::table_len, Security::SemiHonest, 64);
     }
 
     /// A row that computes on shares takes an inner product for each total.

@@ -66,13 +66,17 @@ const ELEMENTS_PER_BATCH: usize = 1 << 23;
 /// schedule is shared by as many.
 pub(crate) const ELEMENTS_PER_KEY: usize = 16;
 
+/// What [`Hashes`] rest on.
+pub(crate) const CORRELATION_ROBUST: &str =
+    "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset";
+
 /// How correlations in bulk resist, and what they rest on.
 pub(crate) const SEMI_HONEST: Mode = Mode::semi_honest(
     Rounds::exactly(2),
     assumptions![
         ot_extension::ASSUMPTIONS,
         &[
-            "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
+            CORRELATION_ROBUST,
             EXPANDER_LPN,
             "LPN for the same expand-convolute variant also for noise of uniform values of 1 to 4 bits, zero among \
              them",
@@ -155,22 +159,22 @@ impl Params {
 }
 
 /// The binding from which the keys of batch `batch` are derived.
-fn batch_binding(binding: Binding, batch: usize) -> Binding {
+pub(crate) fn batch_binding(binding: Binding, batch: usize) -> Binding {
     binding.extend("batch", &(batch as u64).to_le_bytes())
 }
 
 /// The hashes of a batch.
-struct Hashes(Aes128);
+pub(crate) struct Hashes(Aes128);
 
 impl Hashes {
     /// The hashes for the batch of `binding`.
-    fn new(binding: Binding) -> Self {
+    pub fn new(binding: Binding) -> Self {
         Self(Aes128::new(binding.key("hashes", &[])))
     }
 
     /// Calls `consume` with a key, the elements `x` that it hashes, and as many of `out`; the first
     /// one's number in the batch is `first`.
-    fn each<O>(&self, first: usize, x: &[u128], out: &mut [O], consume: impl Fn(&Aes128, &[u128], &mut [O])) {
+    pub fn each<O>(&self, first: usize, x: &[u128], out: &mut [O], consume: impl Fn(&Aes128, &[u128], &mut [O])) {
         // As many keys at a time as fill the cipher.
         let mut keys = [0; 64];
         let at_a_time = keys.len() * ELEMENTS_PER_KEY;

@@ -1,7 +1,7 @@
 //! Runs of the protocol with an honest sender, for the receiver's view of them.
 
 use rand_core::Rng;
-use vesica_mpc::peqt;
+use vesica_mpc::{OtSource, peqt};
 use vesica_party::transport::memory;
 use vesica_party::{Abort, Channel, ChannelOptions, Party, Protocol, Security};
 use vesica_protocols::circuit_psi::ltsxq26::{BinsView, BrokenOpprf};
@@ -67,6 +67,7 @@ pub fn circuit(scene: &Scene) -> BinsView {
         security: Security::SemiHonest,
         carried_bytes: bytes,
         equality: peqt::Variant::AndTree,
+        ots: OtSource::Silent,
     };
     let params = Broken::derive(&request).expect("sizes that are served");
     let payloads: Vec<u8> = scene.sent.iter().flat_map(|&item| payload(item).to_le_bytes()).collect();

@@ -55,8 +55,8 @@ mod sender;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_mpc::peqt;
-use vesica_party::{Abort, Channel, CostClass, Entry, Rounds, Status, Task};
+use vesica_mpc::{OtSource, peqt};
+use vesica_party::{Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, deviations};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -64,17 +64,27 @@ pub use params::Parts;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{BINS, OT_AND_TESTS, circuit_row, mode};
+use super::entry::{BINS, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT_OTS, SOFTSPOKEN_OTS, circuit_row, mode};
 use super::{Matched, Matching, MatchingRequest, Params};
 use crate::styles;
 use crate::tasks::Shares;
+
+const LEAVES: &str =
+    "Leaves of four bits are random tables from silent VOLE, corrected as polynomials, instead of 1-of-16 OTs.";
+const SOFTSPOKEN_LEAVES: &str = "Leaves of four bits are random tables from VOLE over small fields [Roy22], corrected \
+                                 as polynomials, instead of 1-of-16 OTs.";
+
+const SOFTSPOKEN_MODES: &[Mode] = &[mode(Rounds::between(20, 36), OT_AND_SOFTSPOKEN_TESTS)];
+const SILENT: ChoiceValue = SILENT_OTS.deviating(&[LEAVES]);
+const SOFTSPOKEN: ChoiceValue =
+    ChoiceValue { modes: Some(SOFTSPOKEN_MODES), ..SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_LEAVES]) };
 
 circuit_row!(
     /// `cgs22`.
     Cgs22, RelaxedMatching, peqt::Variant::Leaves, Entry {
         id: "cgs22",
         aliases: &[],
-        variants: &[],
+        variants: &[Choice { values: &[SILENT, SOFTSPOKEN], ..OTS }],
         task: Shares::NAME,
         paper: Paper {
             key: "CGS22",
@@ -88,13 +98,23 @@ circuit_row!(
             "Of the two protocols the one whose membership test is a second OPPRF and one equality test; three tests a bin would send as much and take longer.",
             "The hint is a table of 1.30 cells a pair (more below 2^14 pairs), by a bound and without a stash.",
             "Candidates are wider than what is compared, so that no two of a bin are equal.",
-            "Leaves of four bits are random tables from silent VOLE, corrected as polynomials, instead of 1-of-16 OTs.",
+            LEAVES,
             "The OPRFs' width follows from a binomial sum over the evaluations of both.",
             "Payloads of both sides: the sender's goes with the candidates through the second OPPRF to its own share, and a multiplexer follows.",
             BINS,
         ],
         modes: &[mode(Rounds::between(20, 36), OT_AND_TESTS)],
     }
+);
+
+circuit_row!(
+    /// `cgs22:ot=softspoken`.
+    Cgs22SoftSpoken, RelaxedMatching, peqt::Variant::Leaves, OtSource::SoftSpoken,
+    Cgs22::ENTRY.variant(
+        "cgs22:ot=softspoken",
+        deviations![Cgs22::ENTRY.deviations, SILENT => SOFTSPOKEN],
+        SOFTSPOKEN_MODES,
+    )
 );
 
 /// Steps 1 to 10 of the figure.

@@ -32,7 +32,7 @@ pub struct Parts {
 
 /// Parameters for a request. `sigma` is the width of the `s_i`.
 pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
-    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality } = request;
+    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots } = request;
     check_semi_honest(security)?;
     let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
     // In a bin with no common item s'_i is random.
@@ -63,7 +63,7 @@ pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsuppo
         cells: cuckoo_bins(pairs, FailureEvent::Encoding.bits())?,
         quad_bits,
     };
-    params.parts = Some((parts, peqt::Params::with(bins, sigma, equality)?));
+    params.parts = Some((parts, peqt::Params::with(bins, sigma, equality)?.with_tables_from(ots)?));
     Ok(params)
 }
 
@@ -80,6 +80,7 @@ impl Parts {
 
 #[cfg(test)]
 mod tests {
+    use vesica_mpc::OtSource;
     use vesica_party::Security;
 
     use super::*;
@@ -93,6 +94,7 @@ mod tests {
                 security: Security::SemiHonest,
                 carried_bytes: 0,
                 equality: peqt::Variant::Leaves,
+                ots: OtSource::Silent,
             };
             let params = derive(&request).unwrap();
             let parts = &params.parts.as_ref().unwrap().0;

@@ -154,6 +154,7 @@ fn candidates(
 
 #[cfg(test)]
 mod tests {
+    use vesica_mpc::OtSource;
     use vesica_party::Security;
     use vesica_testkit::{assert_uniform, try_two_party, two_party};
 
@@ -175,6 +176,7 @@ mod tests {
             security: Security::SemiHonest,
             carried_bytes: OWN,
             equality: peqt::Variant::Leaves,
+            ots: OtSource::Silent,
         };
         let params = params::derive(&request).unwrap();
         let send = |ch: &mut Channel, rng: &mut SecretRng| {

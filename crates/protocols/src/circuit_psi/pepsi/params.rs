@@ -78,7 +78,7 @@ pub struct Parts {
 
 /// Parameters for a request.
 pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
-    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality } = request;
+    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots } = request;
     check_semi_honest(security)?;
     // The table of the receiver and the rows of the sender have half of the budget each.
     let table_bits = FailureEvent::HashTable.bits() + 1;
@@ -110,7 +110,7 @@ pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsuppo
             "use fewer items, split them by a public column, or choose vesica-circuit",
         ));
     }
-    params.parts = Some((parts, peqt::Params::with(bins, SHARE_BITS, equality)?));
+    params.parts = Some((parts, peqt::Params::with(bins, SHARE_BITS, equality)?.with_tables_from(ots)?));
     Ok(params)
 }
 

@@ -1,3 +1,4 @@
+use vesica_mpc::OtSource;
 use vesica_party::{Abort, Security};
 use vesica_structures::facts::FailureEvent;
 use vesica_structures::hashing::{hall_bound, simple_capacity};
@@ -16,8 +17,8 @@ use crate::bfv::testing::{correlation, deviation};
 use crate::circuit_psi::bins::Hashes;
 
 fn request(sender_items: usize, receiver_items: usize, carried_bytes: usize) -> MatchingRequest {
-    let (security, equality) = (Security::SemiHonest, peqt::Variant::Cubic);
-    MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality }
+    let (security, equality, ots) = (Security::SemiHonest, peqt::Variant::Cubic, OtSource::Silent);
+    MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots }
 }
 
 fn params(sender_items: usize, receiver_items: usize, carried_bytes: usize) -> Params<Parts> {

@@ -36,9 +36,11 @@ pub mod params;
 mod receiver;
 mod sender;
 
-use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_party::{Abort, Channel, CostClass, Entry, Mode, Party, Rounds, Status, Task, deviations};
+use vesica_mpc::{OtSource, peqt};
+use vesica_party::{
+    Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Party, Rounds, Status, Task, deviations,
+};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -46,19 +48,24 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::entry::{AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OT_AND_TESTS, TREE_TESTS, circuit_row, mode};
+use super::entry::{
+    AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT_TREES, SOFTSPOKEN_TREES,
+    TREE_TESTS, circuit_row, mode,
+};
 use super::{Asked, BinOpprf, OpprfMatching, OpprfSizes, Pairs};
 use crate::styles;
 use crate::tasks::Shares;
 
 const MODES: &[Mode] = &[mode(Rounds::between(18, 32), OT_AND_TESTS)];
+const SOFTSPOKEN_MODES: &[Mode] = &[mode(Rounds::between(18, 32), OT_AND_SOFTSPOKEN_TESTS)];
+const SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(SOFTSPOKEN_MODES), ..SOFTSPOKEN_TREES };
 
 circuit_row!(
     /// `psty19`.
     Psty19, OpprfMatching<PolynomialOpprf>, peqt::Variant::AndTree, Entry {
         id: "psty19",
         aliases: &[],
-        variants: &[EQUALITY],
+        variants: &[EQUALITY, Choice { values: &[SILENT_TREES, SOFTSPOKEN], ..OTS }],
         task: Shares::NAME,
         paper: Paper {
             key: "PSTY19",
@@ -84,6 +91,16 @@ circuit_row!(
     /// `psty19:equality=cubic`.
     Psty19Cubic, OpprfMatching<PolynomialOpprf>, peqt::Variant::Cubic,
     Psty19::ENTRY.variant("psty19:equality=cubic", deviations![Psty19::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], MODES)
+);
+
+circuit_row!(
+    /// `psty19:ot=softspoken`.
+    Psty19SoftSpoken, OpprfMatching<PolynomialOpprf>, peqt::Variant::AndTree, OtSource::SoftSpoken,
+    Psty19::ENTRY.variant(
+        "psty19:ot=softspoken",
+        deviations![Psty19::ENTRY.deviations, SILENT_TREES => SOFTSPOKEN],
+        SOFTSPOKEN_MODES,
+    )
 );
 
 /// The OPPRF of the figure.

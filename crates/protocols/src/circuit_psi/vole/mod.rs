@@ -22,6 +22,6 @@ mod variants;
 
 pub(crate) use variants::BandOpprf;
 pub use variants::{
-    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, VesicaCardinality, VesicaCircuit,
-    VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
+    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, Rs21CircuitSoftSpoken, VesicaCardinality,
+    VesicaCircuit, VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
 };

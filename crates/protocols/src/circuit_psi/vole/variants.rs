@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::inner_product::InnerProduct;
 use vesica_mpc::opprf::{self, Opprf};
-use vesica_mpc::peqt;
+use vesica_mpc::{OtSource, peqt};
 use vesica_party::{
     Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
 };
@@ -15,7 +15,8 @@ use super::aggregate;
 use super::opprf::VoleOpprf;
 use crate::circuit_psi::OpprfMatching;
 use crate::circuit_psi::entry::{
-    AND_TREES, BINS, CUBIC, CUBIC_TESTS, EQUALITY, EQUALITY_TESTS, TREE_TESTS, circuit_row, mode, semi_honest,
+    AND_TREES, BINS, CUBIC, CUBIC_TESTS, EQUALITY, EQUALITY_TESTS, OTS, SILENT_TREES, SOFTSPOKEN_TESTS,
+    SOFTSPOKEN_TREES, TREE_TESTS, circuit_row, mode, semi_honest,
 };
 use crate::psi::ltsxq26;
 use crate::psi::vole::RR22;
@@ -31,6 +32,12 @@ const MODES: &[Mode] = &[mode(Rounds::between(16, 32), ASSUMPTIONS)];
 const RS21_CUBIC_MODES: &[Mode] = &[mode(Rounds::between(16, 30), ASSUMPTIONS)];
 const RS21_EQUALITY: Choice =
     Choice { values: &[TREE_TESTS, ChoiceValue { modes: Some(RS21_CUBIC_MODES), ..CUBIC_TESTS }], ..EQUALITY };
+
+/// The OPRF of `rs21-circuit:ot=softspoken` stays on silent VOLE.
+const RS21_SOFTSPOKEN_MODES: &[Mode] =
+    &[mode(Rounds::between(16, 32), assumptions![semi_honest::<Opprf<Band>>(), SOFTSPOKEN_TESTS])];
+const RS21_SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(RS21_SOFTSPOKEN_MODES), ..SOFTSPOKEN_TREES };
+const RS21_OTS: Choice = Choice { values: &[SILENT_TREES, RS21_SOFTSPOKEN], ..OTS };
 
 /// Products and groups take inner products.
 const AGGREGATE_ASSUMPTIONS: &[&str] = assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()];
@@ -86,7 +93,7 @@ circuit_row!(
     Rs21Circuit, OpprfMatching<VoleOpprf<Clustered, true>>, peqt::Variant::AndTree, Entry {
         id: "rs21-circuit",
         aliases: &[],
-        variants: &[RS21_EQUALITY],
+        variants: &[RS21_EQUALITY, RS21_OTS],
         task: Shares::NAME,
         paper: opprf::PAPER,
         status: Status::Sound,
@@ -143,6 +150,15 @@ circuit_row!(
     /// `rs21-circuit:equality=cubic`.
     Rs21CircuitCubic, OpprfMatching<VoleOpprf<Clustered, true>>, peqt::Variant::Cubic,
     Rs21Circuit::ENTRY.variant("rs21-circuit:equality=cubic", deviations![Rs21Circuit::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], RS21_CUBIC_MODES)
+);
+circuit_row!(
+    /// `rs21-circuit:ot=softspoken`.
+    Rs21CircuitSoftSpoken, OpprfMatching<VoleOpprf<Clustered, true>>, peqt::Variant::AndTree, OtSource::SoftSpoken,
+    Rs21Circuit::ENTRY.variant(
+        "rs21-circuit:ot=softspoken",
+        deviations![Rs21Circuit::ENTRY.deviations, SILENT_TREES => RS21_SOFTSPOKEN],
+        RS21_SOFTSPOKEN_MODES,
+    )
 );
 circuit_row!(
     /// `rr22-circuit:equality=cubic`.

@@ -37,7 +37,7 @@ use vesica_party::{Entry, Protocol};
 use vesica_structures::facts::Unsupported;
 
 pub use receiver::Receiver;
-pub use rows::{Cgs22, Psty19, Psty19Cubic, Rs21, Rs21Cubic};
+pub use rows::{Cgs22, Cgs22SoftSpoken, Psty19, Psty19Cubic, Psty19SoftSpoken, Rs21, Rs21Cubic, Rs21SoftSpoken};
 pub use sender::Sender;
 
 use crate::circuit_psi::CircuitRow;

@@ -87,9 +87,8 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use variants::{
-    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22BloomSorted, Rr22Sorted, Rr22TwoHashes, Rr22TwoHashesSorted, Rs21,
-    Rs21Band, Rs21BandSorted, Rs21Bloom, Rs21BloomSorted, Rs21Sorted, Rs21TwoHashes, Rs21TwoHashesSorted, VoleFast,
-    VoleFastShuffled, VoleLean, VoleLeanShuffled,
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22Sorted, Rr22TwoHashes, Rs21, Rs21Band, Rs21BandSorted, Rs21Bloom,
+    Rs21Sorted, Rs21TwoHashes, VoleFast, VoleFastShuffled, VoleLean, VoleLeanShuffled,
 };
 
 pub(crate) use variants::RR22;

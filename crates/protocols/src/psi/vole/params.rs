@@ -135,9 +135,7 @@ mod tests {
     use super::*;
     use vesica_structures::okvs;
 
-    use crate::psi::vole::{
-        Rr22, Rr22Bloom, Rr22BloomSorted, Rr22TwoHashes, Rs21, Rs21Bloom, Rs21BloomSorted, Rs21TwoHashes, VoleFast,
-    };
+    use crate::psi::vole::{Rr22, Rr22Bloom, Rr22TwoHashes, Rs21, Rs21Bloom, Rs21TwoHashes, VoleFast};
 
     fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
@@ -187,12 +185,9 @@ mod tests {
         fn refusal<V: Variant>(receiver_items: usize, security: Security) -> Unsupported {
             Params::derive::<V>(&request(1000, receiver_items, security)).expect_err("refused")
         }
-        for refused in [
-            refusal::<Rs21Bloom>(1000, Security::Malicious),
-            refusal::<Rs21BloomSorted>(1000, Security::Malicious),
-            refusal::<Rr22Bloom>(1000, Security::Malicious),
-            refusal::<Rr22BloomSorted>(1000, Security::Malicious),
-        ] {
+        for refused in
+            [refusal::<Rs21Bloom>(1000, Security::Malicious), refusal::<Rr22Bloom>(1000, Security::Malicious)]
+        {
             assert!(refused.what.contains("no malicious mode") && refused.mend.contains("semi-honest"), "{refused:?}");
         }
         // 86.6 cells an item, and at most 2^28 in a VOLE.

@@ -340,16 +340,12 @@ vole_variant!(Rs21Band: Rs21, "rs21:okvs=band", okvs::Band, Shuffled, CLUSTERED_
 vole_variant!(Rs21Sorted: Rs21, "rs21:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED => SORTED);
 vole_variant!(Rs21BandSorted: Rs21, "rs21:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED_FOR_PAXOS => BAND, SHUFFLED => SORTED);
 vole_variant!(Rs21TwoHashes: Rs21, "rs21:okvs=2-hash", okvs::Paxos, Shuffled, CLUSTERED_FOR_PAXOS => TWO_HASHES_OF_PAPER);
-vole_variant!(Rs21TwoHashesSorted: Rs21, "rs21:okvs=2-hash,tags=sorted", okvs::Paxos, SortedCoded, CLUSTERED_FOR_PAXOS => TWO_HASHES_OF_PAPER, SHUFFLED => SORTED);
 vole_variant!(Rs21Bloom: Rs21, "rs21:okvs=gbf", okvs::Gbf, Shuffled, CLUSTERED_FOR_PAXOS => BLOOM);
-vole_variant!(Rs21BloomSorted: Rs21, "rs21:okvs=gbf,tags=sorted", okvs::Gbf, SortedCoded, CLUSTERED_FOR_PAXOS => BLOOM, SHUFFLED => SORTED);
 vole_variant!(Rr22Band: Rr22, "rr22:okvs=band", okvs::Band, Shuffled, CLUSTERED => BAND);
 vole_variant!(Rr22Sorted: Rr22, "rr22:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED_FOR_UNSHUFFLED => SORTED);
 vole_variant!(Rr22BandSorted: Rr22, "rr22:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED => BAND, SHUFFLED_FOR_UNSHUFFLED => SORTED);
 vole_variant!(Rr22TwoHashes: Rr22, "rr22:okvs=2-hash", okvs::Paxos, Shuffled, CLUSTERED => TWO_HASHES);
-vole_variant!(Rr22TwoHashesSorted: Rr22, "rr22:okvs=2-hash,tags=sorted", okvs::Paxos, SortedCoded, CLUSTERED => TWO_HASHES, SHUFFLED_FOR_UNSHUFFLED => SORTED);
 vole_variant!(Rr22Bloom: Rr22, "rr22:okvs=gbf", okvs::Gbf, Shuffled, CLUSTERED => BLOOM);
-vole_variant!(Rr22BloomSorted: Rr22, "rr22:okvs=gbf,tags=sorted", okvs::Gbf, SortedCoded, CLUSTERED => BLOOM, SHUFFLED_FOR_UNSHUFFLED => SORTED);
 vole_variant!(VoleFastShuffled: VoleFast, "vole-fast:tags=shuffled", okvs::Clustered, Shuffled, SORTED => SHUFFLED);
 vole_variant!(VoleLeanShuffled: VoleLean, "vole-lean:tags=shuffled", okvs::Band, Shuffled, SORTED => SHUFFLED);
 
@@ -374,11 +370,11 @@ mod tests {
         let (row, paxos) = (Rs21::ENTRY, Rs21TwoHashes::ENTRY);
         assert!(row.deviations.contains(&NO_PAXOS) && !paxos.deviations.contains(&NO_PAXOS));
         assert_eq!(paxos.deviations.iter().filter(|deviation| row.deviations.contains(deviation)).count(), 4);
-        for entry in [paxos, Rs21TwoHashesSorted::ENTRY, Rr22TwoHashes::ENTRY, Rr22TwoHashesSorted::ENTRY] {
+        for entry in [paxos, Rr22TwoHashes::ENTRY] {
             let malicious = entry.mode(Security::Malicious).expect("the bound holds for any table");
             assert!(malicious.leakage.contains(&LARGER_SET_OF_TWO_HASHES) && !malicious.leakage.contains(&LARGER_SET));
         }
-        for entry in [Rs21Bloom::ENTRY, Rs21BloomSorted::ENTRY, Rr22Bloom::ENTRY, Rr22BloomSorted::ENTRY] {
+        for entry in [Rs21Bloom::ENTRY, Rr22Bloom::ENTRY] {
             assert_eq!(entry.modes, [SEMI_HONEST], "{}", entry.id);
         }
     }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use vesica_mpc::inner_product::{self, InnerProduct};
 use vesica_mpc::share_conversion::{BitsParams, BitsToRing, MultiplexParams, Multiplexer};
 use vesica_mpc::tasks::{BitsToRingRequest, InnerProductRequest, MultiplexRequest};
-use vesica_mpc::{gmw, opprf, peqt, share_conversion};
+use vesica_mpc::{OtSource, gmw, opprf, peqt, share_conversion};
 use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
@@ -70,8 +70,8 @@ impl Params {
                 "lower the threshold",
             ));
         }
-        let (carried_bytes, equality) = (8 * columns, peqt::Variant::Cubic);
-        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality };
+        let (carried_bytes, equality, ots) = (8 * columns, peqt::Variant::Cubic, OtSource::Silent);
+        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots };
         let matching = circuit_psi::Params::derive::<O>(&matching)?;
         let len = matching.bins;
         if (valued || groups > 1) && len * groups > MOST_ENTRIES {
