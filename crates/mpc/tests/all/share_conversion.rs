@@ -116,8 +116,13 @@ fn rows_are_multiplied_on_ots_without_lpn() {
     assert_eq!(sender_bytes + receiver_bytes, bytes);
     // Twice 200,000 OTs of 1.875 bytes, their flips, base OTs and trees; five bytes a row.
     assert_eq!(bytes, 2 * (1563 * 240 + 25_000 + 11_808) + 5 * 200_000);
-    let silent = Multiplexer::<u8>::derive(&request).unwrap();
-    assert!(*Multiplexer::<u8>::predicted_bytes(&silent).end() < bytes);
+    // Silent OT sends less where there are many.
+    let many = rows_request(1 << 22, 3, 5, 8);
+    let [silent, without_lpn] = [OtSource::Silent, OtSource::SoftSpoken].map(|source| {
+        let params = MultiplexParams::<u8>::with_ots_from(&many, source).unwrap();
+        *Multiplexer::<u8>::predicted_bytes(&params).end()
+    });
+    assert!(silent < without_lpn);
 }
 
 #[test]
