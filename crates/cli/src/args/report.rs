@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 const HELP: &str = "\
 Examples:
   vesica bench report bench/runs/2026-11-22-papers-xeon-cascade-lake-2core --html page.html
-  vesica bench report bench/runs/2026-11-2* --html page.html --force
+  vesica bench report bench/runs/2026-11-26-p* --html page.html --force
   vesica bench report runs.jsonl --markdown > runs.md
   vesica bench report runs.jsonl --svg plots
 
@@ -16,9 +16,9 @@ The page is one file without anything from elsewhere: it opens from a folder or 
                     sets the sizes, link and prices and sees what the recorded runs would take.
 
 A file of runs has one JSON object a line: {\"name\":\"...\",\"run\":{...}}, where `run` is what `vesica bench --json` printed. \
-                    Lines of other kinds are passed over and counted; a malformed line is an error. A line `- \
-                    processor: ...` of a README.md beside the file names the machine. Times are compared within one \
-                    recording only.";
+                    Lines of other kinds are passed over and counted; a malformed line is an error. The page \
+                    names the machine after the recording's first line or, if that has none, after the line `- \
+                    processor: ...` in a README.md beside the file. Times are compared within one recording only.";
 
 /// `vesica bench report`.
 #[derive(Debug, Args)]

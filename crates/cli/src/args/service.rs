@@ -146,7 +146,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILE", help_heading = "Clients")]
     pub identity: Option<PathBuf>,
     /// The clients that may ask: a file with one public key on each line, as in their .pub files;
-    /// lines that start with # are comments. Either this or --any-client must be given
+    /// lines that start with # are comments. Give either this, --any-client or --insecure-plaintext
     #[arg(long, value_name = "FILE", help_heading = "Clients", required_unless_present_any = ["any_client", "insecure_plaintext"])]
     pub clients: Option<PathBuf>,
     /// Allow a protocol that holds only against clients that follow it (cm25-select). A client with a
@@ -164,8 +164,8 @@ pub struct ServeArgs {
     #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "identity"])]
     pub insecure_plaintext: bool,
     /// How many items each client may ask about in each day, hour or minute of UTC, for example
-    /// 1000/day or 100/hour; dummies count. What was used is kept in a file beside --state. With
-    /// --clients, either this or --no-quota must be given
+    /// 1000/day or 100/hour; dummies count. What was used is kept in a file beside that of --state,
+    /// which must be given, too. Unless you say --any-client, give either this or --no-quota
     #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client", requires = "state", required_unless_present_any = ["no_quota", "any_client"])]
     pub quota: Option<Quota>,
     /// Let each client ask about as many items as it likes: then it can try out all keys that it can
