@@ -127,7 +127,7 @@ Examples:
 
 Each number of the paper stands beside ours with the ratio of ours over theirs. Machine, network and threads of both \
                                 stand above each table. What no recording has is \"not measured\". Without a \
-                                recording, ours are only what formulas say of communication. With several recordings, \
+                                recording, our numbers are bytes alone, which formulas predict. With several recordings, \
                                 all cells of a row are from the first one that has a run for it.
 
 A recording is made by `vesica bench suite`. Tables of a paper have one thread a party, so only such runs count, and only \

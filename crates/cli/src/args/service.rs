@@ -53,8 +53,8 @@ pub struct ServeArgs {
     pub payload_duplicates: String,
     /// How many keys the set has room for. Clients see this number, and not how many keys the table
     /// has. To change it later, start again with --replace-state. By default, a new set has room for
-    /// 1024 keys, or for up to a sixth more keys than a larger table has; clients can then estimate
-    /// how many keys such a table has
+    /// 1024 keys if the table has fewer. Otherwise it has room for up to a sixth more keys than the table
+    /// has, and clients can estimate how many keys that is
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
     pub capacity: Option<u64>,
     /// Keep the prepared set and its secret key in this file. The server then starts again quickly,

@@ -1,4 +1,4 @@
-//! The constants of the cost model. Made by `fit_plan` from the runs of 2026-11-23-plan-xeon-emerald-rapids-16core and 2026-11-26-plan-baselines-xeon-emerald-rapids-16core; do not edit.
+//! The constants of the cost model. Made by `fit_plan` from the runs of 2026-11-23-plan-xeon-emerald-rapids-16core and 2026-11-26-plan-baselines-xeon-emerald-rapids-16core and 2026-11-27-plan-prty20-malicious-xeon-emerald-rapids-16core; do not edit.
 
 use vesica_party::Security;
 
@@ -338,6 +338,30 @@ pub(super) const COSTS: &[Costs] = &[
         },
         receiver_bytes: Surface {
             points: &[(8, 32698), (10, 85170), (12, 308788), (14, 1222432), (16, 4864725), (18, 19434098)],
+            sender_share: 0,
+        },
+        extra_ps: 3575,
+    },
+    Costs {
+        id: "prty20",
+        security: Security::Malicious,
+        work: Work::Vole,
+        micros: Surface {
+            points: &[(8, 20986), (10, 23959), (12, 33615), (14, 71276), (16, 162486), (18, 641926)],
+            sender_share: 198,
+        },
+        round_trips: 546,
+        items_a_round_trip: 48293,
+        sender_kib: Surface {
+            points: &[(8, 16308), (10, 16424), (12, 21304), (14, 30100), (16, 48668), (18, 120380)],
+            sender_share: 474,
+        },
+        receiver_kib: Surface {
+            points: &[(8, 15656), (10, 17172), (12, 22468), (14, 37012), (16, 61164), (18, 152376)],
+            sender_share: 6,
+        },
+        receiver_bytes: Surface {
+            points: &[(8, 118707), (10, 306419), (12, 1084113), (14, 4168093), (16, 16557606), (18, 66088819)],
             sender_share: 0,
         },
         extra_ps: 3575,
