@@ -105,7 +105,9 @@ impl Filter for BloomFilter {
 
     fn attempt(shape: &Shape, tags: &[u128], attempt: u8) -> Option<Self> {
         assert!(tags.len() <= shape.tags, "as many tags as the filter is for");
-        let mut bits = vec![0; shape.bits / 8];
+        // With space for the attempt's number behind them.
+        let mut bits = Vec::with_capacity(Self::bytes(shape));
+        bits.resize(shape.bits / 8, 0);
         shape.positions(&shape.prfs(attempt), tags, |_, bit| bits[bit / 8] |= 1 << (bit % 8));
         Self::new(shape, attempt, bits)
     }

@@ -49,6 +49,7 @@ impl Cells {
         if last_bits > 0 && bytes.last().is_some_and(|last| last >> last_bits != 0) {
             return Err(Malformed::Trailing);
         }
+        bytes.reserve_exact(PADDING);
         bytes.resize(bytes.len() + PADDING, 0);
         Ok(Self { bytes, count, width, attempt })
     }

@@ -2,6 +2,7 @@
 //! how they are made.
 
 use vesica_party::Security;
+use vesica_structures::filters::Kind;
 
 use super::memory::{Coefficients, Footprint, Totals};
 
@@ -45,6 +46,12 @@ const fn of_transfers(row: Footprint) -> Footprint {
     Footprint { totals: Totals::Transfers, ..row }
 }
 
+/// A semi-honest variant that compares by a filter of its tags. By count it takes what its row does,
+/// and the filter.
+const fn filtered(id: &'static str, (kind, tags_per_item): (Kind, usize), coefficients: [[u64; 3]; 2]) -> Footprint {
+    Footprint { totals: Totals::Filter { kind, tags_per_item }, ..row(id, Security::SemiHonest, coefficients) }
+}
+
 const fn coefficients([fixed_kib, per_sender_item, per_receiver_item]: [u64; 3]) -> Coefficients {
     Coefficients { fixed_kib, per_sender_item, per_receiver_item }
 }
@@ -58,11 +65,10 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("cgs22:ot=softspoken", Security::SemiHonest, [[1747, 291, 191], [840, 62, 587]]),
     row("clr17", Security::SemiHonest, [[29037, 415, 97], [4190, 4, 16]]),
     row("cm20", Security::SemiHonest, [[211, 138, 9], [466, 7, 148]]),
-    // By count: up to twice a filter's bytes at the receiver while they come, and once at the sender.
-    row("cm20:compare=bloom", Security::SemiHonest, [[240, 160, 9], [500, 30, 148]]),
-    row("cm20:compare=cuckoo", Security::SemiHonest, [[240, 160, 9], [500, 45, 148]]),
-    row("cm20:compare=fuse", Security::SemiHonest, [[240, 160, 9], [500, 30, 148]]),
-    row("cm20:compare=vacuum", Security::SemiHonest, [[240, 160, 9], [500, 30, 148]]),
+    filtered("cm20:compare=bloom", (Kind::Bloom, 1), [[211, 138, 9], [466, 7, 148]]),
+    filtered("cm20:compare=cuckoo", (Kind::Cuckoo, 1), [[211, 138, 9], [466, 7, 148]]),
+    filtered("cm20:compare=fuse", (Kind::Fuse, 1), [[211, 138, 9], [466, 7, 148]]),
+    filtered("cm20:compare=vacuum", (Kind::Vacuum, 1), [[211, 138, 9], [466, 7, 148]]),
     row("cm25-fast-intersection", Security::SemiHonest, [[32000, 240, 0], [23200, 75, 16]]),
     row("cm25-fast-intersection-repaired", Security::SemiHonest, [[117000, 420, 0], [69000, 290, 16]]),
     row("cm25-fast-setup", Security::SemiHonest, [[32000, 200, 0], [23200, 40, 16]]),
@@ -81,6 +87,8 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("ecdh-ca-cgt12", Security::SemiHonest, [[107, 95, 75], [38, 16, 106]]),
     row("ecdh-ca-hfh99", Security::SemiHonest, [[52, 45, 75], [48, 85, 32]]),
     row("ecdh-hfh99", Security::SemiHonest, [[75, 89, 0], [44, 13, 86]]),
+    filtered("ecdh-hfh99:compare=fuse", (Kind::Fuse, 1), [[75, 92, 0], [44, 13, 86]]),
+    filtered("ecdh-hfh99:compare=vacuum", (Kind::Vacuum, 1), [[75, 92, 0], [44, 13, 86]]),
     row("gmr21", Security::SemiHonest, [[956, 1009, 75], [1229, 1113, 717]]),
     row("gmr21-cardinality", Security::SemiHonest, [[1039, 964, 75], [1194, 1090, 714]]),
     row("gmr21-sum", Security::SemiHonest, [[1053, 1008, 75], [1193, 1113, 714]]),
@@ -94,11 +102,10 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("jsz22-s", Security::SemiHonest, [[1408, 1651, 0], [1291, 1458, 290]]),
     row("jszg24", Security::SemiHonest, [[860, 1510, 44], [673, 1900, 681]]),
     row("kkrt16", Security::SemiHonest, [[1922, 159, 2], [1960, 0, 111]]),
-    // By count, as for cm20, with three tags an item.
-    row("kkrt16:compare=bloom", Security::SemiHonest, [[3500, 190, 12], [2300, 75, 120]]),
-    row("kkrt16:compare=cuckoo", Security::SemiHonest, [[3500, 190, 12], [2300, 115, 120]]),
-    row("kkrt16:compare=fuse", Security::SemiHonest, [[3500, 190, 12], [2300, 75, 120]]),
-    row("kkrt16:compare=vacuum", Security::SemiHonest, [[3500, 190, 12], [2300, 75, 120]]),
+    filtered("kkrt16:compare=bloom", (Kind::Bloom, 3), [[1922, 159, 2], [1960, 0, 111]]),
+    filtered("kkrt16:compare=cuckoo", (Kind::Cuckoo, 3), [[1922, 159, 2], [1960, 0, 111]]),
+    filtered("kkrt16:compare=fuse", (Kind::Fuse, 3), [[1922, 159, 2], [1960, 0, 111]]),
+    filtered("kkrt16:compare=vacuum", (Kind::Vacuum, 3), [[1922, 159, 2], [1960, 0, 111]]),
     row("krtw19", Security::SemiHonest, [[2745, 670, 133], [5379, 359, 161]]),
     row("ltsxq26", Security::Malicious, [[282, 78, 22], [898, 1, 148]]),
     row("ltsxq26", Security::SemiHonest, [[280, 76, 30], [959, 3, 156]]),
@@ -111,6 +118,8 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     row("ltsxq26-circuit", Security::SemiHonest, [[3235, 573, 1798], [3230, 75, 1815]]),
     row("ltsxq26-wide", Security::SemiHonest, [[1004, 163, 185], [2602, 2, 454]]),
     row("oos17", Security::SemiHonest, [[1943, 159, 2], [2174, 0, 91]]),
+    filtered("oos17:compare=fuse", (Kind::Fuse, 3), [[1943, 159, 2], [2174, 0, 91]]),
+    filtered("oos17:compare=vacuum", (Kind::Vacuum, 3), [[1943, 159, 2], [2174, 0, 91]]),
     in_buckets(row("oprf-buckets", Security::SemiHonest, [[3200, 70, 0], [200, 0, 170]])),
     look_up(row("oprf-pir", Security::SemiHonest, [[500, 60, 200], [1300, 16, 260]])),
     row("oprf-rfc9497", Security::Malicious, [[1073, 63, 0], [466, 18, 152]]),
@@ -118,12 +127,18 @@ pub(super) const FOOTPRINTS: &[Footprint] = &[
     in_ciphertexts(row("pepsi", Security::SemiHonest, [[78000, 160, 400], [13000, 75, 600]])),
     row("prty20", Security::Malicious, [[4600, 250, 345], [8500, 0, 560]]),
     row("prty20", Security::SemiHonest, [[2048, 202, 167], [4252, 0, 296]]),
+    filtered("prty20:compare=fuse", (Kind::Fuse, 1), [[2048, 202, 167], [4252, 0, 296]]),
+    filtered("prty20:compare=vacuum", (Kind::Vacuum, 1), [[2048, 202, 167], [4252, 0, 296]]),
     row("pssz15", Security::SemiHonest, [[1487, 203, 0], [1265, 1, 210]]),
+    filtered("pssz15:compare=fuse", (Kind::Fuse, 3), [[1487, 203, 0], [1265, 1, 210]]),
+    filtered("pssz15:compare=vacuum", (Kind::Vacuum, 3), [[1487, 203, 0], [1265, 1, 210]]),
     row("psty19", Security::SemiHonest, [[964, 228, 1853], [1030, 75, 1870]]),
     on_shares(row("psty19-psi", Security::SemiHonest, [[911, 228, 1853], [970, 1, 1853]])),
     on_shares(row("psty19-psi:ot=softspoken", Security::SemiHonest, [[2337, 212, 138], [2364, 0, 133]])),
     row("psty19:ot=softspoken", Security::SemiHonest, [[2339, 212, 138], [2220, 0, 146]]),
     row("psz14", Security::SemiHonest, [[1517, 200, 0], [1610, 0, 200]]),
+    filtered("psz14:compare=fuse", (Kind::Fuse, 3), [[1517, 200, 0], [1610, 0, 200]]),
+    filtered("psz14:compare=vacuum", (Kind::Vacuum, 3), [[1517, 200, 0], [1610, 0, 200]]),
     row("pt26", Security::SemiHonest, [[2360, 245, 214], [2791, 347, 347]]),
     row("ra17", Security::SemiHonest, [[842, 60, 0], [374, 11, 153]]),
     of_transfers(row("rr16", Security::Malicious, [[400, 60, 4], [400, 4, 80]])),

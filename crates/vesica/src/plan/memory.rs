@@ -14,6 +14,7 @@ use vesica_party::{Role, Security};
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_protocols::tasks::Extent;
 use vesica_structures::fields::{Cell, Gf64};
+use vesica_structures::filters::Kind;
 
 use super::Workload;
 use super::footprints::FOOTPRINTS;
@@ -62,6 +63,14 @@ pub enum Totals {
     /// Not at all: both sides hold what some transfers give at a time, whose number is not in a line on the
     /// number of items.
     Transfers,
+    /// Not at all: the receiver holds a filter of the sender's tags, whose length is not in a line on the
+    /// number of items.
+    Filter {
+        /// The filter.
+        kind: Kind,
+        /// Tags of an item of the sender.
+        tags_per_item: usize,
+    },
 }
 
 /// What one side allocates.
@@ -133,6 +142,7 @@ impl Coefficients {
 mod tests {
     use vesica_party::CostClass;
     use vesica_structures::facts::{FailureEvent, Unsupported};
+    use vesica_structures::filters::Demand;
     use vesica_structures::okvs::{Gbf, Okvs, Paxos};
 
     use super::*;
@@ -188,6 +198,40 @@ mod tests {
         of("rr22:okvs=2-hash", Paxos::table_len, Security::Malicious, 64);
         of("rs21:okvs=gbf", Gbf::table_len, Security::SemiHonest, 64);
         of("rr22:okvs=gbf", Gbf::table_len, Security::SemiHonest, 64);
+    }
+
+    /// While its space grows, a filter is there twice at the receiver, beside a tag for each item.
+    /// The sender holds its items, and up to 35 bytes a tag: in buckets and sorted, or sorted beside
+    /// what a binary fuse filter is made of. The length of a cuckoo filter doubles between the last
+    /// two numbers of items.
+    #[test]
+    fn filters_are_within_the_prediction() {
+        for (id, kind, tags_per_item) in [
+            ("cm20:compare=bloom", Kind::Bloom, 1),
+            ("ecdh-hfh99:compare=fuse", Kind::Fuse, 1),
+            ("kkrt16:compare=cuckoo", Kind::Cuckoo, 3),
+            ("oos17:compare=vacuum", Kind::Vacuum, 3),
+            ("prty20:compare=vacuum", Kind::Vacuum, 1),
+            ("pssz15:compare=vacuum", Kind::Vacuum, 3),
+            ("psz14:compare=fuse", Kind::Fuse, 3),
+        ] {
+            for (senders, receivers) in
+                [(1 << 10, 1 << 20), (1 << 20, 1 << 10), (1 << 20, 1 << 20), (1_300_000, 1 << 16), (1_400_000, 1 << 16)]
+            {
+                let extent = Extent::new(senders, receivers, Security::SemiHonest);
+                let workload = task::tests::workload("intersect", extent);
+                let Memory { sender, receiver } = memory(id, workload.workload()).expect("a row");
+                let tags = tags_per_item * senders;
+                let demand = Demand { tags, look_ups: receivers, error_bits: FailureEvent::TagCollision.bits() };
+                let filter = kind.bytes(&demand).expect("served") as u64;
+                assert!(receiver > PROCESS_MEMORY + 2 * filter + 16 * receivers as u64, "{id}: {receiver}");
+                assert!(sender > PROCESS_MEMORY + (16 * senders + 35 * tags) as u64, "{id}: {sender}");
+                // Its row's, but for the filter and a few bytes an item.
+                let row = memory(split(id).0, workload.workload()).expect("a row");
+                assert!(receiver < row.receiver + 2 * filter + (1 << 20), "{id}: {receiver}");
+                assert!(sender < row.sender + (4 * senders + (1 << 20)) as u64, "{id}: {sender}");
+            }
+        }
     }
 
     /// A row that computes on shares takes an inner product for each total.

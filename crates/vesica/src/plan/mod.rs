@@ -716,7 +716,8 @@ mod tests {
         for (name, mend) in [
             ("rr22:okvs=paxos", "okvs=band"),
             ("rr22:hash=sha", "okvs=clustered"),
-            ("ecdh-hfh99:okvs=band", "ecdh-hfh99"),
+            ("hfh99-x25519:okvs=band", "hfh99-x25519"),
+            ("ecdh-hfh99:okvs=band", "compare=vacuum"),
         ] {
             let failure = id(name).expect_err("no such variant");
             assert!(failure.code == code::REFUSED && failure.mend.contains(mend), "{failure}");

@@ -356,7 +356,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             | Totals::InCiphertexts
             | Totals::Cells
             | Totals::Labels
-            | Totals::Transfers => (64 * columns, columns * INNER_PRODUCT_BYTES),
+            | Totals::Transfers
+            | Totals::Filter { .. } => (64 * columns, columns * INNER_PRODUCT_BYTES),
         };
         items.saturating_mul(per_item).saturating_add(fixed)
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use vesica_party::service::Service;
 use vesica_party::{Abort, Channel, Role, Security};
+use vesica_protocols::psi::finish::compare::filter_bytes;
 use vesica_protocols::psi::gbf::{dcw13, rr16};
 use vesica_protocols::recurrent::oprf_buckets::OprfBuckets;
 use vesica_protocols::recurrent::oprf_pir;
@@ -242,6 +243,11 @@ impl Job for IntersectJob {
                     Security::Malicious => rr16::Params::derive(&request).map(|params| params.numbers.transfers),
                 };
                 transfers.map(|transfers| BYTES_PER_TRANSFER * transfers as u64)
+            }
+            (Totals::Filter { kind, tags_per_item }, Role::Receiver) => {
+                // Twice, while its space grows.
+                let tags = extent.sender_items.saturating_mul(tags_per_item);
+                filter_bytes(kind, tags, extent.receiver_items).map(|bytes| 2 * bytes)
             }
             _ => return line,
         };

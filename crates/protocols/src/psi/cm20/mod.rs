@@ -72,7 +72,7 @@ pub struct Cm20<C = List>(PhantomData<fn() -> C>);
 const ENTRY: Entry = Entry {
     id: "cm20",
     aliases: &[],
-    variants: &[compare::choice(&[LIST, compare::BLOOM, compare::CUCKOO, compare::VACUUM, compare::FUSE])],
+    variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE, compare::BLOOM, compare::CUCKOO])],
     task: Intersect::NAME,
     paper: Paper {
         key: "CM20",
@@ -113,7 +113,14 @@ const SORTED_TAGS: &str = "Tags are sorted on all bits and Golomb-Rice coded.";
 /// What makes way for a filter.
 const LIST: ChoiceValue = compare::list(&[SORTED_TAGS]);
 
-const ENTRIES: [Entry; 5] = compared_entries!("cm20", ENTRY, LIST);
+const ENTRIES: [Entry; 5] = compared_entries!(
+    ENTRY,
+    LIST,
+    "cm20:compare=vacuum" => compare::VACUUM,
+    "cm20:compare=fuse" => compare::FUSE,
+    "cm20:compare=bloom" => compare::BLOOM,
+    "cm20:compare=cuckoo" => compare::CUCKOO,
+);
 
 impl<C: Comparison> Protocol for Cm20<C> {
     const ENTRY: Entry = ENTRIES[C::PLACE];

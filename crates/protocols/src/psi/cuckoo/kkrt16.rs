@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use vesica_mpc::code_oprf::{Kkrt16 as Oprf, PseudoRandom};
-use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::filters;
 
-use super::{Chunks, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
+use super::{Chunks, LIST, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
 use crate::psi::finish::compare::{self, Comparison, List, compared_entries};
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
@@ -19,7 +19,7 @@ pub struct Kkrt16<C = List>(PhantomData<fn() -> C>);
 const ENTRY: Entry = Entry {
     id: "kkrt16",
     aliases: &[],
-    variants: &[compare::choice(&[LIST, compare::BLOOM, compare::CUCKOO, compare::VACUUM, compare::FUSE])],
+    variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE, compare::BLOOM, compare::CUCKOO])],
     task: Intersect::NAME,
     paper: <Oprf as Protocol>::ENTRY.paper,
     status: Status::Sound,
@@ -37,10 +37,14 @@ const ENTRY: Entry = Entry {
     modes: &[Mode::semi_honest(Rounds::exactly(5), <Oprf as Protocol>::ENTRY.modes[0].assumptions, &[SIZES])],
 };
 
-/// What makes way for a filter.
-const LIST: ChoiceValue = compare::list(&[SORTED_TAGS, PAYLOADS, ONE_LEARNS]);
-
-const ENTRIES: [Entry; 5] = compared_entries!("kkrt16", ENTRY, LIST);
+const ENTRIES: [Entry; 5] = compared_entries!(
+    ENTRY,
+    LIST,
+    "kkrt16:compare=vacuum" => compare::VACUUM,
+    "kkrt16:compare=fuse" => compare::FUSE,
+    "kkrt16:compare=bloom" => compare::BLOOM,
+    "kkrt16:compare=cuckoo" => compare::CUCKOO,
+);
 
 impl<C: Comparison> Paper for Kkrt16<C> {
     type Code = PseudoRandom;

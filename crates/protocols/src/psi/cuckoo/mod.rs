@@ -48,8 +48,13 @@
 //! under a salt, and sets must be fixed before the set-up, in which it comes. Where a string is one chunk
 //! (`kkrt16`, `oos17`) the transfer's value is the tag itself.
 //!
-//! `kkrt16` may send a filter of its tags on arrow 2 instead ([`finish::compare`](crate::psi::finish::compare)), as PsiBench does
-//! (section 5.2). It holds all three tags of each item; the receiver looks up one an item.
+//! # Compared by a filter
+//!
+//! Arrow 2 may carry a filter of the tags instead of their list
+//! ([`finish::compare`](crate::psi::finish::compare)), as in PsiBench (section 5.2). It holds all three
+//! tags of each item, and the receiver looks up one an item, without regard to its bin, as it
+//! searches the list. A tag is 128 bits of a random oracle at an input that has the bin in it: to a
+//! look-up, tags of other bins are random.
 
 mod kkrt16;
 mod messages;
@@ -66,7 +71,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::code_oprf::Code;
-use vesica_party::{Entry, Protocol};
+use vesica_party::{ChoiceValue, Entry, Protocol};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::filters;
 
@@ -79,6 +84,7 @@ pub use psz14::Psz14;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::psi::finish::compare;
 use crate::tasks::{Intersect, IntersectRequest};
 
 /// What a paper of this folder says of its own.
@@ -186,6 +192,8 @@ const SORTED_TAGS: &str = "The three lists of values are sorted together and Gol
 const HASHED_SUMS: &str = "A tag is a hash of a bin and the sum of its chunks' values, instead of the sum: sums of many \
                            strings in a bin depend on each other, which leaves the papers' argument a gap where the \
                            sender's set is much the larger one.";
+/// What makes way for a filter.
+const LIST: ChoiceValue = compare::list(&[SORTED_TAGS, PAYLOADS, ONE_LEARNS]);
 const PAYLOADS: &str = "A payload travels three times, once under each tag of its item.";
 const ONE_LEARNS: &str = "Both do not learn: which of an item's tags came back would say where the \
                                      receiver put the item.";

@@ -123,6 +123,24 @@ mod tests {
         assert_eq!([bits::<Bloom>(), bits::<Cuckoo>(), bits::<Vacuum>(), bits::<Fuse>()], [89, 86, 69, 69]);
     }
 
+    /// What travels on arrow 2 changes nothing of a row's bins, strings and transfers.
+    #[test]
+    fn filters_change_the_tags_alone() {
+        fn check<List: Paper, Filtered: Paper>() {
+            for request in [request(1 << 10, 1 << 16), request(1 << 16, 1 << 10), request(1, 1)] {
+                let [list, filtered] = [Params::derive::<List>(&request), Params::derive::<Filtered>(&request)]
+                    .map(|params| params.expect("served"));
+                assert_eq!((list.bins, list.strings), (filtered.bins, filtered.strings));
+                assert_eq!((list.oprf, list.oprf_bytes), (filtered.oprf, filtered.oprf_bytes));
+                assert_eq!((list.finish.tags(), filtered.finish.tag_bits), (filtered.finish.tags(), 128));
+            }
+        }
+        check::<Psz14, Psz14<Vacuum>>();
+        check::<Pssz15, Pssz15<Fuse>>();
+        check::<Kkrt16, Kkrt16<Cuckoo>>();
+        check::<Oos17, Oos17<Vacuum>>();
+    }
+
     /// Strings that two different items of a run share with probability `2^-41` at most.
     #[test]
     fn strings_are_as_long_as_the_sets_ask() {
@@ -131,11 +149,11 @@ mod tests {
                 let request = request(1 << sender_bits, 1 << receiver_bits);
                 let bits = |strings: Strings| strings.chunks.string_bits();
                 let bins = cuckoo_bins(request.receiver_items, 43).unwrap();
-                assert!(bits(Psz14::strings(&request, bins).unwrap()) >= 41 + sender_bits + receiver_bits);
-                let right = bits(Pssz15::strings(&request, bins).unwrap()) - 2;
+                assert!(bits(<Psz14>::strings(&request, bins).unwrap()) >= 41 + sender_bits + receiver_bits);
+                let right = bits(<Pssz15>::strings(&request, bins).unwrap()) - 2;
                 assert!(f64::from(right) + (bins as f64).log2() >= f64::from(41 + sender_bits + receiver_bits));
                 assert!(2 * right + 3 >= 4 * receiver_bits + 43);
-                assert!(bits(Oos17::strings(&request, bins).unwrap()) > 41 + sender_bits);
+                assert!(bits(<Oos17>::strings(&request, bins).unwrap()) > 41 + sender_bits);
             }
         }
     }

@@ -10,10 +10,12 @@
 //! A filter is a function of the set of the sender's tags, so that the receiver learns no more from it
 //! than from their list, the attempt that succeeded included. Against a corrupt sender it is not as
 //! good: whoever evaluates the function can put cells together that serve more items than it declared.
-//! So only rows for semi-honest senders have the choice.
+//! So only semi-honest modes have the choice.
 //!
 //! A row that offers it has the parameter `C`: [`Comparison`], asks [`Params::with_filter`](super::Params),
-//! and takes its entries from `compared_entries!`.
+//! and takes its entries from `compared_entries!`. It may offer the first values alone.
+//!
+//! docs/parameters/filters.md says which rows offer it, and why others do not.
 
 use std::ops::RangeInclusive;
 
@@ -52,24 +54,24 @@ macro_rules! comparisons {
 comparisons! {
     /// The list of tags, the default.
     List = 0, None;
-    /// A Bloom filter.
-    Bloom = 1, Some(Kind::Bloom);
-    /// A cuckoo filter.
-    Cuckoo = 2, Some(Kind::Cuckoo);
     /// A vacuum filter.
-    Vacuum = 3, Some(Kind::Vacuum);
+    Vacuum = 1, Some(Kind::Vacuum);
     /// A binary fuse filter.
-    Fuse = 4, Some(Kind::Fuse);
+    Fuse = 2, Some(Kind::Fuse);
+    /// A Bloom filter.
+    Bloom = 3, Some(Kind::Bloom);
+    /// A cuckoo filter.
+    Cuckoo = 4, Some(Kind::Cuckoo);
 }
 
 /// The choice; its first value is the row's, with what the row says of its list of tags.
-pub(crate) const fn choice(values: &'static [ChoiceValue; 5]) -> Choice {
+pub(crate) const fn choice(values: &'static [ChoiceValue]) -> Choice {
     Choice { name: "compare", what: "What the receiver compares its tags with.", values }
 }
 
 /// The first value, for a row that says `deviations` of its list of tags.
 pub(crate) const fn list(deviations: &'static [&'static str]) -> ChoiceValue {
-    ChoiceValue::new("list", "The list of the sender's tags.").deviating(deviations)
+    ChoiceValue::new("list", "The list of the sender's tags, sorted and Golomb-Rice coded.").deviating(deviations)
 }
 
 const SEMI_HONEST_SENDER: &str = "With a filter the sender must be semi-honest: a corrupt one can make a filter that \
@@ -90,13 +92,6 @@ macro_rules! filter_value {
     };
 }
 
-filter_value!(BLOOM, "bloom", "A Bloom filter: about 90 bits a tag at 2^20 look-ups.", "a Bloom filter");
-filter_value!(
-    CUCKOO,
-    "cuckoo",
-    "A cuckoo filter: about 69 to 137 bits a tag at 2^20 look-ups, for its length is a power of two.",
-    "a cuckoo filter (Fan et al., CoNEXT 2014)"
-);
 filter_value!(
     VACUUM,
     "vacuum",
@@ -109,28 +104,40 @@ filter_value!(
     "A binary fuse filter: about 70 bits a tag at 2^20 look-ups.",
     "a binary fuse filter (Graf, Lemire, JEA 2022)"
 );
+filter_value!(BLOOM, "bloom", "A Bloom filter: about 90 bits a tag at 2^20 look-ups.", "a Bloom filter");
+filter_value!(
+    CUCKOO,
+    "cuckoo",
+    "A cuckoo filter: about 69 to 137 bits a tag at 2^20 look-ups, for its length is a power of two.",
+    "a cuckoo filter (Fan et al., CoNEXT 2014)"
+);
 
-/// The five entries of a row, by the places of their comparisons: `$row` is that of the list, of which
-/// `$list` is the choice's first value.
+/// The entries of a row, by the places of their comparisons: `$row` is that of the list, of which
+/// `$list` is the choice's first value. Then follow the ids of its variants, each with its value.
 macro_rules! compared_entries {
-    ($id:literal, $row:expr, $list:expr) => {
+    ($row:expr, $list:expr, $($id:literal => $filter:expr),+ $(,)?) => {
         [
             $row,
-            $crate::psi::finish::compare::compared_entries!(@ $id, "bloom", $row, $list, BLOOM),
-            $crate::psi::finish::compare::compared_entries!(@ $id, "cuckoo", $row, $list, CUCKOO),
-            $crate::psi::finish::compare::compared_entries!(@ $id, "vacuum", $row, $list, VACUUM),
-            $crate::psi::finish::compare::compared_entries!(@ $id, "fuse", $row, $list, FUSE),
+            $($row.variant(
+                $id,
+                vesica_party::deviations![$row.deviations, $list => $filter],
+                match $filter.modes {
+                    Some(modes) => modes,
+                    None => $row.modes,
+                },
+            ),)+
         ]
-    };
-    (@ $id:literal, $value:literal, $row:expr, $list:expr, $filter:ident) => {
-        $row.variant(
-            concat!($id, ":compare=", $value),
-            vesica_party::deviations![$row.deviations, $list => $crate::psi::finish::compare::$filter],
-            $row.modes,
-        )
     };
 }
 pub(crate) use compared_entries;
+
+/// Bytes of the filter of so many tags of the sender, of which the receiver asks `look_ups` times.
+///
+/// # Errors
+/// If no filter is derived for these sizes.
+pub fn filter_bytes(kind: Kind, tags: usize, look_ups: usize) -> Result<u64, Unsupported> {
+    Filter::new(kind, tags, look_ups).map(|filter| filter.bytes as u64)
+}
 
 /// A filter on arrow 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,10 +174,15 @@ impl Filter {
     /// Step 1 of the receiver: the numbers of its tags that are in the filter, ascending.
     pub(super) fn receive<S: Stream<Element = u8>>(&self, tags: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
         let phase = ch.phase(Phase::Masks);
-        let mut bytes = Vec::new();
+        let mut bytes: Vec<u8> = Vec::new();
         while bytes.len() < self.bytes {
             let arrived = bytes.len();
-            bytes.resize(self.bytes.min(arrived + BYTES_AT_A_TIME), 0);
+            let due = self.bytes.min(arrived + BYTES_AT_A_TIME);
+            if due > bytes.capacity() {
+                // Twice as many as have come, and no more than there will be.
+                bytes.reserve_exact(self.bytes.min(due.max(2 * arrived)) - arrived);
+            }
+            bytes.resize(due, 0);
             ch.recv_stream::<S>(bytes.get_mut(arrived..).unwrap_or_default())?;
         }
         drop(phase);

@@ -1,10 +1,12 @@
 //! The figure around a pseudo-random function that both sides know.
 
+use vesica_party::variants::with_variants;
 use vesica_party::{Abort, Entry, Resistance, Role, Security, Step, Stream, Task};
-use vesica_structures::filters::Kind;
+use vesica_structures::filters::{Demand, Kind};
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{try_two_party, two_party};
 
+use super::compare::filter_bytes;
 use super::{Arrows, Params, Receiver, Sender, StoredOutputs};
 use crate::tags::{TagCoding, tag_bits};
 use crate::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
@@ -164,13 +166,103 @@ fn a_malformed_filter_is_refused() {
     }
 }
 
+/// A look-up errs with `2^-42` over the number of look-ups, 42 being the tags' share of the budget: of
+/// a filter that is asked once, this is as much as a run's filter has.
+#[test]
+fn all_look_ups_of_a_run_share_the_budget_of_the_tags() {
+    for kind in Kind::ALL {
+        for (look_ups, log) in [(1, 0), (2, 1), (1000, 10), (1 << 16, 16), ((1 << 16) + 1, 17), (1 << 20, 20)] {
+            let tags = 3000;
+            let asked_once = |error_bits| kind.bytes(&Demand { tags, look_ups: 1, error_bits }).expect("served") as u64;
+            let of_run = filter_bytes(kind, tags, look_ups).expect("served");
+            assert_eq!(of_run, asked_once(42 + log), "{kind:?}, {look_ups} look-ups");
+            assert!(of_run > asked_once(41 + log), "{kind:?}: a bit less is shorter");
+        }
+    }
+}
+
+/// It holds all of the sender's tags, and is asked for each of the receiver's items.
+#[test]
+fn a_filter_is_as_long_as_the_senders_tags_and_the_receivers_items_ask() {
+    for kind in Kind::ALL {
+        for (sender_items, receiver_items) in [(1000, 50_000), (50_000, 1000), (20_000, 20_000)] {
+            for tags_per_item in [1, 3] {
+                let security = Security::SemiHonest;
+                let request =
+                    IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false };
+                let params = Params::new(&request, 60, TagCoding::SortedCoded).with_tags_per_item(tags_per_item);
+                let params = params.and_then(|params| params.with_filter(Some(kind))).expect("served");
+                let demand = Demand { tags: tags_per_item * sender_items, look_ups: receiver_items, error_bits: 42 };
+                let bytes = kind.bytes(&demand).expect("served") as u64;
+                assert_eq!(params.predicted_bytes(), bytes..=bytes, "{kind:?}: {demand:?}");
+                assert_eq!((params.tags(), params.tag_bits), (tags_per_item * sender_items, 128));
+            }
+        }
+        let request = IntersectRequest {
+            sender_items: 10,
+            receiver_items: 10,
+            security: Security::SemiHonest,
+            payload_bytes: 0,
+            both_learn: false,
+        };
+        let list = Params::new(&request, 60, TagCoding::SortedCoded);
+        assert_eq!(list.clone().with_filter(None).expect("the list"), list);
+    }
+}
+
+/// Longer than what is received at a time.
+#[test]
+fn a_long_filter_comes_in_pieces() {
+    let request = IntersectRequest {
+        sender_items: 100_000,
+        receiver_items: 100,
+        security: Security::SemiHonest,
+        payload_bytes: 0,
+        both_learn: false,
+    };
+    let params = Params::new(&request, 60, TagCoding::SortedCoded).with_filter(Some(Kind::Vacuum)).expect("served");
+    assert!(*params.predicted_bytes().end() > 2 << 18, "three pieces");
+    check(&params, 40);
+}
+
 /// A corrupt sender can make a filter that serves too many items.
 #[test]
-fn only_rows_for_semi_honest_senders_offer_filters() {
-    let offers = |entry: &&Entry| entry.variants.iter().any(|choice| choice.name == "compare");
-    let entries: Vec<&Entry> = crate::registry::entries().filter(offers).collect();
-    assert!(entries.iter().map(|entry| entry.id).eq(["kkrt16", "cm20"]));
+fn filters_are_for_semi_honest_senders() {
+    let is_filtered = |entry: &&Entry| entry.id.contains("compare=");
+    let all = with_variants(crate::registry::intersect().iter().copied()).map(|row| row.entry());
+    let entries: Vec<&Entry> = all.filter(is_filtered).collect();
+    let mut rows: Vec<&str> = entries.iter().map(|entry| entry.row_id()).collect();
+    rows.dedup();
+    assert_eq!(rows, ["ecdh-hfh99", "psz14", "pssz15", "kkrt16", "oos17", "cm20", "prty20"]);
     for mode in entries.iter().flat_map(|entry| entry.modes) {
         assert_eq!((mode.security, mode.corrupt_sender), (Security::SemiHonest, Resistance::SemiHonest));
+    }
+}
+
+/// What goes by the places of a list, or is for malicious parties, has no filter, in any row.
+#[test]
+fn requests_that_a_filter_cannot_serve_are_refused_with_a_mend() {
+    let plain = IntersectRequest {
+        sender_items: 10,
+        receiver_items: 10,
+        security: Security::SemiHonest,
+        payload_bytes: 0,
+        both_learn: false,
+    };
+    for row in with_variants(crate::registry::intersect().iter().copied()) {
+        let id = row.entry().id;
+        if !id.contains("compare=") {
+            continue;
+        }
+        assert!(row.predicted_bytes(&plain).is_ok(), "{id}");
+        for (request, mend) in [
+            (IntersectRequest { payload_bytes: 4, ..plain }, "compare=list"),
+            // Rows with several tags an item refuse that of their list as well.
+            (IntersectRequest { both_learn: true, ..plain }, "let only the receiver learn"),
+            (IntersectRequest { security: Security::Malicious, ..plain }, "semi-honest"),
+        ] {
+            let refusal = row.predicted_bytes(&request).expect_err("refused");
+            assert!(refusal.mend.contains(mend), "{id}: {refusal}");
+        }
     }
 }

@@ -32,6 +32,9 @@
 //! The receiver runs at most `ecdh::CHUNKS_IN_FLIGHT` chunks ahead of the sender's answers, and the
 //! sender blinds its own items between two answers: both compute all the time and neither streams
 //! against the other.
+//!
+//! `ecdh-hfh99` may send a filter of the tags on arrow 3 instead of their list
+//! ([`finish::compare`](crate::psi::finish::compare)).
 
 mod messages;
 mod oprf;
@@ -42,8 +45,9 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
+use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::filters;
 
 pub use params::Params;
 pub use receiver::Receiver;
@@ -52,6 +56,7 @@ pub use sender::Sender;
 use crate::ecdh::secp256k1::ASSUMPTIONS as SECP256K1_ASSUMPTIONS;
 use crate::ecdh::x25519::{ASSUMPTIONS as X25519_ASSUMPTIONS, X25519};
 use crate::ecdh::{self, Exponent};
+use crate::psi::finish::compare::{self, Comparison, List, compared_entries};
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -70,6 +75,8 @@ pub trait Variant: Send + Sync + 'static {
     const DOMAIN: &'static [u8];
     /// The exponents of the group.
     type Exponent: Exponent;
+    /// The filter that travels instead of the list of tags.
+    const FILTER: Option<filters::Kind> = None;
 }
 
 /// An encoded point of a row.
@@ -103,29 +110,38 @@ const OWN_BLINDING: &str = "The receiver takes its own blinding off a doubly bli
 const TAGS: &str = "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice \
                     coded.";
 
-/// `ecdh-hfh99`: Ristretto255.
+/// `ecdh-hfh99`: Ristretto255, and what its tags are compared with.
 #[derive(Clone, Copy, Debug)]
-pub enum Ristretto {}
+pub struct Ristretto<C = List>(PhantomData<fn() -> C>);
 
-impl Variant for Ristretto {
-    const ENTRY: Entry = Entry {
-        id: "ecdh-hfh99",
-        aliases: &["hfh99", "ecdh", "dh-psi"],
-        variants: &[],
-        task: Intersect::NAME,
-        paper: PAPER,
-        status: Status::Recommended,
-        cost: CostClass::GroupOperations,
-        map_and_compare: Some(styles::DH_PSI),
-        deviations: &[
-            "An elliptic curve group (Ristretto255) instead of the integers modulo a prime.",
-            OWN_BLINDING,
-            TAGS,
-        ],
-        modes: &[Mode::semi_honest(Rounds::exactly(3), ecdh::DIGEST_ASSUMPTIONS, &[SIZES])],
-    };
+const ENTRY: Entry = Entry {
+    id: "ecdh-hfh99",
+    aliases: &["hfh99", "ecdh", "dh-psi"],
+    variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE])],
+    task: Intersect::NAME,
+    paper: PAPER,
+    status: Status::Recommended,
+    cost: CostClass::GroupOperations,
+    map_and_compare: Some(styles::DH_PSI),
+    deviations: &["An elliptic curve group (Ristretto255) instead of the integers modulo a prime.", OWN_BLINDING, TAGS],
+    modes: &[Mode::semi_honest(Rounds::exactly(3), ecdh::DIGEST_ASSUMPTIONS, &[SIZES])],
+};
+
+/// What makes way for a filter.
+const LIST: ChoiceValue = compare::list(&[TAGS]);
+
+const ENTRIES: [Entry; 3] = compared_entries!(
+    ENTRY,
+    LIST,
+    "ecdh-hfh99:compare=vacuum" => compare::VACUUM,
+    "ecdh-hfh99:compare=fuse" => compare::FUSE,
+);
+
+impl<C: Comparison> Variant for Ristretto<C> {
+    const ENTRY: Entry = ENTRIES[C::PLACE];
     const DOMAIN: &'static [u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
     type Exponent = curve25519_dalek::Scalar;
+    const FILTER: Option<filters::Kind> = C::FILTER;
 }
 
 /// `hfh99-x25519`: Curve25519 by u-coordinates.

@@ -25,7 +25,7 @@ impl Params {
         <Hfh99<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let tag_bits = tags::tag_bits(request.sender_items, request.receiver_items);
-        let finish = finish::Params::new(request, tag_bits, TagCoding::SortedCoded);
+        let finish = finish::Params::new(request, tag_bits, TagCoding::SortedCoded).with_filter(V::FILTER)?;
         Ok(Self { point_bytes: size_of::<PointOf<V>>(), finish })
     }
 

@@ -70,6 +70,12 @@
 //! cannot be encoded stops the run: no party can choose the salt, so that the probability is that of the budget for
 //! any set of the receiver's, and the sender learns nothing from it.
 //!
+//! # Compared by a filter
+//!
+//! In the semi-honest mode arrow 3 may carry a filter of the tags instead of their list
+//! ([`finish::compare`](crate::psi::finish::compare)). The malicious mode has none: there the simulator
+//! takes an item of the sender for each tag of the list, and a filter may serve more.
+//!
 //! | paper | here | what |
 //! |---|---|---|
 //! | receiver; sender | [`Receiver`], `Y`; [`Sender`], `X` | who encodes its set, and learns; who evaluates |
@@ -97,6 +103,7 @@ use std::ops::RangeInclusive;
 
 use vesica_party::{Entry, Protocol};
 use vesica_structures::facts::Unsupported;
+use vesica_structures::filters;
 use vesica_structures::okvs::Okvs;
 
 pub(crate) use messages::MESSAGES;
@@ -114,6 +121,8 @@ pub trait Variant: Send + Sync + 'static {
     const ENTRY: Entry;
     /// The table.
     type Okvs: Okvs;
+    /// The filter that travels instead of the list of tags. Only for rows without a malicious mode.
+    const FILTER: Option<filters::Kind> = None;
 }
 
 /// The protocol of row `V`.

@@ -58,7 +58,7 @@ impl Params {
             transfers: OtExtension::derive(&correlation)?,
             // The table's shape does not depend on its seed.
             parts: V::Okvs::new(receiver_items, ENCODING_BITS, 0)?.parts(),
-            finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded),
+            finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded).with_filter(V::FILTER)?,
         })
     }
 

@@ -1,5 +1,7 @@
 //! The row and its variants.
 
+use std::marker::PhantomData;
+
 use vesica_mpc::code_oprf::Oos17;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
@@ -7,9 +9,10 @@ use vesica_party::{
     assumptions, deviations,
 };
 use vesica_structures::facts::Paper;
-use vesica_structures::okvs;
+use vesica_structures::{filters, okvs};
 
 use super::Variant;
+use crate::psi::finish::compare::{self, Comparison, List, compared_entries};
 use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
@@ -59,46 +62,69 @@ const MODES: &[Mode] = &[
     },
 ];
 
-/// `prty20`: the two-hash table.
+/// `prty20`: the two-hash table, and what tags are compared with.
 #[derive(Clone, Copy, Debug)]
-pub enum Paxos {}
+pub struct Paxos<C = List>(PhantomData<fn() -> C>);
 
-impl Variant for Paxos {
-    const ENTRY: Entry = Entry {
-        id: "prty20",
-        aliases: &["paxos"],
-        variants: &[Choice {
+const ENTRY: Entry = Entry {
+    id: "prty20",
+    aliases: &["paxos"],
+    variants: &[
+        Choice {
             name: "okvs",
             what: "The table that encodes the receiver's items.",
             values: &[TWO_HASHES, CLUSTERED, BAND],
-        }],
-        task: Intersect::NAME,
-        paper: Paper {
-            key: "PRTY20",
-            title: "PSI from PaXoS: Fast, Malicious Private Set Intersection",
-            reference: "Pinkas, Rosulek, Trieu, Yanai. EUROCRYPT 2020, ePrint 2020/193",
         },
-        status: Status::Sound,
-        cost: CostClass::Symmetric,
-        map_and_compare: Some(styles::PRTY20),
-        deviations: &[
-            TWO_HASH_BINS,
-            "Semi-honest mode: the identity instead of a linear code: H_1 gives as many random bits as a row has, by \
-             the binomial sum of bitwise AND. H_2 takes the row and 64 bits of a hash of the item, instead of row and \
-             item; H_1 is AES in the way of Matyas, Meyer and Oseas under four keys of the run; one salt of the \
-             sender gives all keys.",
-            "Malicious mode: H_1 gives 192 bits, and the code is the BCH code [1023, 377, 168], shortened to [838, 192, \
-             168]: 40 more than 128 for the bits of s that a corrupt receiver guesses right in the check. The check \
-             has one linear combination over GF(2^128), hidden by 128 more rows with random words, at a point that the \
-             sender draws when all corrections have come, instead of a coin toss. A salt that both \
-             sides toss gives all keys. Tags have 128 bits.",
-            "The w OTs of keys are themselves extended from 128 (SoftSpokenOT).",
-            "Tags are sorted on all bits and Golomb-Rice coded.",
-        ],
-        modes: MODES,
-    };
+        compare::choice(&[LIST, VACUUM, FUSE]),
+    ],
+    task: Intersect::NAME,
+    paper: Paper {
+        key: "PRTY20",
+        title: "PSI from PaXoS: Fast, Malicious Private Set Intersection",
+        reference: "Pinkas, Rosulek, Trieu, Yanai. EUROCRYPT 2020, ePrint 2020/193",
+    },
+    status: Status::Sound,
+    cost: CostClass::Symmetric,
+    map_and_compare: Some(styles::PRTY20),
+    deviations: &[
+        TWO_HASH_BINS,
+        "Semi-honest mode: the identity instead of a linear code: H_1 gives as many random bits as a row has, by \
+         the binomial sum of bitwise AND. H_2 takes the row and 64 bits of a hash of the item, instead of row and \
+         item; H_1 is AES in the way of Matyas, Meyer and Oseas under four keys of the run; one salt of the \
+         sender gives all keys.",
+        MALICIOUS_MODE,
+        "The w OTs of keys are themselves extended from 128 (SoftSpokenOT).",
+        SORTED_TAGS,
+    ],
+    modes: MODES,
+};
+
+/// The entries of the two-hash table.
+const ENTRIES: [Entry; 3] = compared_entries!(
+    ENTRY,
+    LIST,
+    "prty20:compare=vacuum" => VACUUM,
+    "prty20:compare=fuse" => FUSE,
+);
+
+impl<C: Comparison> Variant for Paxos<C> {
+    const ENTRY: Entry = ENTRIES[C::PLACE];
     type Okvs = okvs::Paxos;
+    const FILTER: Option<filters::Kind> = C::FILTER;
 }
+
+const MALICIOUS_MODE: &str = "Malicious mode: H_1 gives 192 bits, and the code is the BCH code [1023, 377, 168], shortened to [838, 192, 168]: 40 \
+     more than 128 for the bits of s that a corrupt receiver guesses right in the check. The check has one linear \
+     combination over GF(2^128), hidden by 128 more rows with random words, at a point that the sender draws when all \
+     corrections have come, instead of a coin toss. A salt that both sides toss gives all keys. Tags have 128 bits.";
+const SORTED_TAGS: &str = "Tags are sorted on all bits and Golomb-Rice coded.";
+
+/// What makes way for a filter.
+const LIST: ChoiceValue = compare::list(&[MALICIOUS_MODE, SORTED_TAGS]);
+/// With a filter there is no malicious mode.
+const SEMI_HONEST: &[Mode] = &[MODES[0]];
+const VACUUM: ChoiceValue = ChoiceValue { modes: Some(SEMI_HONEST), ..compare::VACUUM };
+const FUSE: ChoiceValue = ChoiceValue { modes: Some(SEMI_HONEST), ..compare::FUSE };
 
 /// What the two-hash table here differs in from the paper's.
 pub(crate) const TWO_HASH_BINS: &str = "The two-hash table is one of bins, each of 2.4 cells an item of its own. Its dense part follows \
@@ -120,11 +146,8 @@ const BAND: ChoiceValue =
 pub enum Clustered {}
 
 impl Variant for Clustered {
-    const ENTRY: Entry = <Paxos as Variant>::ENTRY.variant(
-        "prty20:okvs=clustered",
-        deviations![<Paxos as Variant>::ENTRY.deviations, TWO_HASHES => CLUSTERED],
-        MODES,
-    );
+    const ENTRY: Entry =
+        ENTRY.variant("prty20:okvs=clustered", deviations![ENTRY.deviations, TWO_HASHES => CLUSTERED], MODES);
     type Okvs = okvs::Clustered;
 }
 
@@ -133,17 +156,27 @@ impl Variant for Clustered {
 pub enum Band {}
 
 impl Variant for Band {
-    const ENTRY: Entry = <Paxos as Variant>::ENTRY.variant(
-        "prty20:okvs=band",
-        deviations![<Paxos as Variant>::ENTRY.deviations, TWO_HASHES => BAND],
-        MODES,
-    );
+    const ENTRY: Entry = ENTRY.variant("prty20:okvs=band", deviations![ENTRY.deviations, TWO_HASHES => BAND], MODES);
     type Okvs = okvs::Band;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A filter is for a semi-honest sender: of a corrupt one it may serve more items than there are tags.
+    #[test]
+    fn variants_with_a_filter_have_no_malicious_mode() {
+        let [row, vacuum, fuse] = ENTRIES;
+        assert_eq!(row.modes, MODES);
+        for entry in [vacuum, fuse] {
+            let [mode] = entry.modes else { panic!("{} has {} modes", entry.id, entry.modes.len()) };
+            assert_eq!((mode.security, mode.corrupt_sender), (Security::SemiHonest, Resistance::SemiHonest));
+            let refusal = entry.require(Security::Malicious).expect_err("refused");
+            assert!(refusal.what.contains(entry.id) && refusal.mend.contains("semi-honest"), "{refusal}");
+            assert!(entry.deviations.iter().all(|deviation| !deviation.contains("Malicious")), "{}", entry.id);
+        }
+    }
 
     #[test]
     fn no_row_claims_more_than_its_transfers_give() {
