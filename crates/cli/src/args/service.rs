@@ -91,7 +91,7 @@ pub struct ServeArgs {
     /// whether a password has been stolen. A client fetches a few kilobytes for each key that it asks
     /// about, and you see a part of a hash of that key. Say --leak-prefix here and at each client.
     /// cm25-select: for few look-ups by clients that you trust. A client first fetches
-    /// about 80 bytes for each key that a large set has room for, and far fewer with --integer-bits. Say --trust-clients here; there
+    /// the encrypted set: about 80 bytes a key if the set is large, and far fewer with --integer-bits. Say --trust-clients here; there
     /// is no --payload. oprf-pir, cmdg21, oprf-buckets and cm25-select need --security semi-honest. auto:
     /// Vesica takes the protocol with which a client exchanges the fewest bytes (see --expect-queries),
     /// but never oprf-buckets or cm25-select; the log says which one, and why
