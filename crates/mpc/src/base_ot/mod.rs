@@ -4,8 +4,8 @@
 //! | row | paper | from | rounds | bytes a transfer | against |
 //! |---|---|---|---|---|---|
 //! | [`Mr19`] | Masny, Rindal, CCS 2019 | gap-CDH | 1 | 64 | malicious |
-//! | [`Csw20`] | Canetti, Sarkar, Wang, PKC 2020 | CDH | 3 | 64 | malicious |
-//! | [`MlKem`] | Masny, Rindal, on ML-KEM-768 | module-LWE | 2 | 4,512 | malicious, also with a quantum computer |
+//! | [`Csw20`] | Canetti, Sarkar, Wang, PKC 2020 | CDH | 3 | 64 | malicious, but for guesses at choices |
+//! | [`MlKem`] | Masny, Rindal, on ML-KEM-768 | module-LWE | 2 | 4,512 | malicious; no attack by a quantum computer is known |
 //! | [`Np01`] | Naor, Pinkas, SODA 2001 | CDH | 2 | 32 | semi-honest |
 //! | [`Co15`] | Chou, Orlandi, LATINCRYPT 2015 | CDH | 2 | 32 | semi-honest |
 //!
@@ -51,13 +51,13 @@ pub trait Scheme: 'static {
     /// Bytes of all messages.
     fn predicted_bytes(transfers: usize) -> u64;
 
-    /// The two keys of each transfer, and a binding to this run's messages.
+    /// The two keys of each transfer, and a binding to the messages that keys come from.
     ///
     /// # Errors
     /// If the receiver's messages do not come, or are not what the protocol allows.
     fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(KeyPairs, Binding), Abort>;
 
-    /// The chosen key of each transfer, and a binding to this run's messages.
+    /// The chosen key of each transfer, and a binding to the messages that keys come from.
     ///
     /// # Errors
     /// If the sender's messages do not come, or are not what the protocol allows.
@@ -217,18 +217,21 @@ fn key(binding: Binding, index: usize, slot: u8, shared: &[u8]) -> u128 {
     binding.key("key", &[&(index as u64).to_le_bytes(), &[slot], shared])
 }
 
-/// The keys of both slots from the shared points of both, transfer by transfer.
-fn key_pairs(binding: Binding, shared: &[RistrettoPoint]) -> KeyPairs {
-    let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(shared));
+/// The encodings of twice each shared point.
+fn encode(shared: &[RistrettoPoint]) -> Secret<Vec<CompressedRistretto>> {
+    Secret::new(RistrettoPoint::double_and_compress_batch(shared))
+}
+
+/// The keys of both slots from the [encoded](encode) points of both, transfer by transfer.
+fn key_pairs(binding: Binding, encoded: &[CompressedRistretto]) -> KeyPairs {
     let (transfers, _) = encoded.as_chunks::<2>();
     let of_slot =
         |i: usize, slot: u8, pair: &[CompressedRistretto; 2]| key(binding, i, slot, pair[usize::from(slot)].as_bytes());
     Secret::new(transfers.iter().enumerate().map(|(i, pair)| [0, 1].map(|slot| of_slot(i, slot, pair))).collect())
 }
 
-/// The keys of the chosen slots from their shared points.
-fn chosen_keys(binding: Binding, slots: &[u8], shared: &[RistrettoPoint]) -> ChosenKeys {
-    let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(shared));
+/// The keys of the chosen slots from their [encoded](encode) points.
+fn chosen_keys(binding: Binding, slots: &[u8], encoded: &[CompressedRistretto]) -> ChosenKeys {
     let keys = encoded.iter().zip(slots).enumerate();
     Secret::new(keys.map(|(i, (shared, &slot))| key(binding, i, slot, shared.as_bytes())).collect())
 }
@@ -240,4 +243,27 @@ fn select<const BYTES: usize>(zero: &[u8; BYTES], one: &[u8; BYTES], choice: Cho
         *byte = u8::conditional_select(zero, one, choice);
     }
     selected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_testkit::two_party;
+
+    #[test]
+    fn keys_depend_on_all_that_they_are_bound_to() {
+        let bindings =
+            |ch: &mut Channel, _: &mut SecretRng| Ok::<_, Abort>(["one", "other"].map(|id| Binding::new(ch, id)));
+        let ([binding, other], _) = two_party(bindings, bindings);
+        let keys = [
+            key(binding, 0, 0, &[7; 32]),
+            key(other, 0, 0, &[7; 32]),
+            key(binding, 1, 0, &[7; 32]),
+            key(binding, 0, 1, &[7; 32]),
+            key(binding, 0, 0, &[8; 32]),
+        ];
+        for (i, one) in keys.iter().enumerate() {
+            assert!(!keys[..i].contains(one), "key {i}");
+        }
+    }
 }

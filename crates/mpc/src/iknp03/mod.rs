@@ -23,11 +23,11 @@
 //! | KOS15's `x`, `t`, `q` of the check | `R(r)`, `R(t)`, `R(q)`: [`messages::Answer`] |
 //! | `H` | [`CorrelationHash`](crate::ot_extension) |
 //!
-//! This is [`crate::ot_extension`] with trees of two leaves: 16 bytes a transfer where that sends 2, and a
-//! sixteenth of its calls of AES.
+//! This is [`crate::ot_extension`] with trees of two leaves: 16 bytes a transfer where that sends 2, and
+//! no more than a sixteenth of its calls of AES.
 //!
 //! **The check.** KOS15 combines transfers with random coefficients and rests on a lemma that does not hold
-//! (Roy, CRYPTO 2022, section 4.1). So the check is Roy's Figure 8, for which he proves what KOS15 claims: a
+//! (Roy, CRYPTO 2022). So the check is Roy's Figure 8, for which he proves what KOS15 claims: a
 //! universal hash over whole blocks of each column, the last of which is random and used for nothing else.
 
 pub mod messages;
@@ -153,7 +153,9 @@ impl Protocol for Kos15 {
         cost: CostClass::Symmetric,
         map_and_compare: None,
         deviations: &[
-            "the check is that of Roy (CRYPTO 2022, Figure 8): the lemma behind the paper's own does not hold",
+            "the check is that of Roy (CRYPTO 2022, Figure 8), since the lemma behind the paper's own does not hold; its \
+             universal hash is a polynomial over GF(2^128) at a point that the sender chooses once the corrections have \
+             arrived",
             HASHED,
         ],
         modes: &[Mode {

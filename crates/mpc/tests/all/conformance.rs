@@ -1,7 +1,8 @@
 //! Both sides' outputs fulfil the task, and the bytes are the predicted ones, for every protocol,
 //! mode and length.
 
-use vesica_mpc::base_ot::BaseOt;
+use vesica_mpc::base_ot::{BaseOt, BaseOts, Co15, Csw20, MlKem, Np01};
+use vesica_mpc::iknp03::{Iknp03, Kos15};
 use vesica_mpc::opprf::{Opprf, Store};
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
@@ -34,7 +35,26 @@ fn base_ot() {
     for security in MODES {
         for len in [0, 1, 2, 100, 300] {
             conforms::<BaseOt>(len, security);
+            conforms::<BaseOts<Csw20>>(len, security);
+            conforms::<BaseOts<MlKem>>(len, security);
         }
+    }
+}
+
+#[test]
+fn semi_honest_base_ot() {
+    for len in [0, 1, 2, 100, 300] {
+        conforms::<BaseOts<Np01>>(len, Security::SemiHonest);
+        conforms::<BaseOts<Co15>>(len, Security::SemiHonest);
+    }
+}
+
+/// At the ends of blocks of 128 rows and of pieces.
+#[test]
+fn ot_extension_by_columns() {
+    for len in [0, 1, 2, 127, 128, 129, 8191, 8192, 8193, 1 << 14] {
+        conforms::<Iknp03>(len, Security::SemiHonest);
+        conforms::<Kos15>(len, Security::Malicious);
     }
 }
 

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use vesica_mpc::registry::messages;
-use vesica_party::CostClass;
+use vesica_mpc::tasks::RandomOt;
+use vesica_party::{CostClass, Task};
 use vesica_testkit::{Goldens, Runnable, Trials, assert_all_listed, most_rounds};
 
 use crate::examples::{Example, Suite};
@@ -13,7 +14,12 @@ impl Suite for Goldens {
     fn rows<T: Example>(&mut self, rows: &'static [Runnable<T>]) {
         self.check(rows, |row, security| {
             // What depends on sizes goes by the widths of tests and by whether trees make a vector.
-            let many = if row.entry().cost == CostClass::GroupOperations { 1000 } else { 20_000 };
+            let is_costly = match row.entry().cost {
+                CostClass::GroupOperations => true,
+                CostClass::Lattice => row.entry().task == RandomOt::NAME,
+                _ => false,
+            };
+            let many = if is_costly { 1000 } else { 20_000 };
             [20, 300, many].map(|len| T::example(security, len))
         });
     }

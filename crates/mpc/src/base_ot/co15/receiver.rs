@@ -9,7 +9,7 @@ use vesica_structures::secret::Secret;
 
 use super::ID;
 use super::messages::{ReceiverPoints, SenderPoint};
-use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode};
+use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode, encode};
 use crate::binding::Binding;
 
 /// The chosen key of each transfer, and a binding to this run's messages.
@@ -40,5 +40,5 @@ pub(super) fn receive(
     }
     ch.send_stream::<ReceiverPoints>(&points)?;
     let run = bind_points(session, &[&[encoded], &points]);
-    Ok((chosen_keys(run, &slots, &shared), run))
+    Ok((chosen_keys(run, &slots, &encode(&shared)), run))
 }

@@ -7,7 +7,7 @@ use vesica_structures::secret::Secret;
 
 use super::ID;
 use super::messages::{ReceiverPoints, SenderPoint};
-use crate::base_ot::{KeyPairs, bind_points, decode, key_pairs};
+use crate::base_ot::{KeyPairs, bind_points, decode, encode, key_pairs};
 use crate::binding::Binding;
 use crate::group::random_scalar;
 
@@ -32,5 +32,5 @@ pub(super) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
         shared.extend([of_zero, of_zero - *squared]);
     }
     let run = bind_points(session, &[&[encoded], &points]);
-    Ok((key_pairs(run, &shared), run))
+    Ok((key_pairs(run, &encode(&shared)), run))
 }

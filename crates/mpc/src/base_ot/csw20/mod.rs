@@ -7,10 +7,10 @@
 //!                                                              for each i: b_i random, B_i = b_i G + s_i T
 //!   a random, A = a G;  T = H(seed)
 //!   k_i[0] = K(i, 0, a B_i),  k_i[1] = K(i, 1, a B_i - a T)
-//!   r_i[j] = F(i, k_i[j]),  answer = D(r_1[0], .. r_n[0])
+//!   r_i[0] = F(i, 0, a B_i),  r_i[1] = F(i, 1, a B_i - a T),  answer = D(r_1[0], .. r_n[0])
 //!                       ------ 2: A, r_i[0] + r_i[1] of each i, D'(answer) -->
 //!                                                              k_i[s_i] = K(i, s_i, b_i A)
-//!                                                              r_i[0] = F(i, k_i[s_i]) + s_i (r_i[0] + r_i[1]);
+//!                                                              r_i[0] = F(i, s_i, b_i A) + s_i (r_i[0] + r_i[1]);
 //!                                                              D'(D(r_1[0], .. r_n[0])) as it came, or stop
 //!                       <----- 3: D(r_1[0], .. r_n[0]) -------
 //!   the answer, or stop
@@ -27,17 +27,22 @@
 //! `B_i` is uniform whatever the bit, so the bits are hidden until the receiver answers. The proof shows that
 //! the sender knows what the receiver will answer, so a right answer says nothing: but a sender that spoils the
 //! challenge of one transfer guesses its bit, and a wrong guess stops the run. The answer shows the sender that
-//! the receiver has computed one key of *each* transfer, by hash queries from which its bits can be read: that
-//! is what [`super::Co15`] lacks. The receiver knows no logarithm of `T`, so it computes at most one key a
-//! transfer.
+//! the receiver has computed one point of *each* transfer, by hash queries from which its bits can be read:
+//! that is what [`super::Co15`] lacks. The receiver knows no logarithm of `T`, so it computes at most one point
+//! a transfer.
+//!
+//! **Responses are no hashes of keys.** As published, `F` hashes the key. From the challenge the receiver then
+//! has the hash of the key that it must know nothing of, and can test guesses: if the sender masks `m` by that
+//! key, it tests guesses of `m`. So here keys and responses are two hashes of the point, with labels of their own.
 
 pub mod messages;
 mod receiver;
 mod sender;
 
 use curve25519_dalek::RistrettoPoint;
+use curve25519_dalek::ristretto::CompressedRistretto;
 use subtle::Choice;
-use vesica_party::{Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Resistance, Security, Status, Task};
 use vesica_structures::facts::Paper;
 use vesica_structures::rng::SecretRng;
 
@@ -69,17 +74,14 @@ impl Scheme for Csw20 {
         status: Status::Sound,
         cost: CostClass::GroupOperations,
         map_and_compare: None,
-        deviations: &[super::DOUBLED],
+        deviations: &[
+            "responses to the challenge are hashes of the shared point and not of the key, whose hash would let the \
+             receiver test guesses of the key that it lacks",
+            super::DOUBLED,
+        ],
         modes: &[
-            mode(Security::SemiHonest, Resistance::Malicious, 3, CDH),
-            Mode {
-                security: Security::Malicious,
-                corrupt_sender: Resistance::Malicious,
-                corrupt_receiver: Resistance::Malicious,
-                rounds: Rounds::exactly(3),
-                assumptions: CDH,
-                leakage: &[GUESSED_CHOICES],
-            },
+            Mode { leakage: LEAKAGE, ..mode(Security::SemiHonest, Resistance::Malicious, 3, CDH) },
+            Mode { leakage: LEAKAGE, ..mode(Security::Malicious, Resistance::Malicious, 3, CDH) },
         ],
     };
 
@@ -102,11 +104,11 @@ impl Scheme for Csw20 {
 }
 
 /// What a corrupt sender can try.
-const GUESSED_CHOICES: Leak = Leak {
+const LEAKAGE: &[Leak] = &[Leak {
     to: Learner::Sender,
     what: "guesses at choices by a corrupt sender, right ones unnoticed; a wrong one stops the run",
     extra: None,
-};
+}];
 
 /// A hash of 256 bits.
 type Digest = [u8; 32];
@@ -116,9 +118,9 @@ fn shift_of(session: Binding, seed: &[u8; 32]) -> RistrettoPoint {
     crate::group::hash_to_group(GROUP_DST, &session.digest("shift", &[seed]))
 }
 
-/// `F(index, key)`.
-fn response(run: Binding, index: usize, key: u128) -> Digest {
-    run.digest("response", &[&(index as u64).to_le_bytes(), &key.to_le_bytes()])
+/// `F(index, slot, point)` of an encoded point.
+fn response(run: Binding, index: usize, slot: u8, point: &CompressedRistretto) -> Digest {
+    run.digest("response", &[&(index as u64).to_le_bytes(), &[slot], point.as_bytes()])
 }
 
 /// `D` of all responses for slot 0.

@@ -10,7 +10,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{Answer, Challenges, Proof, ReceiverPoints, Seed, SenderPoint};
 use super::{ID, answer, proof, response, shift_of, sum};
-use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode, select};
+use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode, encode, select};
 use crate::binding::Binding;
 
 /// The chosen key of each transfer, and a binding to this run's messages.
@@ -32,27 +32,28 @@ pub(super) fn receive(
     let mut exponents = Secret::new(Vec::with_capacity(transfers));
     let mut points = Vec::with_capacity(transfers);
     for choice in choices {
-        let exponent = Scalar::random(rng);
+        let exponent = Secret::new(Scalar::random(rng));
         let shift = RistrettoPoint::conditional_select(&RistrettoPoint::identity(), &shift, choice);
         points.push((RistrettoPoint::mul_base(&exponent) + shift).compress().to_bytes());
-        exponents.push(exponent);
+        exponents.push(*exponent);
         slots.push(choice.unwrap_u8());
     }
     ch.send(&Seed(seed))?;
     ch.send_stream::<ReceiverPoints>(&points)?;
 
     // Step 2.
-    let SenderPoint(encoded) = ch.recv(())?;
-    let peer = decode(&encoded, SenderPoint::STEP)?;
+    let SenderPoint(of_sender) = ch.recv(())?;
+    let peer = decode(&of_sender, SenderPoint::STEP)?;
     let mut challenges = vec![[0; 32]; transfers];
     ch.recv_stream::<Challenges>(&mut challenges)?;
     let Proof(expected) = ch.recv(())?;
     let shared: Secret<Vec<_>> = Secret::new(exponents.iter().map(|exponent| exponent * peer).collect());
-    let run = bind_points(session, &[&[seed, encoded], &points]);
-    let keys = chosen_keys(run, &slots, &shared);
+    let run = bind_points(session, &[&[seed, of_sender], &points]);
+    let encoded = encode(&shared);
+    let keys = chosen_keys(run, &slots, &encoded);
     let mut responses = Secret::new(Vec::with_capacity(transfers));
-    for (i, ((&key, &slot), challenge)) in keys.iter().zip(slots.iter()).zip(&challenges).enumerate() {
-        let chosen = response(run, i, key);
+    for (i, ((point, &slot), challenge)) in encoded.iter().zip(slots.iter()).zip(&challenges).enumerate() {
+        let chosen = response(run, i, slot, point);
         responses.push(select(&chosen, &sum(&chosen, challenge), Choice::from(slot)));
     }
     let own = answer(run, &responses);

@@ -8,7 +8,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{Answer, Challenges, Proof, ReceiverPoints, Seed, SenderPoint};
 use super::{ID, answer, proof, response, shift_of, sum};
-use crate::base_ot::{KeyPairs, bind_points, decode, key_pairs};
+use crate::base_ot::{KeyPairs, bind_points, decode, encode, key_pairs};
 use crate::binding::Binding;
 use crate::group::random_scalar;
 
@@ -32,10 +32,13 @@ pub(super) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
         shared.extend([of_zero, of_zero - *of_shift]);
     }
     let run = bind_points(session, &[&[seed, own], &points]);
-    let keys = key_pairs(run, &shared);
-    let slot = |slot: usize| keys.iter().enumerate().map(move |(i, pair)| response(run, i, pair[slot])).collect();
-    let zeros: Secret<Vec<_>> = Secret::new(slot(0));
-    let ones: Secret<Vec<_>> = Secret::new(slot(1));
+    let encoded = encode(&shared);
+    let keys = key_pairs(run, &encoded);
+    let (of_transfers, _) = encoded.as_chunks::<2>();
+    let [zeros, ones]: [Secret<Vec<_>>; 2] = [0, 1].map(|slot| {
+        let points = of_transfers.iter().map(|pair| &pair[usize::from(slot)]).enumerate();
+        Secret::new(points.map(|(i, point)| response(run, i, slot, point)).collect())
+    });
     let challenges: Vec<_> = zeros.iter().zip(ones.iter()).map(|(zero, one)| sum(zero, one)).collect();
     let expected = answer(run, &zeros);
     ch.send(&SenderPoint(own))?;

@@ -1,4 +1,4 @@
-//! Random oblivious transfer that no quantum computer is known to break: *Endemic Oblivious Transfer*
+//! Random oblivious transfer against which no attack by a quantum computer is known: *Endemic Oblivious Transfer*
 //! [MR19, Figure 8] with ML-KEM-768 (FIPS 203) as the key agreement.
 //!
 //! ```text
@@ -63,12 +63,12 @@ impl Scheme for MlKem {
         task: RandomOt::NAME,
         paper: super::mr19::PAPER,
         status: Status::Sound,
-        cost: CostClass::GroupOperations,
+        cost: CostClass::Lattice,
         map_and_compare: None,
         deviations: &[
             "ML-KEM-768 instead of the paper's Kyber; the receiver's seed of the matrix is hashed with each vector",
             "that ML-KEM-768 fits the paper's theorem (public keys look uniform, what is encapsulated under a \
-             uniform one stays hidden) is our reading",
+             uniform one stays hidden) is our reading, in the model of classical random oracles",
         ],
         modes: &[
             mode(Security::SemiHonest, Resistance::Malicious, 2, ASSUMPTIONS),
@@ -104,4 +104,29 @@ fn slot_hash(session: Binding, index: usize, slot: u8, rho: &[u8; 32], other: &[
 /// Binds to both messages.
 fn bind_messages(session: Binding, keys: &[PublicKeys], ciphertexts: &[Ciphertexts]) -> Binding {
     session.extend("public keys", bytemuck::cast_slice(keys)).extend("ciphertexts", bytemuck::cast_slice(ciphertexts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_testkit::two_party;
+
+    /// If one of these did not count, a receiver could choose both public keys.
+    #[test]
+    fn masks_depend_on_all_that_they_are_bound_to() {
+        let binding = |ch: &mut Channel, _: &mut SecretRng| Ok::<_, Abort>(Binding::new(ch, ID));
+        let (session, _) = two_party(binding, binding);
+        let (rho, other) = ([1; 32], [0; vector::BYTES]);
+        let masks = [
+            slot_hash(session, 0, 0, &rho, &other),
+            slot_hash(session.extend("other", &[]), 0, 0, &rho, &other),
+            slot_hash(session, 1, 0, &rho, &other),
+            slot_hash(session, 0, 1, &rho, &other),
+            slot_hash(session, 0, 0, &[2; 32], &other),
+            slot_hash(session, 0, 0, &rho, &[1; vector::BYTES]),
+        ];
+        for (i, one) in masks.iter().enumerate() {
+            assert!(!masks[..i].contains(one), "mask {i}");
+        }
+    }
 }

@@ -68,9 +68,10 @@ fn public_keys(
     let mut seed = Secret::new([0; 64]);
     rng.fill_bytes(&mut *seed);
     let secret_key = DecapsulationKey::from_seed((*seed).into());
-    let encoded: [u8; vector::BYTES + 32] = secret_key.encapsulation_key().to_bytes().into();
+    // Wiped: it tells which slot is the chosen one.
+    let encoded: Secret<[u8; vector::BYTES + 32]> = Secret::new(secret_key.encapsulation_key().to_bytes().into());
     let parts = encoded.first_chunk::<{ vector::BYTES }>().zip(encoded.last_chunk::<32>());
-    let of_parts = parts.and_then(|(vector, rho)| Some((Vector::decode(vector)?, *rho)));
+    let of_parts = parts.and_then(|(vector, rho)| Some((Secret::new(Vector::decode(vector)?), *rho)));
     let (public, rho) =
         of_parts.ok_or_else(|| Unsupported::new("a public key of ML-KEM that is not one", "report this as a bug"))?;
 

@@ -16,7 +16,8 @@ pub(super) const BYTES: usize = NUMBERS / 2 * 3;
 pub(super) struct Vector([u16; NUMBERS]);
 
 /// Bytes from which a number is derived: what remains of 2^128 modulo `q` shifts no number's probability by more
-/// than `2^-116`, and the same time is taken whatever the bytes are.
+/// than `2^-116`. The time does not depend on the bytes where dividing by a constant is a multiplication, as in
+/// release builds for 64-bit processors.
 const UNIFORM_BYTES: usize = 16;
 
 /// A uniform vector from as many uniform bytes as `fill` is asked for.
@@ -34,6 +35,12 @@ pub(super) fn uniform(fill: impl FnOnce(&mut [u8])) -> Vector {
     }
     bytes.zeroize();
     vector
+}
+
+impl Zeroize for Vector {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
 }
 
 impl Vector {

@@ -9,7 +9,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use super::{NAME, bind_messages, slot_hash};
-use crate::base_ot::{ChosenKeys, chosen_keys, decode, select};
+use crate::base_ot::{ChosenKeys, chosen_keys, decode, encode, select};
 use crate::binding::Binding;
 
 /// The chosen key of each transfer, and a binding to this run's messages.
@@ -47,5 +47,5 @@ pub(super) fn receive(
     let a = decode(encoded.as_bytes(), SenderPoint::STEP)?;
     let shared: Secret<Vec<RistrettoPoint>> = Secret::new(exponents.iter().map(|exponent| exponent * a).collect());
     let run = bind_messages(session, &encoded, &points);
-    Ok((chosen_keys(run, &slots, &shared), run))
+    Ok((chosen_keys(run, &slots, &encode(&shared)), run))
 }

@@ -7,7 +7,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use super::{NAME, bind_messages, slot_hash};
-use crate::base_ot::{KeyPairs, key_pairs};
+use crate::base_ot::{KeyPairs, encode, key_pairs};
 use crate::binding::Binding;
 
 /// The two keys of each transfer, and a binding to this run's messages.
@@ -36,5 +36,5 @@ pub(super) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
         points.extend(pairs);
     }
     let run = bind_messages(session, &a, &points);
-    Ok((key_pairs(run, &shared), run))
+    Ok((key_pairs(run, &encode(&shared)), run))
 }

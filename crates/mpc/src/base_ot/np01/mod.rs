@@ -61,7 +61,8 @@ impl Scheme for Np01 {
         map_and_compare: None,
         deviations: &[
             "keys are outputs: the paper masks chosen messages with them",
-            "C and r serve all transfers of a run: keys are bound to the transfer's index and slot",
+            "keys are bound to the run's messages, the transfer's index and the slot, instead of to a random string of \
+             the sender",
             super::DOUBLED,
         ],
         modes: &[mode(Security::SemiHonest, Resistance::SemiHonest, 2, CDH)],

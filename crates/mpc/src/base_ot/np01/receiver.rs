@@ -8,7 +8,7 @@ use vesica_structures::secret::Secret;
 
 use super::ID;
 use super::messages::{ReceiverPoints, SenderPoints};
-use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode, select};
+use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode, encode, select};
 use crate::binding::Binding;
 
 /// The chosen key of each transfer, and a binding to this run's messages.
@@ -41,5 +41,5 @@ pub(super) fn receive(
     }
     ch.send_stream::<ReceiverPoints>(&points)?;
     let run = bind_points(session, &[&[peer.power, peer.constant], &points]);
-    Ok((chosen_keys(run, &slots, &shared), run))
+    Ok((chosen_keys(run, &slots, &encode(&shared)), run))
 }
