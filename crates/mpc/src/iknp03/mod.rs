@@ -24,7 +24,7 @@
 //! | `H` | [`CorrelationHash`](crate::ot_extension) |
 //!
 //! This is [`crate::ot_extension`] with trees of two leaves: 16 bytes a transfer where that sends 2, and
-//! no more than a sixteenth of its calls of AES.
+//! makes its columns with a tenth of its calls of AES or fewer; hashing costs the same in both.
 //!
 //! **The check.** KOS15 combines transfers with random coefficients and rests on a lemma that does not hold
 //! (Roy, CRYPTO 2022). So the check is Roy's Figure 8, for which he proves what KOS15 claims: a

@@ -19,7 +19,8 @@
 //! **Why only semi-honest.** The paper claims security against active parties, also as a part of other
 //! protocols. Both were refuted later: a corrupt receiver's bit is not determined by its message but by the
 //! hash queries that it makes when it likes, so no simulator can read it in time (Byali, Patra, Ravi, Sarkar,
-//! ePrint 2017/1165; Genç, Iovino, Rial, ePrint 2017/370; Li, Micciancio, PKC 2018). [`super::Mr19`] costs
+//! ePrint 2017/1165; Li, Micciancio, PKC 2018). The proof against a corrupt sender needs an oracle that CDH does
+//! not give (Genç, Iovino, Rial, ePrint 2017/370). [`super::Mr19`] costs
 //! one multiplication and some hashes more a transfer, and has no such gap.
 
 pub mod messages;
