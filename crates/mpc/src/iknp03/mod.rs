@@ -26,8 +26,9 @@
 //! This is [`crate::ot_extension`] with trees of two leaves: 16 bytes a transfer where that sends 2, and
 //! makes its columns with a tenth of its calls of AES or fewer; hashing costs the same in both.
 //!
-//! **The check.** KOS15 combines transfers with random coefficients and rests on a lemma that does not hold
-//! (Roy, CRYPTO 2022). So the check is Roy's Figure 8, for which he proves what KOS15 claims: a
+//! **The check.** KOS15 as printed in 2015 combines transfers with random coefficients and rests on a lemma
+//! that does not hold (Roy, CRYPTO 2022); its ePrint revision of 2022 checks much as Roy does. Here the check is
+//! Roy's Figure 8, for which he proves what KOS15 claims: a
 //! universal hash over whole blocks of each column, the last of which is random and used for nothing else.
 
 pub mod messages;
@@ -153,8 +154,8 @@ impl Protocol for Kos15 {
         cost: CostClass::Symmetric,
         map_and_compare: None,
         deviations: &[
-            "the check is that of Roy (CRYPTO 2022, Figure 8), since the lemma behind the paper's own does not hold; its \
-             universal hash is a polynomial over GF(2^128) at a point that the sender chooses once the corrections have \
+            "the check is that of Roy (CRYPTO 2022, Figure 8), since the lemma behind the check printed in 2015 does not hold \
+             (the ePrint revision of 2022 mends it in a similar way); its universal hash is a polynomial over GF(2^128) at a point that the sender chooses once the corrections have \
              arrived",
             HASHED,
         ],

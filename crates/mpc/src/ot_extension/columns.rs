@@ -64,18 +64,24 @@ impl Columns {
     /// VOLE over values of `width` bits, `floor(128 / width)` a block: value by value the sum of
     /// `2^k` times the row of its bit `k`.
     pub fn digits(&self, range: Range<usize>, width: u32) -> Vec<Gf128> {
+        let range_len = range.len();
         let rows = self.rows(range);
-        let blocks = rows.chunks_exact(128).flat_map(|rows| rows.chunks_exact(width as usize));
-        blocks
-            .map(|rows| rows.iter().enumerate().fold(Gf128(0), |sum, (k, &row)| sum + Gf128(1 << k) * Gf128(row)))
-            .collect()
+        let values = rows.chunks_exact(128).flat_map(|rows| rows.chunks_exact(width as usize));
+        let value = |rows: &[u128]| (0..).zip(rows).fold(Gf128(0), |sum, (k, &row)| sum + Gf128(1 << k) * Gf128(row));
+        // With all its space from the start: no copy is left behind.
+        let mut digits = Vec::with_capacity(range_len * (128 / width as usize));
+        digits.extend(values.map(value));
+        digits
     }
 }
 
 /// Blocks read as values of `width` bits, `floor(128 / width)` a block.
 pub(crate) fn narrow_digits(blocks: &[u128], width: u32) -> Secret<Vec<u8>> {
     let digits = |&block: &u128| (0..128 / width).map(move |i| (block >> (i * width)) as u8 & ((1 << width) - 1));
-    Secret::new(blocks.iter().flat_map(digits).collect())
+    // With all its space from the start: no copy is left behind.
+    let mut all = Secret::new(Vec::with_capacity(blocks.len() * (128 / width as usize)));
+    all.extend(blocks.iter().flat_map(digits));
+    all
 }
 
 /// Blocks read as elements of `B`, of which the low `width` bits are kept.

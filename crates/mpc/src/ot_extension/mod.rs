@@ -40,8 +40,8 @@
 //!
 //! **In parts.** The trees serve any number of vectors one after the other: step 3 goes on where the
 //! leaves' streams ended, and no counter is used twice. Each part is the correlation of fresh bits
-//! under the same `delta`. A hidden leaf that gives `2^24` blocks is told from a random function with
-//! probability below `2^-81`, all 16 with `2^-77` (a block cipher never repeats an output).
+//! under the same `delta`. A hidden leaf that gives `2^24` blocks, as many as [`MAX_BLOCKS`] allows, is told
+//! from a random function with probability below `2^-81`, all 16 with `2^-77` (a block cipher never repeats an output).
 //!
 //! **Time and addresses.** The sender reads and clears tree nodes, and reads leaves, at places that
 //! are chunks of `delta`. Amount of work and messages do not depend on them; a program on the same
@@ -181,8 +181,27 @@ impl Protocol for OtExtension {
     }
 }
 
-/// A bound on transfers a run: the columns are 16 bytes a transfer on either side.
+/// A bound on transfers a run: columns, rows and hashes are up to 96 bytes a transfer on either side, 6 GiB at the bound.
+///
+/// It is far below [`MAX_BLOCKS`], which bounds the leaves' streams.
 pub(crate) const MAX_TRANSFERS: usize = 1 << 26;
+
+/// Blocks that the stream of a leaf gives at most: what the module's text says of many keys holds up to here.
+const MAX_BLOCKS: u64 = 1 << 24;
+
+/// What blocks of each column were made when `blocks` more are.
+///
+/// # Errors
+/// If the streams of the leaves do not serve for as many.
+fn count_blocks(made: u64, blocks: usize) -> Result<u64, Unsupported> {
+    match made.checked_add(blocks as u64) {
+        Some(total) if total <= MAX_BLOCKS => Ok(total),
+        _ => Err(Unsupported::new(
+            format_args!("{blocks} more blocks of correlated OTs after {made}"),
+            format_args!("ask for at most {MAX_BLOCKS} in all"),
+        )),
+    }
+}
 
 /// The malicious mode, and what it gives away.
 pub(crate) const MALICIOUS: Mode = Mode {
@@ -227,5 +246,18 @@ impl CorrelationHash {
             Aes128::new(u128::from_le_bytes(key)).tmmo(x, &tweaks[..x.len()], out);
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_leaves_end_at_their_bound() {
+        let max = MAX_BLOCKS as usize;
+        assert_eq!(count_blocks(0, max).unwrap(), MAX_BLOCKS);
+        assert_eq!(count_blocks(MAX_BLOCKS, 0).unwrap(), MAX_BLOCKS);
+        assert!(count_blocks(1, max).is_err() && count_blocks(1, usize::MAX).is_err());
     }
 }

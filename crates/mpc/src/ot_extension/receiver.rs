@@ -13,7 +13,7 @@ use super::columns::{narrow, narrow_digits};
 use super::leaves::{SHAPE, TREES_LABEL, leaf_tags, sum_streams, tag_sum, tags_digest};
 use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
 use super::sender::levels;
-use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params};
+use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params, count_blocks};
 use crate::base_ot;
 use crate::binding::Binding;
 use crate::pprf::{Tree, generators};
@@ -117,6 +117,7 @@ impl ReceiverTrees {
 
     /// Step 3 for the next `blocks` of each column: `u` and `V`.
     pub fn next_columns(&mut self, blocks: usize, ch: &mut Channel) -> Result<(Secret<Vec<u128>>, Columns), Abort> {
+        let made = count_blocks(self.made, blocks)?;
         let _phase = ch.phase(Phase::OtExtension);
         let mut columns = Columns::none(blocks);
         let mut bits = Secret::new(vec![0; blocks]);
@@ -130,7 +131,7 @@ impl ReceiverTrees {
                 ch.send_stream::<Corrections>(&own)?;
             }
         }
-        self.made += blocks as u64;
+        self.made = made;
         Ok((bits, columns))
     }
 }

@@ -8,7 +8,7 @@ use vesica_structures::secret::Secret;
 use super::check::UniversalHash;
 use super::leaves::{SHAPE, TREES_LABEL, leaf_tags, sum_streams, tag_sum, tags_digest};
 use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
-use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params};
+use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params, count_blocks};
 use crate::base_ot;
 use crate::binding::Binding;
 use crate::pprf::{Tree, generators};
@@ -123,6 +123,7 @@ impl SenderTrees {
 
     /// Step 3 for the next `blocks` of each column.
     pub fn next_columns(&mut self, blocks: usize, ch: &mut Channel) -> Result<Columns, Abort> {
+        let made = count_blocks(self.made, blocks)?;
         let _phase = ch.phase(Phase::OtExtension);
         let mut columns = Columns::none(blocks);
         let mut unused = Secret::new(vec![0; blocks]);
@@ -141,7 +142,7 @@ impl SenderTrees {
                 }
             }
         }
-        self.made += blocks as u64;
+        self.made = made;
         Ok(columns)
     }
 }

@@ -56,7 +56,8 @@ impl Protocol for OneOfN {
             "values of the noise are uniform in the k bits of a choice, with the weight for uniform noise",
             "batches of at most 2^23 tables share one delta and one set of base OTs, and nothing else",
             "bits are the lowest ones of MMO hashes without tweaks [GKWY20], under a key for every 16 tables: a \
-             search for delta takes 2^124 calls of the cipher",
+             search for delta takes 2^124 calls of the cipher for choices of one bit, and at least 2^122, 2^121, 2^120 \
+             for two, three, four bits, as one call tests a guess for all multiples of delta",
         ],
         modes: &[bulk::SEMI_HONEST],
     };

@@ -6,7 +6,6 @@ use vesica_structures::rng::SecretRng;
 use super::{Params, hash_batch};
 use crate::ot_extension::{ReceiverTrees, narrow_digits};
 use crate::random_one_of_n_ot::{add_choices, look_up};
-use crate::silent::bulk::batch_binding;
 use crate::tasks::Lookups;
 
 /// The receiver, set up: all is done before any input.
@@ -29,7 +28,7 @@ impl Party for Receiver {
                 let (bits, columns) = trees.next_columns(blocks, ch)?;
                 let _phase = ch.phase(Phase::Expand);
                 let entries = &mut output.entries[entries];
-                hash_batch(params, &columns, batch_binding(trees.binding, number), entries, look_up);
+                hash_batch(params, &columns, (trees.binding, number), entries, look_up);
                 add_choices(entries, &narrow_digits(&bits, params.width));
             }
         }

@@ -7,7 +7,6 @@ use vesica_structures::rng::SecretRng;
 use super::{Params, hash_batch};
 use crate::ot_extension::SenderTrees;
 use crate::random_one_of_n_ot::offsets;
-use crate::silent::bulk::batch_binding;
 use crate::tasks::Tables;
 
 /// The sender, set up: all is done before any input.
@@ -30,8 +29,7 @@ impl Party for Sender {
                 let blocks = params.blocks(tables.len());
                 let columns = trees.next_columns(blocks, ch)?;
                 let _phase = ch.phase(Phase::Expand);
-                let binding = batch_binding(trees.binding, number);
-                hash_batch(params, &columns, binding, &mut output.tables[tables], |pi, b, tables| {
+                hash_batch(params, &columns, (trees.binding, number), &mut output.tables[tables], |pi, b, tables| {
                     pi.mmo_tables(b, &offsets, tables);
                 });
             }

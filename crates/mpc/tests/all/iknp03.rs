@@ -1,5 +1,8 @@
 //! Parties of KOS15 that deviate are caught, or as harmless as the row says.
 
+use std::collections::HashSet;
+use std::sync::Mutex;
+
 use vesica_mpc::base_ot::mr19::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use vesica_mpc::iknp03::messages::{Answer, Challenge, Corrections};
 use vesica_mpc::iknp03::{COLUMNS, Iknp03, Kos15};
@@ -14,6 +17,15 @@ const ROWS: usize = 512;
 
 /// Whether the run with the relay between ends well; if not, the sender has blamed the answer to the check.
 fn passes(corrections: impl Fn(&mut [u128]) + Sync, answer: Option<fn(&mut Answer)>) -> bool {
+    passes_with(corrections, |_| (), |sent| answer.into_iter().for_each(|change| change(sent)))
+}
+
+/// The same with a relay that also sees, and may change, the challenge.
+fn passes_with(
+    corrections: impl Fn(&mut [u128]) + Sync,
+    challenge: impl Fn(&mut Challenge) + Sync,
+    answer: impl Fn(&mut Answer) + Sync,
+) -> bool {
     let params = Kos15::derive(&CorrelationRequest { len: TRANSFERS, security: Security::Malicious, width: None });
     let (sender, receiver) = relayed::<Kos15>(&params.unwrap(), (), (), |up, down| {
         up.reversed(|up| {
@@ -24,8 +36,12 @@ fn passes(corrections: impl Fn(&mut [u128]) + Sync, answer: Option<fn(&mut Answe
             })
         })?;
         pass_stream::<Corrections>(down, up, ROWS, &corrections)?;
-        pass::<Challenge>(up, down, (), None)?;
-        pass(down, up, (), answer)
+        let mut sent = up.recv::<Challenge>(())?;
+        challenge(&mut sent);
+        down.send(&sent)?;
+        let mut sent = down.recv::<Answer>(())?;
+        answer(&mut sent);
+        up.send(&sent)
     });
     match sender {
         Ok(sender) => {
@@ -72,6 +88,33 @@ fn a_wrong_answer_is_caught() {
 fn a_guess_at_a_bit_of_the_secret_is_caught_or_right() {
     let right = (0..16).filter(|column| passes(|corrections| corrections[7] ^= 1 << (8 * column), None)).count();
     assert!((1..16).contains(&right), "{right} of 16 guesses are right");
+}
+
+/// At the point 0 the universal hash is the last block alone, which the receiver uses for nothing else. If it
+/// were known, its hash of the choices would tell about them.
+#[test]
+fn the_block_that_masks_the_answer_is_random() {
+    let masks = Mutex::new(HashSet::new());
+    for _ in 0..3 {
+        let note = |answer: &mut Answer| masks.lock().unwrap().extend([answer.choices, answer.columns[0]]);
+        // The sender has another point in mind, and stops.
+        assert!(!passes_with(|_| (), |challenge| challenge.0 = 0, note));
+    }
+    let masks = masks.into_inner().unwrap();
+    assert!(masks.len() == 6 && !masks.contains(&0), "{masks:x?}");
+}
+
+/// A receiver that knew the challenge before its corrections could make them pass.
+#[test]
+fn every_run_has_a_challenge_of_its_own() {
+    let challenges = Mutex::new(HashSet::new());
+    let note = |challenge: &mut Challenge| {
+        challenges.lock().unwrap().insert(challenge.0);
+    };
+    for _ in 0..5 {
+        assert!(passes_with(|_| (), note, |_| ()));
+    }
+    assert_eq!(challenges.into_inner().unwrap().len(), 5);
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub(super) const SILENT_OTS: ChoiceValue = ChoiceValue::new("silent", "Silent VO
 /// OTs from OT extension.
 pub(super) const SOFTSPOKEN_OTS: ChoiceValue = ChoiceValue::new(
     "softspoken",
-    "SoftSpokenOT: no LPN, at about 1.9 bytes for each bit of a choice among the places of a table, and for each OT \
-     of a payload.",
+    "SoftSpokenOT: tables and payloads rest on no LPN (the OPRF of a row may), at about 1.9 bytes for each bit of a \
+     choice among the places of a table, and for each OT of a payload.",
 );
 
 /// AND trees on OTs from silent VOLE.

@@ -71,7 +71,7 @@ impl Filter for BinaryFuseFilter {
 
     fn shape(demand: &Demand) -> Result<Shape, Unsupported> {
         demand.check()?;
-        Ok(Shape::new(demand.least_tags(), demand.bits_per_look_up()))
+        Ok(Shape::new(demand.least_tags(), demand.bits_per_look_up().max(1)))
     }
 
     fn bytes(shape: &Shape) -> usize {

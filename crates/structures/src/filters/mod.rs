@@ -53,8 +53,8 @@ pub use vacuum::VacuumFilter;
 use crate::facts::{Unsupported, ceil_log2};
 
 /// Attempts to build a filter, each under another permutation of the tags. An attempt fails with
-/// probability at most 1/4 (a bound for the Bloom filter, measured for the others), so that all of
-/// them do with probability at most `2^-128`.
+/// probability at most 1/4 (a bound for the Bloom filter; measured for the others up to `3 2^20` tags, and argued beyond:
+/// docs/parameters/filters.md), so that all of them do with probability at most `2^-128`.
 pub const ATTEMPTS: u8 = 64;
 
 /// Most tags of a filter: three a sender's item for 2^26 items, and some more.

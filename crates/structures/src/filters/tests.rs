@@ -103,6 +103,26 @@ fn a_later_attempt_is_a_filter_too() {
     check::<BinaryFuseFilter>();
 }
 
+/// From 2^18 tags on, a vacuum filter pairs its buckets in ranges.
+#[test]
+fn large_vacuum_filters_miss_no_tag() {
+    for count in [1 << 18, 300_000] {
+        let (shape, mut own) = (VacuumFilter::shape(&demand(count, 1, 42)).expect("served"), tags(count, 10));
+        own.sort_unstable();
+        for attempt in [0, 1] {
+            let built = VacuumFilter::attempt(&shape, &own, attempt).expect("seldom fails");
+            let filter = VacuumFilter::parse(&shape, built.into_bytes()).expect("its own bytes");
+            let mut found = vec![false; own.len()];
+            filter.look_up(&own, &mut found);
+            assert!(found.iter().all(|&found| found), "attempt {attempt} of {count}");
+            let others = tags(1 << 14, 11);
+            let mut found = vec![false; others.len()];
+            filter.look_up(&others, &mut found);
+            assert!(found.iter().all(|&found| !found), "attempt {attempt} of {count}");
+        }
+    }
+}
+
 #[test]
 fn what_is_outside_of_the_bounds_is_refused() {
     for kind in Kind::ALL {
@@ -110,6 +130,13 @@ fn what_is_outside_of_the_bounds_is_refused() {
         assert!(refusal(demand((1 << 28) + 1, 1, 40)).contains("tags"), "{kind:?}");
         assert!(refusal(demand(1, (1 << 38) + 1, 42)).contains("look-up"), "{kind:?}");
         assert!(kind.bytes(&demand(1 << 28, 1 << 38, 42)).is_ok(), "{kind:?}");
+        // A look-up of no bits is one of a bit or more.
+        let bytes = kind.build(&demand(100, 1, 0), &mut tags(100, 9)).expect("served");
+        assert_eq!(
+            found(&kind.parse(&demand(100, 1, 0), bytes).expect("its own bytes"), &tags(100, 9)),
+            100,
+            "{kind:?}"
+        );
         // All ones are more than an honest builder makes; any table of a fuse filter could be one.
         let demand = demand(100, 100, 42);
         let mut ones = vec![255; kind.bytes(&demand).expect("served")];

@@ -4,7 +4,8 @@
 //! A cuckoo filter whose number of buckets need not be a power of two. In a large table, the two
 //! buckets of a fingerprint lie in one aligned range of `L` buckets, `L` a power of two; fingerprints
 //! have one of four ranges, of which most are short, so that both buckets are often in one page.
-//! In a small table the buckets `b` and `hash - b`, modulo their number, belong together.
+//! In a small table the buckets `b` and `hash - b`, modulo their number, belong together. Other than in the paper, a
+//! fingerprint's two buckets in a range are never the same one.
 //!
 //! The error is that of the cuckoo filter: for each tag of the set two of `B` first buckets, whatever
 //! the pairing.
@@ -69,7 +70,9 @@ impl Pairing for Ranges {
     #[inline]
     fn other(&self, bucket: usize, hash: u64) -> usize {
         match self.lengths {
-            Some(lengths) => bucket ^ ((hash >> 2) as usize & (lengths[hash as usize % 4] - 1)),
+            // Never the same bucket: with offset 0, which the paper allows, a share `1 / L` of all fingerprints has
+            // one bucket only, and in a large table five of them meet in one.
+            Some(lengths) => bucket ^ ((hash >> 2) as usize & (lengths[hash as usize % 4] - 1)).max(1),
             None => {
                 let sum = (hash % self.buckets as u64) as usize;
                 if sum >= bucket { sum - bucket } else { sum + self.buckets - bucket }
@@ -101,6 +104,40 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// No attempt can place five fingerprints that have one bucket, nor nine that share two. A table of `B` buckets is
+    /// expected to have `B P(Poisson(a) >= 5)` of the first, where `a` of them are expected at a bucket, and for
+    /// each offset half of `B P(Poisson(2 c) >= 9)` of the second, where `c` of them are expected from a bucket.
+    #[test]
+    fn fingerprints_that_fit_nowhere_are_seldom() {
+        let tail = |mean: f64, least: u32| {
+            let at_least: f64 = (1..=least).map(|i| mean / f64::from(i)).product();
+            // The probability of `least` without its constant, and what each further one adds.
+            (0..60).map(|k| (1..=k).map(|i| mean / f64::from(least + i)).product::<f64>()).sum::<f64>()
+                * at_least
+                * (-mean).exp()
+        };
+        let mut worst: f64 = 0.0;
+        for tags in (18..=28).flat_map(|log| [1usize << log, (3 << log) / 2, (1 << log) * 97 / 100]) {
+            if !(LEAST_TAGS_FOR_RANGES..=1 << 28).contains(&tags) {
+                continue;
+            }
+            let ranges = Ranges::for_tags(tags);
+            let lengths = ranges.lengths.expect("a large table");
+            let each = tags as f64 / ranges.buckets as f64;
+            let mut of_offsets = vec![0.0; lengths[0]];
+            for (i, length) in (0u64..).zip(lengths) {
+                for offset in 0..length as u64 {
+                    of_offsets[ranges.other(0, offset << 2 | i)] += each / (4 * length) as f64;
+                }
+            }
+            let [alone, pairs @ ..] = &of_offsets[..] else { panic!("a range of a bucket or more") };
+            let stuck = ranges.buckets as f64
+                * (tail(*alone, 5) + pairs.iter().map(|&mean| tail(2.0 * mean, 9)).sum::<f64>() / 2.0);
+            worst = worst.max(stuck);
+        }
+        assert!((0.001..0.02).contains(&worst), "{worst}");
     }
 
     /// The paper's own test, with logarithms, and its own least length or twice that.

@@ -70,7 +70,7 @@ pub trait Okvs: Sized + Send + Sync {
     /// with each part's place in the table and its cells, which it may use up.
     ///
     /// # Panics
-    /// If there are more keys than pairs, or not one value a key.
+    /// If there is not one value a key; in all stores but [`Gbf`], also if there are more keys than pairs.
     fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,

@@ -35,6 +35,7 @@ mod vector;
 use subtle::Choice;
 use vesica_party::{Abort, Channel, CostClass, Entry, Resistance, Security, Status, Task};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::{ChosenKeys, KeyPairs, Scheme, mode};
 use crate::binding::Binding;
@@ -96,7 +97,8 @@ impl Scheme for MlKem {
 
 /// `H(index, slot, rho, other)`.
 fn slot_hash(session: Binding, index: usize, slot: u8, rho: &[u8; 32], other: &[u8; vector::BYTES]) -> Vector {
-    let input = [&(index as u64).to_le_bytes()[..], &[slot], rho, other].concat();
+    // Wiped: the receiver calls this for the slot that it chose.
+    let input = Secret::new([&(index as u64).to_le_bytes()[..], &[slot], rho, other].concat());
     let mut stream = session.extend("slot", &input).stream("vector");
     uniform(|bytes| stream.fill(bytes))
 }
@@ -127,6 +129,26 @@ mod tests {
         ];
         for (i, one) in masks.iter().enumerate() {
             assert!(!masks[..i].contains(one), "mask {i}");
+        }
+    }
+
+    /// Keys are bound to what this returns: each part of each message counts.
+    #[test]
+    fn keys_are_bound_to_all_bytes_of_both_messages() {
+        let binding = |ch: &mut Channel, _: &mut SecretRng| Ok::<_, Abort>(Binding::new(ch, ID));
+        let (session, _) = two_party(binding, binding);
+        let keys = [PublicKeys { rho: [0; 32], vectors: [[0; vector::BYTES]; 2] }; 2];
+        let ciphertexts = [Ciphertexts([[0; messages::CIPHERTEXT_BYTES]; 2]); 2];
+        let honest = bind_messages(session, &keys, &ciphertexts);
+        for place in [0, 31, 32, size_of::<PublicKeys>(), size_of_val(&keys) - 1] {
+            let mut changed = keys;
+            bytemuck::cast_slice_mut::<_, u8>(&mut changed)[place] = 1;
+            assert!(bind_messages(session, &changed, &ciphertexts) != honest, "byte {place} of the public keys");
+        }
+        for place in [0, messages::CIPHERTEXT_BYTES, size_of_val(&ciphertexts) - 1] {
+            let mut changed = ciphertexts;
+            bytemuck::cast_slice_mut::<_, u8>(&mut changed)[place] = 1;
+            assert!(bind_messages(session, &keys, &changed) != honest, "byte {place} of the ciphertexts");
         }
     }
 }

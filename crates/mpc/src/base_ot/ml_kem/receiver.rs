@@ -44,8 +44,12 @@ pub(super) fn receive(
     }
 
     // Step 2.
-    let mut ciphertexts = vec![Ciphertexts::zeroed(); transfers];
-    ch.recv_stream::<Ciphertexts>(&mut ciphertexts)?;
+    // Memory follows what has come.
+    let mut ciphertexts = Vec::new();
+    for first in (0..transfers).step_by(TRANSFERS_PER_BATCH) {
+        ciphertexts.resize(transfers.min(first + TRANSFERS_PER_BATCH), Ciphertexts::zeroed());
+        ch.recv_stream::<Ciphertexts>(&mut ciphertexts[first..])?;
+    }
     let run = bind_messages(session, &sent, &ciphertexts);
     let mut keys = Secret::new(Vec::with_capacity(transfers));
     for (i, ((secret_key, &slot), Ciphertexts([zero, one]))) in

@@ -41,7 +41,9 @@ pub(super) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> R
     }
 
     // Step 2.
-    ch.send_stream::<Ciphertexts>(&ciphertexts)?;
+    for batch in ciphertexts.chunks(TRANSFERS_PER_BATCH) {
+        ch.send_stream::<Ciphertexts>(batch)?;
+    }
     let run = bind_messages(session, &received, &ciphertexts);
     let keys = shared.iter().enumerate();
     let keys = keys.map(|(i, pair)| [0, 1].map(|slot| key(run, i, slot, &pair[usize::from(slot)])));

@@ -29,12 +29,12 @@ pub(super) fn receive(
     let (mut points, mut sent) = (Vec::with_capacity(transfers), 0);
     for (i, choice) in choices.enumerate() {
         let slot = choice.unwrap_u8();
-        let exponent = Scalar::random(rng);
+        let exponent = Secret::new(Scalar::random(rng));
         let other = RistrettoPoint::random(rng).compress();
         let own = (RistrettoPoint::mul_base(&exponent) - slot_hash(session, i, slot, &other)).compress();
         let (own, other) = (own.as_bytes(), other.as_bytes());
         points.push([select(own, other, choice), select(other, own, choice)].map(CompressedRistretto));
-        exponents.push(exponent);
+        exponents.push(*exponent);
         slots.push(slot);
         if points.len() == transfers || points.len() - sent == TRANSFERS_PER_MESSAGE {
             ch.send(&ReceiverPoints(points[sent..].to_vec()))?;

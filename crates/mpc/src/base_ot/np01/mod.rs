@@ -1,5 +1,4 @@
-//! Random oblivious transfer on Ristretto: *Efficient Oblivious Transfer Protocols* [NP01, protocol
-//! 3.1], in the random oracle model and with one power of the sender for all transfers.
+//! Random oblivious transfer on Ristretto: *Efficient Oblivious Transfer Protocols* [NP01], in the random oracle model and with one power of the sender for all transfers.
 //!
 //! ```text
 //!        sender                                             receiver, bits s_1 .. s_n
@@ -61,8 +60,8 @@ impl Scheme for Np01 {
         map_and_compare: None,
         deviations: &[
             "keys are outputs: the paper masks chosen messages with them",
-            "keys are bound to the run's messages, the transfer's index and the slot, instead of to a random string of \
-             the sender",
+            "beside the slot, keys are bound to the run's messages and the transfer's index, instead of to a random \
+             string of the sender",
             super::DOUBLED,
         ],
         modes: &[mode(Security::SemiHonest, Resistance::SemiHonest, 2, CDH)],

@@ -34,8 +34,10 @@
 //!
 //! **What a guess is worth.** Who knows what many hashes of a key come to (a receiver of
 //! corrections whose plaintext it can guess) tabulates them: one call of `pi` and a look-up test a
-//! candidate for `delta` for all elements of the key. With [`ELEMENTS_PER_KEY`] elements a key a
-//! search takes 2^124 calls, as much as that for the hidden leaves of [`crate::ot_extension`].
+//! candidate for all elements of the key. With [`ELEMENTS_PER_KEY`] elements a key a search for
+//! `delta` takes 2^124 calls if values have one bit, as much as that for the hidden leaves of
+//! [`crate::ot_extension`]. Tables of `2^k` places have `2^k - 1` multiples of `delta` for each element, any
+//! of which a guess may hit: 2^124 / 15, above 2^120, for `k = 4`.
 
 mod receiver;
 mod sender;

@@ -41,8 +41,8 @@ pub(super) struct Outputs<P: Zeroize> {
 
 impl<P: Pod + Zeroize + Send + Sync> Outputs<P> {
     /// The words whose low bits are the tags.
-    pub(super) fn tags(&self) -> Vec<u128> {
-        self.points.par_iter().map(|point| Output::of(&self.session, point).tag).collect()
+    pub(super) fn tags(&self) -> Secret<Vec<u128>> {
+        Secret::new(self.points.par_iter().map(|point| Output::of(&self.session, point).tag).collect())
     }
 }
 

@@ -1,9 +1,9 @@
 //! The session's salt and the offset `w`: coin toss, commitments, and the keys that follow from the
 //! salt.
 //!
-//! The sender's share blocks a receiver that overfits a table off-line; the receiver's share stops
-//! a sender from grinding a salt under which a guessed set does not encode. An opening that does
-//! not come counts as a failed run.
+//! The sender's share blocks a receiver that overfits a table off-line; the receiver's share leaves
+//! a sender that grinds a salt under which a guessed set does not encode one try a run: it may keep its opening
+//! back, which counts as a failed run.
 
 use subtle::ConstantTimeEq;
 use vesica_party::{Abort, Channel, Message, Security};

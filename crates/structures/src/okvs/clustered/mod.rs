@@ -125,12 +125,12 @@ struct Solver<V> {
     bin: Bin,
     number: usize,
     rng: Option<SecretRng>,
-    cells: Vec<V>,
+    cells: Secret<Vec<V>>,
 }
 
 impl<V: Cell> Solver<V> {
     fn new(stride: usize) -> Self {
-        Self { bin: Bin::new(), number: 0, rng: None, cells: vec![V::default(); stride] }
+        Self { bin: Bin::new(), number: 0, rng: None, cells: Secret::new(vec![V::default(); stride]) }
     }
 }
 

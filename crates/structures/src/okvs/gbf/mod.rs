@@ -71,15 +71,16 @@ impl Gbf {
     }
 
     /// The Bloom filter of the keys, as far as it lies in `cells`: which cells some key takes.
-    pub fn taken(&self, keys: &[u128], cells: Range<usize>) -> Vec<bool> {
-        let taken: Vec<AtomicBool> = cells.clone().map(|_| AtomicBool::new(false)).collect();
+    pub fn taken(&self, keys: &[u128], cells: Range<usize>) -> Secret<Vec<bool>> {
+        let mut taken: Vec<AtomicBool> = cells.clone().map(|_| AtomicBool::new(false)).collect();
         keys.par_chunks(KEYS_PER_PIECE).for_each(|keys| {
             self.each_place(keys, cells.clone(), |_, place| {
                 // In range: a place lies in `cells`.
                 taken[place].store(true, Ordering::Relaxed);
             });
         });
-        taken.into_iter().map(AtomicBool::into_inner).collect()
+        let filter = taken.iter_mut().map(|taken| std::mem::take(taken.get_mut())).collect();
+        Secret::new(filter)
     }
 
     /// Adds those cells of each key to its sum that lie in `cells`, of which `part` has the contents.
@@ -177,12 +178,15 @@ impl Okvs for Gbf {
         mut finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
     ) -> Result<(), E> {
         assert_eq!(keys.keys.len(), values.len(), "a value for each key");
+        // The order of keys goes by the part of their last cell, which the bound on failures does not know. It
+        // holds all the same: keys whose last cell is taken come early, where their other cells seldom are.
         let mut table = Secret::new(vec![V::default(); self.len()]);
         if let FreeCells::Random(rng) = free {
             let mut rng: SecretRng = rng.child();
             table.iter_mut().flat_map(V::words_mut).for_each(|word| *word = rng.next_u64());
         }
-        let mut fixed = vec![false; self.len()];
+        // The Bloom filter of the keys.
+        let mut fixed = Secret::new(vec![false; self.len()]);
         let segments = self.shape.segments;
         let mut cells = Secret::new(vec![0usize; segments * KEYS_PER_BATCH]);
         for (keys, values) in keys.keys.chunks(KEYS_PER_BATCH).zip(values.chunks(KEYS_PER_BATCH)) {

@@ -19,7 +19,7 @@ pub fn encode<V: Cell>(
     keys: &[u128],
     values: &[V],
     free: Option<SecretRng>,
-) -> Result<Vec<V>, EncodeFailure> {
+) -> Result<Secret<Vec<V>>, EncodeFailure> {
     let shape = &bins.shape;
     if keys.len() > shape.capacity {
         return Err(EncodeFailure);
@@ -68,7 +68,7 @@ pub fn encode<V: Cell>(
     // Also where no cell is set, so that the time does not tell whether there are cycles.
     let sums = SubsetSums::new(dense);
     sparse.iter_mut().zip(&*ways).for_each(|(cell, &way)| *cell += sums.sum(way));
-    Ok(std::mem::take(&mut *table))
+    Ok(table)
 }
 
 /// The numbers of the rows of each cell.

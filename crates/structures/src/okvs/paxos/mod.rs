@@ -90,7 +90,7 @@ impl Okvs for Paxos {
             (0..).step_by(rayon::current_num_threads()).zip(parts.chunks(rayon::current_num_threads()))
         {
             let bins: Vec<_> = (first..first + parts.len()).map(|number| (number, child())).collect();
-            let solved: Result<Vec<Vec<V>>, EncodeFailure> = bins.into_par_iter().map(solve).collect();
+            let solved: Result<Vec<Secret<Vec<V>>>, EncodeFailure> = bins.into_par_iter().map(solve).collect();
             for (part, mut cells) in parts.iter().zip(solved?) {
                 finished(part.clone(), &mut cells)?;
             }
