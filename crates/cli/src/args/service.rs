@@ -53,8 +53,8 @@ pub struct ServeArgs {
     pub payload_duplicates: String,
     /// How many keys the set has room for. Clients see this number, and not how many keys the table
     /// has. To change it later, start again with --replace-state. By default, a new set has room for
-    /// 1024 keys if the table has fewer. Otherwise it has room for up to a sixth more keys than the table
-    /// has, and clients can estimate how many keys that is
+    /// 1024 keys, or, if the table has more than these, for all of them and up to a sixth more: clients
+    /// that see this number can then estimate how many keys the table has
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
     pub capacity: Option<u64>,
     /// Keep the prepared set and its secret key in this file. The server then starts again quickly,
@@ -65,9 +65,8 @@ pub struct ServeArgs {
     /// each client enrol again
     #[arg(long, help_heading = "Set", requires = "state")]
     pub replace_state: bool,
-    /// Refuse a table that has lost more than this percentage of its keys since it was last read, since a
-    /// table that was cut short looks like that. A running server then keeps the set that it
-    /// has. When a server starts, it compares the table with the set in its state file; if too many keys
+    /// Refuse a table that has lost more than this percentage of its keys since it was last read: it may
+    /// have been cut short. A running server then keeps the set that it has. When a server starts, it compares the table with the set in its state file; if too many keys
     /// are gone, it does not start. 100 allows any loss
     #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Set")]
     pub max_shrink: u8,

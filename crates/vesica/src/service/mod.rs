@@ -236,13 +236,12 @@ fn served() -> impl Iterator<Item = &'static Entry> {
 /// # Errors
 /// If there is none.
 fn with_service<W: WithService>(id: &str, what: W) -> Result<W::Output, Failure> {
-    let found = served().position(|entry| is_named(entry, id));
-    match found {
-        Some(0) => Ok(what.with::<OprfRfc9497>()),
-        Some(1) => Ok(what.with::<OprfPir>()),
-        Some(2) => Ok(what.with::<Cmdg21>()),
-        Some(3) => Ok(what.with::<OprfBuckets>()),
-        Some(4) => Ok(what.with::<Cm25Select>()),
+    match served().find(|entry| is_named(entry, id)).map(|entry| entry.id) {
+        Some(id) if id == OprfRfc9497::ENTRY.id => Ok(what.with::<OprfRfc9497>()),
+        Some(id) if id == OprfPir::ENTRY.id => Ok(what.with::<OprfPir>()),
+        Some(id) if id == Cmdg21::ENTRY.id => Ok(what.with::<Cmdg21>()),
+        Some(id) if id == OprfBuckets::ENTRY.id => Ok(what.with::<OprfBuckets>()),
+        Some(id) if id == Cm25Select::ENTRY.id => Ok(what.with::<Cm25Select>()),
         _ => Err(not_served(id)),
     }
 }

@@ -197,4 +197,26 @@ mod tests {
         assert!(refused.what.contains("3200000 items") && refused.mend.contains("okvs for rr22"), "{refused:?}");
         assert!(Params::derive::<Rr22TwoHashes>(&of_items(1 << 26)).is_ok());
     }
+    /// What the entries say of a corrupt receiver with the table of two hashes: the most items `n'` with
+    /// `n' (128 - log2(e Q / n')) < 128 m + 40`, for `Q = 2^q` queries.
+    #[test]
+    fn corrupt_receivers_encode_as_many_items_as_the_entry_says() {
+        let most = |declared: usize, q: f64| {
+            let request = request(1000, declared, Security::Malicious);
+            let cells = Params::derive::<Rr22TwoHashes>(&request).expect("served").table_len as f64;
+            let fits =
+                |items: f64| items * (128.0 - q - std::f64::consts::LOG2_E + items.log2()) < 128.0 * cells + 40.0;
+            // By halving: what fits is all up to the most.
+            let (mut below, mut above) = (1, 1usize << 40);
+            while above - below > 1 {
+                let middle = usize::midpoint(below, above);
+                *(if fits(middle as f64) { &mut below } else { &mut above }) = middle;
+            }
+            below
+        };
+        assert_eq!([1, 2].map(|declared| [64.0, 80.0].map(|q| most(declared, q))), [[14, 18], [84, 108]]);
+        let shares = |declared: usize| [64.0, 80.0].map(|q| (most(declared, q) * 10 / declared) as f64 / 10.0);
+        assert_eq!(shares(150), [4.7, 6.1]);
+        assert_eq!([shares(1 << 20), shares(1 << 26)], [[3.6, 4.4], [3.4, 4.1]]);
+    }
 }

@@ -35,6 +35,7 @@ use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
 use crate::fields::Cell;
 use crate::rng::SecretRng;
+use crate::secret::Secret;
 
 /// The clustered three-hash table. Encoding takes time that depends on the keys (how peeling goes),
 /// decoding does not.

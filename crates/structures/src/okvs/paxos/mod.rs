@@ -34,6 +34,7 @@ use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
 use crate::facts::Unsupported;
 use crate::fields::Cell;
 use crate::rng::SecretRng;
+use crate::secret::Secret;
 
 /// The two-hash garbled cuckoo table. Encoding takes time that depends on the keys, decoding does
 /// not.
