@@ -126,7 +126,8 @@ Examples:
   vesica bench compare cm25
 
 Each number of the paper stands beside ours with the ratio of ours over theirs. Machine, network and threads of both \
-                                stand above each table. What no recording has is \"not measured\". If you \
+                                stand above each table. A number for which no recording has a run is given as \"not \
+                                measured\". If you \
                                 name no recording, ours are only numbers of bytes, computed from formulas, and no times. With several recordings, \
                                 all cells of a row are from the first one that has a run for it.
 
