@@ -17,9 +17,8 @@ The page is one file without anything from elsewhere: it opens from a folder or 
 
 A file of runs has one JSON object a line: {\"name\":\"...\",\"run\":{...}}, where `run` is what `vesica bench --json` printed. \
                     Lines of other kinds are passed over and counted; a malformed line is an error. The page also \
-                    says on which machine a file was recorded. A file that `vesica bench suite` wrote says that itself, \
-                    in its first line. For other files, write the line `- processor: ...` into a README.md in the same \
-                    folder. Times are compared within one recording only.";
+                    says on which machine runs were recorded. Files from `vesica bench suite` name the machine in their \
+                    first line; for other files, write the line `- processor: ...` into a README.md in the same folder. Times are compared within one recording only.";
 
 /// `vesica bench report`.
 #[derive(Debug, Args)]
