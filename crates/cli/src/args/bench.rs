@@ -128,7 +128,7 @@ Examples:
 Each number of the paper stands beside ours with the ratio of ours over theirs. Machine, network and threads of both \
                                 stand above each table. A number for which no recording has a run is given as \"not \
                                 measured\". If you \
-                                name no recording, ours are only numbers of bytes, computed from formulas, and no times. With several recordings, \
+                                name no recording, our bytes are computed from formulas, and our times are left out. With several recordings, \
                                 all cells of a row are from the first one that has a run for it.
 
 A recording is made by `vesica bench suite`. Tables of a paper have one thread a party, so only such runs count, and only \
