@@ -1,7 +1,11 @@
-//! The documents: every relative link leads to a file, and the indexes name all of their pages.
+//! The documents: every relative link leads to a file, the indexes name all of their pages, and what they say of exit
+//! codes, versions and the installation is true.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::harness::Folder;
 
 fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -46,4 +50,52 @@ fn indexes_name_all_of_their_pages() {
             assert!(links(&text).any(|link| link.ends_with(&name)), "{} does not name {name}", index.display());
         }
     }
+}
+
+/// Each exit code that `vesica --help` lists has a row in docs/operating.md, and no other has.
+#[test]
+fn the_page_on_operating_has_every_exit_code() {
+    let help = Folder::new().run("--help").stdout;
+    let (_, listed) = help.split_once("Exit codes:").expect("a list");
+    let codes = |text: &str| -> Vec<u8> { text.split([' ', ',', '\n']).filter_map(|word| word.parse().ok()).collect() };
+    let page = fs::read_to_string(top().join("docs/operating.md")).expect("a page");
+    let (_, table) = page.split_once("| code |").expect("a table");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let described: Vec<u8> = rows.flat_map(|row| codes(row.split('|').nth(1).expect("a cell")).into_iter()).collect();
+    // Zero is in the sentence before the table.
+    assert_eq!(codes(listed).split_first(), Some((&0, &described[..])));
+}
+
+#[test]
+fn the_changelog_has_the_version_that_the_program_prints() {
+    let printed = Folder::new().run("--version").stdout;
+    let version = printed.trim().strip_prefix("vesica ").expect("a version");
+    let changes = fs::read_to_string(top().join("CHANGELOG.md")).expect("a list of changes");
+    assert!(changes.lines().any(|line| line.starts_with(&format!("## {version} "))), "CHANGELOG.md has no {version}");
+}
+
+/// `packaging/install` installs the program with its manual and completions, and refuses what is no program.
+#[test]
+fn the_script_installs_program_manual_and_completions() {
+    let folder = Folder::new();
+    let script = top().join("packaging/install");
+    let install = |program: &Path| {
+        let mut command = Command::new(&script);
+        command.arg("--prefix").arg(folder.path("a place")).arg(program).output().expect("started")
+    };
+    let refused = install(&folder.path("us.pub"));
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("there is no program"));
+    let installed = install(Path::new(env!("CARGO_BIN_EXE_vesica")));
+    assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+    for (file, text) in [
+        ("share/man/man1/vesica-receive.1", "normalise"),
+        ("share/bash-completion/completions/vesica", "_vesica"),
+        ("share/zsh/site-functions/_vesica", "#compdef vesica"),
+        ("share/fish/vendor_completions.d/vesica.fish", "complete -c vesica"),
+    ] {
+        assert!(folder.read(&format!("a place/{file}")).contains(text), "{file}");
+    }
+    let version = Command::new(folder.path("a place/bin/vesica")).arg("--version").output().expect("started");
+    assert!(version.status.success());
 }
