@@ -31,7 +31,7 @@ use crate::psi::gbf::rr16::{self, Rr16};
 use crate::psi::hfh99::{self, Hfh99};
 use crate::psi::ltsxq26::{self, Ltsxq26};
 use crate::psi::opened_shares::{self, OpenedShares};
-use crate::psi::prty19::{Prty19, SpotFast, SpotLow};
+use crate::psi::prty19::{Prty19, SpotFast, SpotLow, SpotLowClustered};
 use crate::psi::prty20::{self, Prty20};
 use crate::psi::rr17::{self, DualExecution, EncodeCommit};
 use crate::psi::rt21::{self, Rt21};
@@ -98,7 +98,7 @@ registries! {
             Cm20<compare::Bloom>,
             Cm20<compare::Cuckoo>,
         ],
-        Prty19<SpotLow>,
+        Prty19<SpotLow> => [Prty19<SpotLowClustered>],
         Prty19<SpotFast>,
         DualExecution<rr17::De> => [DualExecution<rr17::DeQuarter>],
         EncodeCommit<rr17::Ec> => [EncodeCommit<rr17::EcTenth>],

@@ -128,8 +128,8 @@ Examples:
 Each number of the paper stands beside ours with the ratio of ours over theirs. Machine, network and threads of both \
                                 stand above each table. A number for which no recording has a run is given as \"not \
                                 measured\". If you \
-                                name no recording, our bytes are computed from formulas, and our times are left out. With several recordings, \
-                                all cells of a row are from the first one that has a run for it.
+                                name no recording, our bytes are computed from formulas, and our times are left out. If you name several recordings, \
+                                each row of a table is filled from one of them: the first that has a run for this row.
 
 A recording is made by `vesica bench suite`. Tables of a paper have one thread a party, so only such runs count, and only \
                                 those without payloads.";

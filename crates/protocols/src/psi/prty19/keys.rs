@@ -27,6 +27,8 @@ pub(super) struct Keys {
     coordinates: DigestPrf,
     /// The keys of tag, proof and payload key.
     outputs: [[u8; 32]; 3],
+    /// The seed of the table's rows.
+    pub(super) table: u128,
 }
 
 /// Which output of the OPRF.
@@ -45,7 +47,7 @@ pub(super) struct Hashed {
     /// The 128 bits that select rows of the bin.
     pub(super) inputs: Secret<Vec<u128>>,
     /// The place at which a polynomial is evaluated; its top bit is set, so that it is in no space
-    /// of a transform.
+    /// of a transform. What `H` takes of the item, too.
     pub(super) coordinates: Secret<Vec<u64>>,
     /// A second coordinate.
     pub(super) slopes: Secret<Vec<u64>>,
@@ -74,8 +76,11 @@ impl Keys {
         let [zero, one, bins, inputs, coordinates] = blocks.map(u128::from_le_bytes);
         let mut outputs = [[0; 32]; 3];
         keys.fill(outputs.as_flattened_mut());
+        let mut table = [0; 16];
+        keys.fill(&mut table);
+        let table = u128::from_le_bytes(table);
         let [bins, inputs, coordinates] = [bins, inputs, coordinates].map(DigestPrf::new);
-        Self { layout: params.layout, choices: [zero, one], bins, inputs, coordinates, outputs }
+        Self { layout: params.layout, choices: [zero, one], bins, inputs, coordinates, outputs, table }
     }
 
     /// The bins of each item, of which [`Layout::choices`] count.
@@ -84,7 +89,7 @@ impl Keys {
         self.bins.eval(items, &mut bits);
         match self.layout {
             Layout::Fast(table) => bits.iter().map(|&bits| table.positions(bits)).collect(),
-            Layout::Low { bins } => {
+            Layout::Low { bins } | Layout::Table { bins } => {
                 bits.iter().map(|&bits| [((bits as u64 as u128 * bins as u128) >> 64) as u32, 0]).collect()
             }
         }

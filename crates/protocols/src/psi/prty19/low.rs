@@ -27,6 +27,13 @@ const ROWS_PER_BATCH: usize = 1 << 12;
 const COINCIDENCE: Abort =
     Abort::StatisticalFailure("the receiver's items have equal coordinates; items must be distinct");
 
+/// A side's items in the order of their bins, and a row of each.
+pub(super) struct Arranged {
+    pub(super) bins: Bins,
+    pub(super) hashed: Hashed,
+    pub(super) rows: Secret<Vec<Row>>,
+}
+
 /// The items by their bins, and their hashes in that order.
 fn arrange(keys: &super::keys::Keys, bins: usize, items: &[u128]) -> (Bins, Hashed) {
     let positions = keys.positions(items);
@@ -35,19 +42,17 @@ fn arrange(keys: &super::keys::Keys, bins: usize, items: &[u128]) -> (Bins, Hash
     (bins, hashed)
 }
 
-/// Step 2 of the right column: sends the polynomial, and keeps the tags, proofs and keys of its own
-/// items.
-pub(super) fn send_polynomial(
+/// The receiver's rows `R(y)`, and of step 3 its side, the tags, proofs and keys of its own items.
+pub(super) fn receiver_rows(
     rows: &ReceiverRows<'_>,
     bins: usize,
     items: &[u128],
     collected: &mut Collected<finish::Receiver>,
     ch: &mut Channel,
-    rng: &mut SecretRng,
-) -> Result<(), Abort> {
+) -> Arranged {
     // Step 2: the rows T(y) and R(y) = T(y) + U(y) of its own items.
-    let phase = ch.phase(Phase::HashItems);
-    let (bins, mut hashed) = arrange(rows.keys, bins, items);
+    let _phase = ch.phase(Phase::HashItems);
+    let (bins, hashed) = arrange(rows.keys, bins, items);
     let mut own = Secret::new(vec![Row::default(); items.len()]);
     let mut differences = Secret::new(vec![Row::default(); items.len()]);
     for part in bins.parts(BINS_PER_BATCH) {
@@ -63,7 +68,49 @@ pub(super) fn send_polynomial(
         let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
         collected.add(&made, numbers.iter().copied());
     }
-    drop(phase);
+    Arranged { bins, hashed, rows: differences }
+}
+
+/// The sender's rows `Q(x)`.
+pub(super) fn sender_rows(rows: &SenderRows<'_>, bins: usize, items: &[u128], ch: &mut Channel) -> Arranged {
+    let _phase = ch.phase(Phase::HashItems);
+    let (bins, hashed) = arrange(rows.keys, bins, items);
+    let mut own = Secret::new(vec![Row::default(); items.len()]);
+    for part in bins.parts(BINS_PER_BATCH) {
+        let matrices = rows.bins(part.clone());
+        fill_rows(&bins, part, &matrices, &hashed.inputs, &mut own);
+    }
+    Arranged { bins, hashed, rows: own }
+}
+
+/// Of step 3 the sender's side: the tags, proofs and keys of its own items from `Q(x) + s P(x)`.
+pub(super) fn hash_sender_rows(
+    rows: &SenderRows<'_>,
+    own: &mut Arranged,
+    collected: &mut Collected<finish::Sender>,
+    ch: &mut Channel,
+) {
+    let _phase = ch.phase(Phase::Masks);
+    for (row, &coordinate) in own.rows.iter_mut().zip(own.hashed.coordinates.iter()) {
+        row[LANES] = coordinate;
+    }
+    for (rows_of_part, numbers) in own.rows.chunks(ROWS_PER_BATCH).zip(own.bins.order.chunks(ROWS_PER_BATCH)) {
+        let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
+        collected.add(&made, numbers.iter().copied());
+    }
+}
+
+/// Step 2 of the right column: sends the polynomial, and keeps the tags, proofs and keys of its own
+/// items.
+pub(super) fn send_polynomial(
+    rows: &ReceiverRows<'_>,
+    bins: usize,
+    items: &[u128],
+    collected: &mut Collected<finish::Receiver>,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<(), Abort> {
+    let Arranged { mut hashed, rows: mut differences, .. } = receiver_rows(rows, bins, items, collected, ch);
 
     // Step 2: P with P(y) = R(y), slice by slice (section 5.2 of the paper), each sent as soon as it is
     // there.
@@ -113,21 +160,15 @@ pub(super) fn evaluate_polynomial(
     ch: &mut Channel,
 ) -> Result<(), Abort> {
     // Step 2: the rows Q(x).
-    let phase = ch.phase(Phase::HashItems);
-    let (bins, hashed) = arrange(rows.keys, bins, items);
-    let mut own = Secret::new(vec![Row::default(); items.len()]);
-    for part in bins.parts(BINS_PER_BATCH) {
-        let matrices = rows.bins(part.clone());
-        fill_rows(&bins, part, &matrices, &hashed.inputs, &mut own);
-    }
-    drop(phase);
+    let mut own = sender_rows(rows, bins, items, ch);
 
     // Step 2: Q(x) + s P(x), a slice at a time; all slices share the trees of the coordinates (section
     // 5.2).
     let phase = ch.phase(Phase::Decode);
     let coefficients = rows.params.finish.receiver_items;
     let space = Space::new(coefficients);
-    let trees: Vec<Tree<'_>> = hashed.coordinates.chunks(space.len()).map(|points| Tree::new(&space, points)).collect();
+    let trees: Vec<Tree<'_>> =
+        own.hashed.coordinates.chunks(space.len()).map(|points| Tree::new(&space, points)).collect();
     let mut polynomial = vec![0; space.len()];
     for slice in 0..LANES {
         let mut constant = [0];
@@ -135,24 +176,17 @@ pub(super) fn evaluate_polynomial(
         ch.recv_stream::<Polynomials>(&mut polynomial[..coefficients])?;
         polynomial[coefficients..].fill(0);
         space.values(&mut polynomial);
-        let of_trees = own.chunks_mut(space.len()).zip(hashed.slopes.chunks(space.len())).zip(&trees);
+        let of_trees = own.rows.chunks_mut(space.len()).zip(own.hashed.slopes.chunks(space.len())).zip(&trees);
         for ((rows_of_tree, slopes), tree) in of_trees {
             let mut values = tree.evaluate(&polynomial);
             scale_add(&mut values, constant[0], slopes);
             rows.correct_slice(slice, rows_of_tree, &values);
         }
     }
-    drop(phase);
+    drop((phase, trees));
 
     // Step 3, the sender's side of it: H(Q(x) + s P(x)).
-    let _phase = ch.phase(Phase::Masks);
-    for (row, &coordinate) in own.iter_mut().zip(hashed.coordinates.iter()) {
-        row[LANES] = coordinate;
-    }
-    for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
-        let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
-        collected.add(&made, numbers.iter().copied());
-    }
+    hash_sender_rows(rows, &mut own, collected, ch);
     Ok(())
 }
 

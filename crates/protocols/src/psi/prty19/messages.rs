@@ -27,6 +27,14 @@ impl Stream for Polynomials {
     type Element = u64;
 }
 
+/// Arrow 2, where a table stands instead of the polynomials: cell by cell.
+pub(super) enum Table {}
+
+impl Stream for Table {
+    const STEP: Step = step(2, Role::Receiver, "the receiver's table");
+    type Element = u8;
+}
+
 /// Arrow 3: the sender's tags.
 pub(super) enum Tags {}
 

@@ -32,6 +32,25 @@
 //! bin; the sender evaluates an item in both. All are about `y || b`, where `b` says which of its
 //! bins this is, so that an item whose bins are one shows in nothing (section 4.3).
 //!
+//! # A table instead of the polynomial
+//!
+//! `spot-low:okvs=clustered` has for `P` a table of the clustered OKVS, as the authors of "PsiBench" have it in their
+//! tables (Appendix A): `P(x)` is `Decode(P, x)`, a sum of cells, and a cell is a row. The proofs ask two things of `P`.
+//!
+//! - *It says nothing of `Y` to the sender.* Of each column the sender has one of two keys, so that to it the rows `R(y)`
+//!   are uniform and independent. Where the table's rows of `Y` are linearly independent, the tables with `Decode(P, y) =
+//!   R(y)` for all of `Y` are as many for each value of the `R(y)`, and the encoder takes any of them alike, since it
+//!   fills free cells at random. So `P` is uniform, whatever `Y` is, and a simulator sends random cells. This is
+//!   Proposition 1. Zeros in the free cells would show which cells items take. Dependent rows, or a bin of the table that
+//!   overflows, stop the run; that has probability 2^-43, under a salt that is drawn when the items are fixed. No other
+//!   salt is tried.
+//! - *It is no good elsewhere.* For `x` outside of `Y`, `R(x)` is uniform given all `R(y)` and what the encoder drew, and
+//!   so is `R(x) + Decode(P, x)`: Proposition 2, and the width is that of the polynomial. This holds for any table.
+//!
+//! `s` multiplies what is decoded, and no cell: so it need not commute with decoding, as it must in
+//! [`prty20`](crate::psi::prty20). For large sets 1.23 rows an item travel instead of one, of exactly the width of the
+//! bound instead of 448 bits. Nothing is interpolated, and there are no coordinates that two items could share.
+//!
 //! | paper | here | what |
 //! |---|---|---|
 //! | Alice, `X`, `n_1` | [`Sender`], `items`, `finish.sender_items` | the sender, its set, its size |
@@ -43,6 +62,7 @@
 //! | `Q` | `own` of the sender's columns in `low.rs` and `fast.rs` | rows of the sender |
 //! | `T`, `R` | `own`, `differences` | rows of the receiver |
 //! | `P`, its slices (section 5.2) | `messages::Polynomials` | seven words a coefficient |
+//! | `P` as a table | `messages::Table` | a row a cell |
 //! | `M`, the sub-product tree | [`Tree`](vesica_structures::polynomial::Tree) | one tree for all slices of `spot-low` |
 //! | `H` | [`rows::hash_rows`](vesica_structures::ot_rows::hash_rows) | from a row to tag, proof and key |
 //! | `h_1`, `h_2`, `m` | `Keys::positions`, `TwoChoiceShape::bins` | the two bins of an item, and how many bins there are |
@@ -58,12 +78,15 @@ pub mod params;
 mod receiver;
 mod rows;
 mod sender;
+mod table;
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{
+    Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
+};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -78,7 +101,7 @@ use params::Layout;
 pub trait Variant: Send + Sync + 'static {
     /// The description.
     const ENTRY: Entry;
-    /// The polynomials for so many items of the receiver.
+    /// The polynomials, or the table, for so many items of the receiver.
     const LAYOUT: fn(usize) -> Layout;
 }
 
@@ -107,31 +130,55 @@ const PAPER: Paper = Paper {
     reference: "Pinkas, Rosulek, Trieu, Yanai. Crypto 2019, ePrint 2019/634",
 };
 
-/// The one mode that there is.
-const fn mode(rounds: Rounds) -> Mode {
-    Mode::semi_honest(
-        rounds,
-        assumptions![
-            <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-            &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
-        ],
-        &[SIZES],
-    )
+/// The one mode that there is, with what is assumed of AES.
+const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -> Mode {
+    Mode::semi_honest(rounds, assumptions, &[SIZES])
 }
+
+const ASSUMPTIONS: &[&str] = assumptions![
+    <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+    &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
+];
+const TABLE_ASSUMPTIONS: &[&str] = assumptions![
+    <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+    &["AES-128 as a random permutation (hashes of items, rows of the table) and as a PRF (columns)"],
+];
 
 const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice \
                      of random bits is a uniform element, so that Propositions 1 and 2 hold as they stand. Widths of \
                      Figure 6 are rounded up to 448.";
+const ARGUMENTS: &str = "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one \
+                         argument apart; at most 2^21 items of the receiver.";
+const BASIS: &str = "Coefficients are those on the basis of an additive Fourier transform, of which element i has degree i, \
+                     and not on powers: as good a basis.";
 const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), instead of a \
                         pseudo-random function of x: the rows of the receiver's items are uniform together, and the \
                         row of each other item is uniform given them, but for a probability below 2^-50. That is all \
                         that the proof of Theorem 1 takes from F; rows of the sender's items are dependent, which H, \
                         a random oracle, does not mind. A block of AES serves a bin of items. Theorem 2 (a malicious \
                         sender) wants a random oracle there and is given up.";
-const TRANSFERS: &str = "The 448 OTs are extended from 128.";
+const TRANSFERS: &str = "The OTs, one for each column, are extended from 128.";
 const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, instead of AES.";
 const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 tags of 42 + log2(n_1 n_2) \
                      bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
+
+const POLYNOMIAL: ChoiceValue =
+    ChoiceValue::new("polynomial", "The paper's polynomial: one value an item, the least traffic, and the slowest.")
+        .deviating(&[FIELD, ARGUMENTS, BASIS]);
+const CLUSTERED: ChoiceValue = ChoiceValue {
+    modes: Some(&[mode(SPOT_LOW_ROUNDS, TABLE_ASSUMPTIONS)]),
+    ..ChoiceValue::new(
+        "clustered",
+        "The clustered 3-hash table of RR22: 1.23 values an item for large sets, and no interpolation.",
+    )
+    .deviating(&[
+        "The clustered 3-hash table (Raghuraman, Rindal, CCS 2022) instead of a polynomial, as in PsiBench's \
+                  Appendix A. Its cells are rows, of the width of the bound; free cells are random, so that the table \
+                  is uniform.",
+    ])
+};
+
+const SPOT_LOW_ROUNDS: Rounds = Rounds::exactly(6);
 
 /// `spot-low`: one polynomial, the least traffic.
 #[derive(Clone, Copy, Debug)]
@@ -141,26 +188,36 @@ impl Variant for SpotLow {
     const ENTRY: Entry = Entry {
         id: "spot-low",
         aliases: &[],
-        variants: &[],
+        variants: &[Choice {
+            name: "okvs",
+            what: "What encodes the rows of the receiver's items.",
+            values: &[POLYNOMIAL, CLUSTERED],
+        }],
         task: Intersect::NAME,
         paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Polynomials,
         map_and_compare: Some(styles::SPOT_LOW),
-        deviations: &[
-            FIELD,
-            "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one \
-             argument apart; at most 2^21 items of the receiver.",
-            "Coefficients are those on the basis of an additive Fourier transform, of which element i has degree i, \
-             and not on powers: as good a basis.",
-            FUNCTION,
-            TRANSFERS,
-            HASH,
-            CODED,
-        ],
-        modes: &[mode(Rounds::exactly(6))],
+        deviations: &[FIELD, ARGUMENTS, BASIS, FUNCTION, TRANSFERS, HASH, CODED],
+        modes: &[mode(SPOT_LOW_ROUNDS, ASSUMPTIONS)],
     };
     const LAYOUT: fn(usize) -> Layout = Layout::LOW;
+}
+
+/// `spot-low:okvs=clustered`: a table instead of the polynomial.
+#[derive(Clone, Copy, Debug)]
+pub enum SpotLowClustered {}
+
+impl Variant for SpotLowClustered {
+    const ENTRY: Entry = Entry {
+        cost: CostClass::Symmetric,
+        ..SpotLow::ENTRY.variant(
+            "spot-low:okvs=clustered",
+            deviations![SpotLow::ENTRY.deviations, POLYNOMIAL => CLUSTERED],
+            &[mode(SPOT_LOW_ROUNDS, TABLE_ASSUMPTIONS)],
+        )
+    };
+    const LAYOUT: fn(usize) -> Layout = Layout::TABLE;
 }
 
 /// `spot-fast`: two-choice hashing, small polynomials.
@@ -190,7 +247,7 @@ impl Variant for SpotFast {
             HASH,
             CODED,
         ],
-        modes: &[mode(Rounds::exactly(5))],
+        modes: &[mode(Rounds::exactly(5), ASSUMPTIONS)],
     };
     const LAYOUT: fn(usize) -> Layout = Layout::FAST;
 }

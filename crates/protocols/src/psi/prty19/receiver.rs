@@ -9,7 +9,7 @@ use super::keys::{Collected, Keys};
 use super::messages::FinishArrows;
 use super::params::{Layout, Params};
 use super::rows::{ReceiverColumns, ReceiverRows};
-use super::{fast, low};
+use super::{fast, low, table};
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, Bob, set up.
@@ -50,6 +50,7 @@ impl<V> Party for Receiver<V> {
         // Step 2.
         match params.layout {
             Layout::Low { bins } => low::send_polynomial(&rows, bins, &input.items, &mut collected, ch, rng)?,
+            Layout::Table { bins } => table::send_table(&rows, bins, &input.items, &mut collected, ch, rng)?,
             Layout::Fast(table) => {
                 let _phase = ch.phase(Phase::Encode);
                 fast::send_polynomials(&rows, table, &input.items, &mut collected, ch, rng)?;

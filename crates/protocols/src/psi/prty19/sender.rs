@@ -9,7 +9,7 @@ use super::keys::{Collected, Keys};
 use super::messages::FinishArrows;
 use super::params::{Layout, Params};
 use super::rows::{SenderColumns, SenderRows};
-use super::{fast, low};
+use super::{fast, low, table};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, Alice, set up.
@@ -50,6 +50,7 @@ impl<V> Party for Sender<V> {
         // Step 2.
         match params.layout {
             Layout::Low { bins } => low::evaluate_polynomial(&rows, bins, &input.items, &mut collected, ch)?,
+            Layout::Table { bins } => table::evaluate_table(&rows, bins, &input.items, &mut collected, ch)?,
             Layout::Fast(table) => {
                 let _phase = ch.phase(Phase::Decode);
                 fast::evaluate_polynomials(&rows, table, &input.items, &mut collected, ch)?;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use vesica_mpc::code_oprf::LongBch;
 use vesica_mpc::oprf::table;
+use vesica_party::transport::memory;
 use vesica_party::{Abort, Channel, Message, Party, Protocol, Security, Step, Stream};
 use vesica_structures::fields::{Bits256 as Value, Bits1024 as Row};
 use vesica_structures::golomb::Code;
@@ -11,10 +12,12 @@ use vesica_structures::okvs::{FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::tags::TagFinder;
-use vesica_testkit::try_two_party;
+use vesica_testkit::{Transcript, options, record, try_two_party, two_party_over};
 
 use super::coded::{Blake3Functions, ReceiverColumns, SaltArrows, SenderColumns, opening};
-use super::messages::{Answer, Challenge, Corrections, FinishArrows, Proofs, Salt, SaltCommitment, SaltShare, Tags};
+use super::messages::{
+    Answer, Challenge, Corrections, FinishArrows, Payloads, Proofs, Salt, SaltCommitment, SaltShare, Tags,
+};
 use super::mode::{Functions, SenderRows};
 use super::receiver::SetUp;
 use super::{Params, Paxos, Prty20};
@@ -185,15 +188,34 @@ fn cheating_receiver(params: &Params, cheat: Cheat, ch: &mut Channel, rng: &mut 
     Ok(collected.tags.finish::<FinishArrows>(input, collected.stored, ch)?.matches)
 }
 
-/// What an honest sender makes of it.
+/// What an honest sender makes of it. It sends tags only where it comes to its end, and so only behind the check.
 fn sender_against(cheat: Cheat<'_>) -> Result<Option<Vec<u32>>, Abort> {
-    let params = params(false);
-    let (sender, receiver) =
-        try_two_party(|ch, rng| honest_sender(&params, ch, rng), |ch, rng| cheating_receiver(&params, cheat, ch, rng));
-    if sender.result.is_ok() {
-        assert_eq!(receiver.result.unwrap().len(), N);
+    let (sender, receiver, transcript) = run_against(&params(false), Vec::new(), cheat);
+    if sender.is_ok() {
+        assert_eq!(receiver.unwrap().len(), N);
     }
-    sender.result
+    assert_eq!(sender.is_ok(), !sent(&transcript, Tags::STEP).is_empty(), "tags only behind the check");
+    sender
+}
+
+/// Outcomes of an honest sender with these payloads, and of the receiver, and all that was sent.
+type Outcomes = (Result<Option<Vec<u32>>, Abort>, Result<Vec<u32>, Abort>, Transcript);
+
+fn run_against(params: &Params, payloads: Vec<u8>, cheat: Cheat<'_>) -> Outcomes {
+    let (ends, recording) = record(memory::pair());
+    let input = IntersectSenderInput { items: items(), payloads };
+    let (sender, receiver) = two_party_over(
+        ends,
+        options(),
+        |ch, rng| Ok(SenderOf::setup(params, ch, rng)?.run(input, ch, rng)?.matches),
+        |ch, rng| cheating_receiver(params, cheat, ch, rng),
+    );
+    (sender.result, receiver.result, recording.transcript())
+}
+
+/// All that was sent in this step.
+fn sent(transcript: &Transcript, step: Step) -> Vec<u8> {
+    transcript.of(step.protocol, step.number)
 }
 
 /// The tests below are of the deviation, and not of this receiver.
@@ -235,6 +257,37 @@ fn wrong_openings_are_caught() {
         [&in_words as &(dyn Fn(&mut Answer) + Sync), &in_the_last_bit, &in_columns, &in_the_last_column, &none]
     {
         assert_blamed(sender_against(Cheat { answer, ..HONEST }), <Answer as Message>::STEP);
+    }
+}
+
+/// A receiver that fails the check, and then waits for tags, sees nothing that the sender makes of its items: the sender
+/// stops at the answer, and has sent neither tags nor payloads.
+#[test]
+fn a_receiver_that_fails_the_check_sees_no_tags() {
+    const PAYLOAD_BYTES: usize = 5;
+    let (security, payload_bytes) = (Security::Malicious, PAYLOAD_BYTES);
+    let request = IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes, both_learn: false };
+    let params = Params::derive::<Paxos>(&request).unwrap();
+    let against = |cheat| run_against(&params, vec![7; N * PAYLOAD_BYTES], cheat);
+
+    let (sender, receiver, transcript) = against(HONEST);
+    assert!(sender.is_ok() && receiver.unwrap().len() == N);
+    assert!(!sent(&transcript, Tags::STEP).is_empty());
+    assert_eq!(sent(&transcript, Payloads::STEP).len(), N * PAYLOAD_BYTES);
+
+    let first_cell = |number| if number == 0 { no_word() } else { Row::default() };
+    let zeros = |answer: &mut Answer| answer.0.fill(0);
+    // It sends a table of no words, a part of one, or cannot open an honest one.
+    for cheat in [
+        Cheat { correction: &|_| no_word(), ..HONEST },
+        Cheat { correction: &first_cell, ..HONEST },
+        Cheat { answer: &zeros, ..HONEST },
+    ] {
+        let (sender, receiver, transcript) = against(cheat);
+        assert_blamed(sender, <Answer as Message>::STEP);
+        assert!(receiver.is_err(), "it has no matches");
+        assert_eq!(sent(&transcript, <Answer as Message>::STEP).len(), size_of::<Answer>(), "it came to the check");
+        assert!(sent(&transcript, Tags::STEP).is_empty() && sent(&transcript, Payloads::STEP).is_empty());
     }
 }
 
