@@ -163,8 +163,8 @@ pub struct ServeArgs {
     #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "identity"])]
     pub insecure_plaintext: bool,
     /// How many items each client may ask about in each day, hour or minute of UTC, for example
-    /// 1000/day or 100/hour; dummies count. What was used is kept in a file beside that of --state,
-    /// which must be given, too. Unless you say --any-client, give either this or --no-quota
+    /// 1000/day or 100/hour; dummies count. --quota needs --state: what was used is kept in a file beside
+    /// the state file. Unless you say --any-client, give either this or --no-quota
     #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client", requires = "state", required_unless_present_any = ["no_quota", "any_client"])]
     pub quota: Option<Quota>,
     /// Let each client ask about as many items as it likes: then it can try out all keys that it can
