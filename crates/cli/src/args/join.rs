@@ -104,7 +104,7 @@ pub struct SendArgs {
     pub max_groups: u32,
     /// Tasks whose result is numbers: add discrete Laplace noise. Adding or removing one key of your
     /// table then changes the probability of any result by a factor of at most e^E (differential
-    /// privacy); docs/tasks.md says what holds for the whole run. Noise does not hide how many keys you
+    /// privacy). Noise does not hide how many keys you
     /// have; use --pad-to for that. In a union-cardinality, --pad-to hides it only roughly
     #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
     pub epsilon: Option<String>,

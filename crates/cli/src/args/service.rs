@@ -52,9 +52,9 @@ pub struct ServeArgs {
     #[arg(long, value_name = "refuse|first", default_value = "refuse", value_parser = ["refuse", "first"], help_heading = "Set")]
     pub payload_duplicates: String,
     /// How many keys the set has room for. Clients see this number, and not how many keys the table
-    /// has. To change it later, start again with --replace-state. By default, a new set has room for
-    /// 1024 keys, or, if the table has more than these, for all of them and up to a sixth more: clients
-    /// that see this number can then estimate how many keys the table has
+    /// has. To change it later, start again with --replace-state. The default for a table of up to 1024 keys
+    /// is 1024. The default for a larger table is its number of keys and up to a sixth more, from which
+    /// clients can estimate the number of keys
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
     pub capacity: Option<u64>,
     /// Keep the prepared set and its secret key in this file. The server then starts again quickly,
