@@ -19,8 +19,8 @@ Examples:
     ... --payload category
   Show counters to a monitoring system on this machine:
     ... --metrics 127.0.0.1:9464
-SIGHUP makes the server read its table again. Clients that come back fetch what has changed (with oprf-pir, \
-cmdg21 and cm25-select, they enrol again; with oprf-buckets, they fetch nothing). SIGHUP also reads the file of \
+SIGHUP makes the server read its table again. Clients that come back then fetch, by themselves, what has changed (with \
+oprf-pir, cmdg21 and cm25-select, all that they had fetched before; with oprf-buckets, nothing). SIGHUP also reads the file of \
 --clients again, and disconnects clients that are not in it any more. SIGUSR1 makes a new secret key. SIGTERM or \
 SIGINT ends the server, after \
 the queries under way. docs/service.md takes you from a table to a running server.";
@@ -61,8 +61,8 @@ pub struct ServeArgs {
     /// and clients can go on using what they have already fetched of the set
     #[arg(long, value_name = "FILE", help_heading = "Set")]
     pub state: Option<PathBuf>,
-    /// If the state file was prepared with other settings, or is damaged, prepare the set anew, and have
-    /// each client enrol again
+    /// If the state file was prepared with other settings, or is damaged, prepare the set anew. Each client
+    /// then fetches anew, by itself, what it had fetched of the set
     #[arg(long, help_heading = "Set", requires = "state")]
     pub replace_state: bool,
     /// Refuse a table that has lost more than this percentage of its keys since it was last read: it may
@@ -71,7 +71,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "PERCENT", default_value = "20", value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Set")]
     pub max_shrink: u8,
     /// Make a new secret key when the present one has reached this age, for example 90d, 12h or 30m.
-    /// Each client then enrols again; see --overlap. The signal SIGUSR1 makes a new key at once
+    /// Each client then fetches anew, by itself, what it had fetched of the set; see --overlap. The signal SIGUSR1 makes a new key at once
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Set")]
     pub rotate_after: Option<Duration>,
     /// When a new secret key is made, clients that are connected at that moment may go on asking
