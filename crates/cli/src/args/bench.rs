@@ -102,8 +102,9 @@ const SUITE_EXAMPLES: &str = "\
 Example:
   vesica bench suite bench/suites/psibench.toml --out bench/runs/2026-11-25-us/psibench.jsonl
 
-The file has a name and [[runs]] tables: protocols, sizes (\"2^16\", or \"2^20 x 2^10\" for sender and receiver), links, \
-                              threads, security, repeat. Each combination is a run. The recording is of one machine \
+A suite file says the suite's name. Its tables [[runs]] list protocols, sizes (\"2^16\", or \"2^20 x 2^10\" for sender and \
+                              receiver), links, threads and modes of security; each combination is a run, and `repeat` says \
+                              how often it is made. The recording is of one machine \
                               and one suite, with one JSON object on each line. When the recording is there already, \
                               only the runs that it lacks are made: so a recording that was stopped can go on. A \
                               protocol that does not serve a size or a mode is recorded as refused.";
