@@ -112,7 +112,7 @@ A suite file says the suite's name. Its tables [[runs]] list protocols, sizes (\
 const DIFF_EXAMPLES: &str = "\
 Examples:
   vesica bench diff before.jsonl after.jsonl
-  Fail if a run has become at least 5 % slower beyond doubt:
+  Fail if a run has become more than 5 % slower beyond doubt:
     vesica bench diff before.jsonl after.jsonl --fail-above 5%
 
 A ratio is the time in the second recording over the time in the first. The interval beside it holds the true ratio with \
@@ -132,8 +132,8 @@ Each number of the paper stands beside ours with the ratio of ours over theirs. 
                                 name no recording, our bytes are computed from formulas, and our times are left out. If you name several recordings, \
                                 each row of a table is filled from one of them: the first that has a run for this row.
 
-A recording is made by `vesica bench suite`. Tables of a paper have one thread a party, so only such runs count, and only \
-                                those without payloads.";
+A recording is made by `vesica bench suite`. Papers measured with one thread on each side. So `bench compare` uses only \
+                                those of your runs that have one thread on each side too, and no payloads.";
 
 /// `vesica bench suite`.
 #[derive(Debug, Args)]
