@@ -53,8 +53,8 @@ pub struct ServeArgs {
     pub payload_duplicates: String,
     /// How many keys the set has room for. Clients see this number, and not how many keys the table
     /// has. To change it later, start again with --replace-state. The default for a table of up to 1024 keys
-    /// is 1024. The default for a larger table is its number of keys and up to a sixth more, from which
-    /// clients can estimate the number of keys
+    /// is 1024. For a larger table, it is the number of keys, rounded up by a sixth at most: clients
+    /// then know roughly how many keys the table has
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
     pub capacity: Option<u64>,
     /// Keep the prepared set and its secret key in this file. The server then starts again quickly,
@@ -96,8 +96,8 @@ pub struct ServeArgs {
     /// but never oprf-buckets or cm25-select; the log says which one, and why
     #[arg(long, value_name = "ID", default_value = "oprf-rfc9497", help_heading = "Set")]
     pub protocol: String,
-    /// With --protocol oprf-buckets: how many bits of a hash of each key you see when a client asks about it,
-    /// 1 to 20. You can then rule out most of what the key might be, and see which queries may be
+    /// With --protocol oprf-buckets: when a client asks about a key, you see this many bits of a hash of
+    /// that key, 1 to 20. You can then rule out most of what the key might be, and see which queries may be
     /// about the same key. With fewer bits you see less, and a client exchanges more bytes for each key.
     /// Clients must say the same number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20), help_heading = "Set")]

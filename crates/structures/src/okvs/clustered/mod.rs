@@ -122,7 +122,7 @@ impl Okvs for Clustered {
 }
 
 /// What a thread needs to solve one bin after another.
-struct Solver<V> {
+struct Solver<V: Cell> {
     bin: Bin,
     number: usize,
     rng: Option<SecretRng>,

@@ -71,17 +71,17 @@ fn any_division_into_ranges_gives_the_same() {
         let (mut bits, mut sums) = (Vec::new(), vec![Gf128(0); keys.len()]);
         for start in (0..okvs.len()).step_by(size) {
             let range = start..okvs.len().min(start + size);
-            bits.extend(okvs.taken(&keys, range.clone()));
+            bits.extend_from_slice(&okvs.taken(&keys, range.clone()));
             okvs.add_cells(&keys, range.clone(), &table[range], &mut sums);
         }
-        assert!(bits == filter && sums == expected, "ranges of {size}");
+        assert!(bits == *filter && sums == expected, "ranges of {size}");
     }
     // A key's cells are taken, one in each segment.
     let one = okvs.taken(&keys[..1], 0..okvs.len());
     for segment in one.chunks(okvs.shape().cells) {
         assert_eq!(segment.iter().filter(|&&taken| taken).count(), 1);
     }
-    assert!(one.iter().zip(&filter).all(|(&one, &all)| all || !one));
+    assert!(one.iter().zip(filter.iter()).all(|(&one, &all)| all || !one));
 }
 
 /// The loads of segments and the false positives are what the shape says.
@@ -116,7 +116,7 @@ fn backends_and_threads_agree() {
         let okvs = Gbf::new(count, 20, 3).unwrap();
         let mut rng = SecretRng::insecure_from_seed(4);
         let random = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
-        (okvs.taken(&keys, 5..70_000), decoded(&okvs, &random, &keys[..9000]), random)
+        (okvs.taken(&keys, 5..70_000).to_vec(), decoded(&okvs, &random, &keys[..9000]), random)
     };
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let one = pool(1).install(run);
