@@ -36,8 +36,9 @@ use crate::psi::prty20::{self, Prty20};
 use crate::psi::rr17::{self, DualExecution, EncodeCommit};
 use crate::psi::rt21::{self, Rt21};
 use crate::psi::vole::{
-    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22Sorted, Rr22TwoHashes, Rs21, Rs21Band, Rs21BandSorted, Rs21Bloom,
-    Rs21Sorted, Rs21TwoHashes, VoleFast, VoleFastShuffled, VoleLean, VoleLeanShuffled, VolePsi,
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22Fuse, Rr22Sorted, Rr22TwoHashes, Rr22Vacuum, Rs21, Rs21Band,
+    Rs21BandSorted, Rs21Bloom, Rs21Fuse, Rs21Sorted, Rs21TwoHashes, Rs21Vacuum, VoleFast, VoleFastShuffled, VoleLean,
+    VoleLeanShuffled, VolePsi,
 };
 use crate::recurrent::cm25::{self, Cm25};
 use crate::recurrent::cm25_select::Cm25Select;
@@ -98,8 +99,12 @@ registries! {
             Cm20<compare::Bloom>,
             Cm20<compare::Cuckoo>,
         ],
-        Prty19<SpotLow> => [Prty19<SpotLowClustered>],
-        Prty19<SpotFast>,
+        Prty19<SpotLow> => [
+            Prty19<SpotLowClustered>,
+            Prty19<SpotLow<compare::Vacuum>>,
+            Prty19<SpotLow<compare::Fuse>>,
+        ],
+        Prty19<SpotFast> => [Prty19<SpotFast<compare::Vacuum>>, Prty19<SpotFast<compare::Fuse>>],
         DualExecution<rr17::De> => [DualExecution<rr17::DeQuarter>],
         EncodeCommit<rr17::Ec> => [EncodeCommit<rr17::EcTenth>],
         Rt21,
@@ -115,6 +120,8 @@ registries! {
             VolePsi<Rs21BandSorted>,
             VolePsi<Rs21TwoHashes>,
             VolePsi<Rs21Bloom>,
+            VolePsi<Rs21Vacuum>,
+            VolePsi<Rs21Fuse>,
         ],
         VolePsi<Rr22> => [
             VolePsi<Rr22Band>,
@@ -122,6 +129,8 @@ registries! {
             VolePsi<Rr22BandSorted>,
             VolePsi<Rr22TwoHashes>,
             VolePsi<Rr22Bloom>,
+            VolePsi<Rr22Vacuum>,
+            VolePsi<Rr22Fuse>,
         ],
         VolePsi<VoleFast> => [VolePsi<VoleFastShuffled>],
         VolePsi<VoleLean> => [VolePsi<VoleLeanShuffled>],

@@ -214,6 +214,10 @@ mod tests {
             ("prty20:compare=vacuum", Kind::Vacuum, 1),
             ("pssz15:compare=vacuum", Kind::Vacuum, 3),
             ("psz14:compare=fuse", Kind::Fuse, 3),
+            ("rr22:compare=vacuum", Kind::Vacuum, 1),
+            ("rs21:compare=fuse", Kind::Fuse, 1),
+            ("spot-fast:compare=vacuum", Kind::Vacuum, 2),
+            ("spot-low:compare=fuse", Kind::Fuse, 1),
         ] {
             for (senders, receivers) in
                 [(1 << 10, 1 << 20), (1 << 20, 1 << 10), (1 << 20, 1 << 20), (1_300_000, 1 << 16), (1_400_000, 1 << 16)]

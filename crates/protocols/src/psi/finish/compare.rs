@@ -13,7 +13,8 @@
 //! So only semi-honest modes have the choice.
 //!
 //! A row that offers it has the parameter `C`: [`Comparison`], asks [`Params::with_filter`](super::Params),
-//! and takes its entries from `compared_entries!`. It may offer the first values alone.
+//! and takes its entries from `compared_entries!`. It may offer the first values alone. Rows of VOLE have a type
+//! for each variant instead, and a choice of their own for how a list travels.
 //!
 //! docs/parameters/filters.md says which rows offer it, and why others do not.
 

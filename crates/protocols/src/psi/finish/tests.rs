@@ -238,7 +238,9 @@ fn filters_are_for_semi_honest_senders() {
     let entries: Vec<&Entry> = all.filter(is_filtered).collect();
     let mut rows: Vec<&str> = entries.iter().map(|entry| entry.row_id()).collect();
     rows.dedup();
-    assert_eq!(rows, ["ecdh-hfh99", "psz14", "pssz15", "kkrt16", "oos17", "cm20", "prty20"]);
+    let expected =
+        ["ecdh-hfh99", "psz14", "pssz15", "kkrt16", "oos17", "cm20", "spot-low", "spot-fast", "prty20", "rs21", "rr22"];
+    assert_eq!(rows, expected);
     for mode in entries.iter().flat_map(|entry| entry.modes) {
         assert_eq!((mode.security, mode.corrupt_sender), (Security::SemiHonest, Resistance::SemiHonest));
     }

@@ -1,4 +1,4 @@
-//! `spot-low`: one polynomial (Figure 5), slice by slice over one tree (section 5.2).
+//! `spot-low`: the rows of all items, and one polynomial (Figure 5), slice by slice over one tree (section 5.2).
 //!
 //! Coordinates have 63 bits. Two of a million items share a coordinate with probability 2^-24,
 //! which is too often: such a set could not be encoded. So the value at an item is `P(coordinate) +

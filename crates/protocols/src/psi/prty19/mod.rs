@@ -51,6 +51,11 @@
 //! [`prty20`](crate::psi::prty20). For large sets 1.23 rows an item travel instead of one, of exactly the width of the
 //! bound instead of 448 bits. Nothing is interpolated, and there are no coordinates that two items could share.
 //!
+//! # Compared by a filter
+//!
+//! Arrow 3 may carry a filter of the tags instead of their list ([`finish::compare`](crate::psi::finish::compare)). In
+//! `spot-fast` it holds both tags of each of the sender's items; the receiver looks up the one that it has.
+//!
 //! | paper | here | what |
 //! |---|---|---|
 //! | Alice, `X`, `n_1` | [`Sender`], `items`, `finish.sender_items` | the sender, its set, its size |
@@ -88,11 +93,13 @@ use vesica_party::{
     Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
 };
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::filters;
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::psi::finish::compare::{self, Comparison, List, compared_entries};
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 use params::Layout;
@@ -103,6 +110,8 @@ pub trait Variant: Send + Sync + 'static {
     const ENTRY: Entry;
     /// The polynomials, or the table, for so many items of the receiver.
     const LAYOUT: fn(usize) -> Layout;
+    /// The filter that travels instead of the list of tags.
+    const FILTER: Option<filters::Kind> = None;
 }
 
 /// The protocol of row `V`.
@@ -180,28 +189,44 @@ const CLUSTERED: ChoiceValue = ChoiceValue {
 
 const SPOT_LOW_ROUNDS: Rounds = Rounds::exactly(6);
 
-/// `spot-low`: one polynomial, the least traffic.
+/// `spot-low`: one polynomial, the least traffic; and what tags are compared with.
 #[derive(Clone, Copy, Debug)]
-pub enum SpotLow {}
+pub struct SpotLow<C = List>(PhantomData<fn() -> C>);
 
-impl Variant for SpotLow {
-    const ENTRY: Entry = Entry {
-        id: "spot-low",
-        aliases: &[],
-        variants: &[Choice {
+const SPOT_LOW: Entry = Entry {
+    id: "spot-low",
+    aliases: &[],
+    variants: &[
+        Choice {
             name: "okvs",
             what: "What encodes the rows of the receiver's items.",
             values: &[POLYNOMIAL, CLUSTERED],
-        }],
-        task: Intersect::NAME,
-        paper: PAPER,
-        status: Status::Sound,
-        cost: CostClass::Polynomials,
-        map_and_compare: Some(styles::SPOT_LOW),
-        deviations: &[FIELD, ARGUMENTS, BASIS, FUNCTION, TRANSFERS, HASH, CODED],
-        modes: &[mode(SPOT_LOW_ROUNDS, ASSUMPTIONS)],
-    };
+        },
+        compare::choice(&[SPOT_LOW_LIST, compare::VACUUM, compare::FUSE]),
+    ],
+    task: Intersect::NAME,
+    paper: PAPER,
+    status: Status::Sound,
+    cost: CostClass::Polynomials,
+    map_and_compare: Some(styles::SPOT_LOW),
+    deviations: &[FIELD, ARGUMENTS, BASIS, FUNCTION, TRANSFERS, HASH, CODED],
+    modes: &[mode(SPOT_LOW_ROUNDS, ASSUMPTIONS)],
+};
+
+/// What makes way for a filter.
+const SPOT_LOW_LIST: ChoiceValue = compare::list(&[CODED]);
+
+const SPOT_LOW_ENTRIES: [Entry; 3] = compared_entries!(
+    SPOT_LOW,
+    SPOT_LOW_LIST,
+    "spot-low:compare=vacuum" => compare::VACUUM,
+    "spot-low:compare=fuse" => compare::FUSE,
+);
+
+impl<C: Comparison> Variant for SpotLow<C> {
+    const ENTRY: Entry = SPOT_LOW_ENTRIES[C::PLACE];
     const LAYOUT: fn(usize) -> Layout = Layout::LOW;
+    const FILTER: Option<filters::Kind> = C::FILTER;
 }
 
 /// `spot-low:okvs=clustered`: a table instead of the polynomial.
@@ -211,43 +236,60 @@ pub enum SpotLowClustered {}
 impl Variant for SpotLowClustered {
     const ENTRY: Entry = Entry {
         cost: CostClass::Symmetric,
-        ..SpotLow::ENTRY.variant(
+        ..SPOT_LOW.variant(
             "spot-low:okvs=clustered",
-            deviations![SpotLow::ENTRY.deviations, POLYNOMIAL => CLUSTERED],
+            deviations![SPOT_LOW.deviations, POLYNOMIAL => CLUSTERED],
             &[mode(SPOT_LOW_ROUNDS, TABLE_ASSUMPTIONS)],
         )
     };
     const LAYOUT: fn(usize) -> Layout = Layout::TABLE;
 }
 
-/// `spot-fast`: two-choice hashing, small polynomials.
+/// `spot-fast`: two-choice hashing, small polynomials; and what tags are compared with.
 #[derive(Clone, Copy, Debug)]
-pub enum SpotFast {}
+pub struct SpotFast<C = List>(PhantomData<fn() -> C>);
 
-impl Variant for SpotFast {
-    const ENTRY: Entry = Entry {
-        id: "spot-fast",
-        aliases: &["spot-light"],
-        variants: &[],
-        task: Intersect::NAME,
-        paper: PAPER,
-        status: Status::Sound,
-        cost: CostClass::Polynomials,
-        map_and_compare: Some(styles::SPOT_FAST),
-        deviations: &[
-            FIELD,
-            "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",
-            "Bins hold 41 items, 40 on average, from 19 bins on, and up to 52 in fewer, by a bound from Hall's \
-             theorem; Algorithm 1 is followed by augmenting paths, so that placing fails only where no placement \
-             exists.",
-            "A payload travels twice, under either tag of its item.",
-            "Both do not learn: which of an item's two proofs the receiver returned would say where it put the item.",
-            FUNCTION,
-            TRANSFERS,
-            HASH,
-            CODED,
-        ],
-        modes: &[mode(Rounds::exactly(5), ASSUMPTIONS)],
-    };
+const SPOT_FAST: Entry = Entry {
+    id: "spot-fast",
+    aliases: &["spot-light"],
+    variants: &[compare::choice(&[SPOT_FAST_LIST, compare::VACUUM, compare::FUSE])],
+    task: Intersect::NAME,
+    paper: PAPER,
+    status: Status::Sound,
+    cost: CostClass::Polynomials,
+    map_and_compare: Some(styles::SPOT_FAST),
+    deviations: &[
+        FIELD,
+        "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",
+        "Bins hold 41 items, 40 on average, from 19 bins on, and up to 52 in fewer, by a bound from Hall's \
+         theorem; Algorithm 1 is followed by augmenting paths, so that placing fails only where no placement \
+         exists.",
+        PAYLOADS,
+        ONE_LEARNS,
+        FUNCTION,
+        TRANSFERS,
+        HASH,
+        CODED,
+    ],
+    modes: &[mode(Rounds::exactly(5), ASSUMPTIONS)],
+};
+
+const PAYLOADS: &str = "A payload travels twice, under either tag of its item.";
+const ONE_LEARNS: &str =
+    "Both do not learn: which of an item's two proofs the receiver returned would say where it put the item.";
+
+/// What makes way for a filter.
+const SPOT_FAST_LIST: ChoiceValue = compare::list(&[CODED, PAYLOADS, ONE_LEARNS]);
+
+const SPOT_FAST_ENTRIES: [Entry; 3] = compared_entries!(
+    SPOT_FAST,
+    SPOT_FAST_LIST,
+    "spot-fast:compare=vacuum" => compare::VACUUM,
+    "spot-fast:compare=fuse" => compare::FUSE,
+);
+
+impl<C: Comparison> Variant for SpotFast<C> {
+    const ENTRY: Entry = SPOT_FAST_ENTRIES[C::PLACE];
     const LAYOUT: fn(usize) -> Layout = Layout::FAST;
+    const FILTER: Option<filters::Kind> = C::FILTER;
 }

@@ -141,7 +141,7 @@ impl Params {
                     "{} for both to learn: which of two proofs came would tell the sender of the receiver's bins",
                     V::ENTRY.id
                 ),
-                "choose another protocol, spot-low or vole-fast",
+                "choose another protocol, spot-low or vole-fast, or let only the receiver learn",
             ));
         }
         let evaluations = layout.choices() * request.sender_items;
@@ -168,7 +168,8 @@ impl Params {
             layout,
             layout_bytes: layout.bytes(request.receiver_items, width as u32)?,
             finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded)
-                .with_tags_per_item(layout.choices())?,
+                .with_tags_per_item(layout.choices())?
+                .with_filter(V::FILTER)?,
         })
     }
 

@@ -87,3 +87,32 @@ pub(super) fn evaluate_table(
     low::hash_sender_rows(rows, &mut own, collected, ch);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::{Security, Stream};
+    use vesica_testkit::{assert_uniform, row, transcript_of};
+
+    use super::super::{Prty19, SpotLowClustered};
+    use super::*;
+    use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+
+    /// With zeros in its free cells, half of all, it would show which cells the items take.
+    #[test]
+    fn the_table_looks_random() {
+        let request = IntersectRequest {
+            sender_items: 1,
+            receiver_items: 40,
+            security: Security::SemiHonest,
+            payload_bytes: 0,
+            both_learn: false,
+        };
+        let sent = IntersectSenderInput { items: vec![7 << 100], payloads: Vec::new() };
+        let asked = IntersectReceiverInput { items: (0..40).map(|item| item << 100 | 1).collect() };
+        let transcript = transcript_of(row::<Prty19<SpotLowClustered>>(), &request, sent, asked);
+        let table = transcript.of(Table::STEP.protocol, Table::STEP.number);
+        let cells = store(40, 0).expect("a table").len();
+        assert_eq!(table.len(), (396 * cells).div_ceil(8), "{cells} cells of 396 bits");
+        assert_uniform(&table, "the table");
+    }
+}

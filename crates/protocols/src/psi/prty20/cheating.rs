@@ -188,9 +188,10 @@ fn cheating_receiver(params: &Params, cheat: Cheat, ch: &mut Channel, rng: &mut 
     Ok(collected.tags.finish::<FinishArrows>(input, collected.stored, ch)?.matches)
 }
 
-/// What an honest sender makes of it. It sends tags only where it comes to its end, and so only behind the check.
+/// What an honest sender makes of it. It sends tags only where it comes to its end, and so only behind the check. Both
+/// learn: a sender that had tags under way would wait for proofs, so that the tags would be seen.
 fn sender_against(cheat: Cheat<'_>) -> Result<Option<Vec<u32>>, Abort> {
-    let (sender, receiver, transcript) = run_against(&params(false), Vec::new(), cheat);
+    let (sender, receiver, transcript) = run_against(&params(true), Vec::new(), cheat);
     if sender.is_ok() {
         assert_eq!(receiver.unwrap().len(), N);
     }
@@ -221,7 +222,7 @@ fn sent(transcript: &Transcript, step: Step) -> Vec<u8> {
 /// The tests below are of the deviation, and not of this receiver.
 #[test]
 fn the_scripted_receiver_is_honest_where_it_is_told_so() {
-    assert_eq!(sender_against(HONEST).unwrap(), None);
+    assert_eq!(sender_against(HONEST).unwrap(), Some((0..N as u32).collect()));
 }
 
 /// Cells of the table, and rows with those of the check.
@@ -266,7 +267,7 @@ fn wrong_openings_are_caught() {
 fn a_receiver_that_fails_the_check_sees_no_tags() {
     const PAYLOAD_BYTES: usize = 5;
     let (security, payload_bytes) = (Security::Malicious, PAYLOAD_BYTES);
-    let request = IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes, both_learn: false };
+    let request = IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes, both_learn: true };
     let params = Params::derive::<Paxos>(&request).unwrap();
     let against = |cheat| run_against(&params, vec![7; N * PAYLOAD_BYTES], cheat);
 

@@ -64,6 +64,10 @@
 //!
 //! A receiver may send a table that does not encode its items. It then gets wrong matches, or none;
 //! the protocol need not notice.
+//!
+//! In the semi-honest mode of `rs21` and `rr22` arrow 8 may carry a filter of the tags instead of their list
+//! ([`finish::compare`](crate::psi::finish::compare)). The malicious mode has none: there the simulator
+//! takes an item of the sender for each tag of the list, and a filter may serve more.
 
 #[cfg(test)]
 mod cheating;
@@ -81,14 +85,16 @@ use std::ops::RangeInclusive;
 
 use vesica_party::{Entry, Protocol};
 use vesica_structures::facts::Unsupported;
+use vesica_structures::filters;
 use vesica_structures::okvs::Okvs;
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 pub use variants::{
-    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22Sorted, Rr22TwoHashes, Rs21, Rs21Band, Rs21BandSorted, Rs21Bloom,
-    Rs21Sorted, Rs21TwoHashes, VoleFast, VoleFastShuffled, VoleLean, VoleLeanShuffled,
+    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22Fuse, Rr22Sorted, Rr22TwoHashes, Rr22Vacuum, Rs21, Rs21Band,
+    Rs21BandSorted, Rs21Bloom, Rs21Fuse, Rs21Sorted, Rs21TwoHashes, Rs21Vacuum, VoleFast, VoleFastShuffled, VoleLean,
+    VoleLeanShuffled,
 };
 
 pub(crate) use variants::RR22;
@@ -106,6 +112,8 @@ pub trait Variant: Send + Sync + 'static {
     const VALUES: Values;
     /// The coding of the tags.
     const CODING: TagCoding;
+    /// The filter that travels instead of the list of tags. Only for rows without a malicious mode.
+    const FILTER: Option<filters::Kind> = None;
 }
 
 /// The protocol of row `V`.

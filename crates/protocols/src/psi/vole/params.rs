@@ -75,7 +75,7 @@ impl Params {
             field,
             value_bits,
             table_len: okvs.len(),
-            finish: finish::Params::new(request, tag_bits, V::CODING),
+            finish: finish::Params::new(request, tag_bits, V::CODING).with_filter(V::FILTER)?,
             table_bytes: table::predicted_bytes(&okvs.parts(), value_bits),
             vole_bytes: 0..=0,
         };

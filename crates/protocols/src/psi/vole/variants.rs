@@ -8,10 +8,11 @@ use vesica_party::{
 };
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf128;
-use vesica_structures::okvs;
+use vesica_structures::{filters, okvs};
 
 use super::Variant;
 use super::params::{TagCoding, Values};
+use crate::psi::finish::compare;
 use crate::psi::prty20::TWO_HASH_BINS;
 use crate::styles;
 use crate::tasks::{Intersect, SIZES};
@@ -120,8 +121,9 @@ const fn joined<T: Copy, const N: usize>(first: &[T], second: &[T]) -> [T; N] {
 
 const MODES: &[Mode] = &[SEMI_HONEST, MALICIOUS];
 const TWO_HASH_MODES: &[Mode] = &[SEMI_HONEST, MALICIOUS_WITH_TWO_HASHES];
-/// A table of tens of cells an item lets a corrupt receiver use as many items.
-const BLOOM_MODES: &[Mode] = &[SEMI_HONEST];
+/// A table of tens of cells an item lets a corrupt receiver use as many items, and a filter of tags a corrupt
+/// sender.
+const SEMI_HONEST_MODES: &[Mode] = &[SEMI_HONEST];
 
 const BOTH_LEARN: &str = "Both learn (on request): the outer hash gives 128 more bits, which the receiver returns for \
                           each match as a proof. No fairness (the receiver knows first and may stop) and no \
@@ -146,7 +148,11 @@ impl Variant for Rs21 {
     const ENTRY: Entry = Entry {
         id: "rs21",
         aliases: &["vole-psi"],
-        variants: &[okvs(&[CLUSTERED_FOR_PAXOS, BAND, TWO_HASHES_OF_PAPER, BLOOM]), tags(&[SHUFFLED, SORTED])],
+        variants: &[
+            okvs(&[CLUSTERED_FOR_PAXOS, BAND, TWO_HASHES_OF_PAPER, BLOOM]),
+            tags(&[SHUFFLED, SORTED]),
+            compare::choice(&[LIST, VACUUM, FUSE]),
+        ],
         task: Intersect::NAME,
         paper: opprf::PAPER,
         status: Status::Sound,
@@ -174,7 +180,11 @@ impl Variant for Rr22 {
     const ENTRY: Entry = Entry {
         id: "rr22",
         aliases: &["blazing-fast-psi"],
-        variants: &[okvs(&[CLUSTERED, BAND, TWO_HASHES, BLOOM]), tags(&[SHUFFLED_FOR_UNSHUFFLED, SORTED])],
+        variants: &[
+            okvs(&[CLUSTERED, BAND, TWO_HASHES, BLOOM]),
+            tags(&[SHUFFLED_FOR_UNSHUFFLED, SORTED]),
+            compare::choice(&[LIST_FOR_UNSHUFFLED, VACUUM, FUSE]),
+        ],
         task: Intersect::NAME,
         paper: RR22,
         status: Status::Sound,
@@ -272,7 +282,7 @@ const TWO_HASHES: ChoiceValue = ChoiceValue {
 /// As [`TWO_HASHES`], where the paper has this table.
 const TWO_HASHES_OF_PAPER: ChoiceValue = TWO_HASHES.deviating(&[TWO_HASH_BINS]);
 const BLOOM: ChoiceValue = ChoiceValue {
-    modes: Some(BLOOM_MODES),
+    modes: Some(SEMI_HONEST_MODES),
     ..ChoiceValue::new(
         "gbf",
         "The garbled Bloom filter: 50 to 87 cells an item, far more traffic, time and memory than the others; \
@@ -291,6 +301,14 @@ const SHUFFLED_FOR_UNSHUFFLED: ChoiceValue = SHUFFLED.deviating(&[NO_INPUT_ORDER
 const SORTED: ChoiceValue =
     ChoiceValue::new("sorted", "Sorted on all bits and Golomb-Rice coded: about log2(n_s) - 1.5 bits less a tag.")
         .deviating(&[CODED]);
+
+/// What makes way for a filter.
+const LIST: ChoiceValue = ChoiceValue::new("list", "The list of the sender's tags, which travels as `tags` says.");
+/// As [`LIST`], where the paper's code does not shuffle.
+const LIST_FOR_UNSHUFFLED: ChoiceValue = LIST.deviating(&[NO_INPUT_ORDER]);
+/// With a filter there is no malicious mode.
+const VACUUM: ChoiceValue = ChoiceValue { modes: Some(SEMI_HONEST_MODES), ..compare::VACUUM };
+const FUSE: ChoiceValue = ChoiceValue { modes: Some(SEMI_HONEST_MODES), ..compare::FUSE };
 
 /// Which OKVS, the first value being the default. `vole-fast` and `vole-lean` leave it fixed: they
 /// differ in nothing else.
@@ -311,18 +329,18 @@ const fn modes_with(value: ChoiceValue, of_row: &'static [Mode]) -> &'static [Mo
     }
 }
 
-/// A variant of a row: its type, the row, the canonical spelling, the OKVS, the coding, and which
-/// values make way for which. Modes follow from the first of these.
+/// A variant of a row: its type, the row, the canonical spelling, the OKVS, the coding, which values
+/// make way for which, and the filter if there is one. Modes follow from the first of the chosen values.
 macro_rules! vole_variant {
-    ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident) => {
-        vole_variant!(@ $name, $row, $id, $okvs, $coding, $chosen,
+    ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident $(; $filter:ident)?) => {
+        vole_variant!(@ $name, $row, $id, $okvs, $coding, [$($filter)?], $chosen,
             deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen]);
     };
     ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident, $other:ident => $second:ident) => {
-        vole_variant!(@ $name, $row, $id, $okvs, $coding, $chosen,
+        vole_variant!(@ $name, $row, $id, $okvs, $coding, [], $chosen,
             deviations![deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen], $other => $second]);
     };
-    (@ $name:ident, $row:ident, $id:literal, $okvs:ty, $coding:ident, $chosen:ident, $deviations:expr) => {
+    (@ $name:ident, $row:ident, $id:literal, $okvs:ty, $coding:ident, [$($filter:ident)?], $chosen:ident, $deviations:expr) => {
         #[doc = concat!("`", $id, "`.")]
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
@@ -336,6 +354,7 @@ macro_rules! vole_variant {
             type Okvs = $okvs;
             const VALUES: Values = <$row as Variant>::VALUES;
             const CODING: TagCoding = TagCoding::$coding;
+            $(const FILTER: Option<filters::Kind> = Some(filters::Kind::$filter);)?
         }
     };
 }
@@ -345,11 +364,15 @@ vole_variant!(Rs21Sorted: Rs21, "rs21:tags=sorted", okvs::Clustered, SortedCoded
 vole_variant!(Rs21BandSorted: Rs21, "rs21:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED_FOR_PAXOS => BAND, SHUFFLED => SORTED);
 vole_variant!(Rs21TwoHashes: Rs21, "rs21:okvs=2-hash", okvs::Paxos, Shuffled, CLUSTERED_FOR_PAXOS => TWO_HASHES_OF_PAPER);
 vole_variant!(Rs21Bloom: Rs21, "rs21:okvs=gbf", okvs::Gbf, Shuffled, CLUSTERED_FOR_PAXOS => BLOOM);
+vole_variant!(Rs21Vacuum: Rs21, "rs21:compare=vacuum", okvs::Clustered, Shuffled, LIST => VACUUM; Vacuum);
+vole_variant!(Rs21Fuse: Rs21, "rs21:compare=fuse", okvs::Clustered, Shuffled, LIST => FUSE; Fuse);
 vole_variant!(Rr22Band: Rr22, "rr22:okvs=band", okvs::Band, Shuffled, CLUSTERED => BAND);
 vole_variant!(Rr22Sorted: Rr22, "rr22:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED_FOR_UNSHUFFLED => SORTED);
 vole_variant!(Rr22BandSorted: Rr22, "rr22:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED => BAND, SHUFFLED_FOR_UNSHUFFLED => SORTED);
 vole_variant!(Rr22TwoHashes: Rr22, "rr22:okvs=2-hash", okvs::Paxos, Shuffled, CLUSTERED => TWO_HASHES);
 vole_variant!(Rr22Bloom: Rr22, "rr22:okvs=gbf", okvs::Gbf, Shuffled, CLUSTERED => BLOOM);
+vole_variant!(Rr22Vacuum: Rr22, "rr22:compare=vacuum", okvs::Clustered, Shuffled, LIST_FOR_UNSHUFFLED => VACUUM; Vacuum);
+vole_variant!(Rr22Fuse: Rr22, "rr22:compare=fuse", okvs::Clustered, Shuffled, LIST_FOR_UNSHUFFLED => FUSE; Fuse);
 vole_variant!(VoleFastShuffled: VoleFast, "vole-fast:tags=shuffled", okvs::Clustered, Shuffled, SORTED => SHUFFLED);
 vole_variant!(VoleLeanShuffled: VoleLean, "vole-lean:tags=shuffled", okvs::Band, Shuffled, SORTED => SHUFFLED);
 
@@ -380,6 +403,11 @@ mod tests {
         }
         for entry in [Rs21Bloom::ENTRY, Rr22Bloom::ENTRY] {
             assert_eq!(entry.modes, [SEMI_HONEST], "{}", entry.id);
+        }
+        // A filter has no order of tags, and no malicious mode.
+        for entry in [Rs21Vacuum::ENTRY, Rs21Fuse::ENTRY, Rr22Vacuum::ENTRY, Rr22Fuse::ENTRY] {
+            assert_eq!(entry.modes, [SEMI_HONEST], "{}", entry.id);
+            assert!(!entry.deviations.contains(&NO_INPUT_ORDER), "{}", entry.id);
         }
     }
 }
