@@ -36,6 +36,8 @@ mod outputs;
 mod page;
 #[path = "all/plans.rs"]
 mod plans;
+#[path = "all/programs.rs"]
+mod programs;
 #[path = "all/receipts.rs"]
 mod receipts;
 #[path = "all/service.rs"]

@@ -99,14 +99,19 @@ pub enum BenchCommand {
 }
 
 const SUITE_EXAMPLES: &str = "\
-Example:
+Examples:
   vesica bench suite bench/suites/psibench.toml --out bench/runs/2026-11-25-us/psibench.jsonl
+  vesica bench suite bench/suites/open-division.toml --out open-division.jsonl
 
 The file has a name and [[runs]] tables: protocols, sizes (\"2^16\", or \"2^20 x 2^10\" for sender and receiver), links, \
                               threads, security, repeat. Each combination is a run. The recording is of one machine \
                               and one suite, with one JSON object on each line. When the recording is there already, \
                               only the runs that it lacks are made: so a recording that was stopped can go on. A \
-                              protocol that does not serve a size or a mode is recorded as refused.";
+                              protocol that does not serve a size or a mode is recorded as refused.
+
+[[programs]] tables, the open division, run other programs from CSV file to CSV file: bench/suites/open-division.toml has \
+                              an example and describes them. A program that fails, hangs or writes a wrong output is \
+                              recorded as such, and the command ends with an error after all runs.";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -116,7 +121,8 @@ Examples:
 
 A ratio is the time in the second recording over the time in the first. The interval beside it holds the true ratio with \
                              95 % confidence, if nothing else on the machine has changed. It needs two repeats or more \
-                             of each run. With --fail-above 5%, the command fails if an interval begins above 1.05.";
+                             of each run. With --fail-above 5%, the command fails if an interval begins above 1.05. \
+                             Programs that failed in one of the recordings are listed as not compared.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
