@@ -22,6 +22,7 @@ mod clock;
 mod commands;
 pub mod diff;
 mod inputs;
+mod netns;
 pub mod papers;
 mod parent;
 pub mod programs;

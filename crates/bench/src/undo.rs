@@ -5,9 +5,10 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// How one thing is taken away. Failures are not told: what is gone already needs nothing more.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,6 +16,10 @@ pub(crate) enum Undo {
     /// Kills all processes of a group. Its leader must not have been waited for yet, so that the
     /// number is still its own.
     KillGroup(Pid),
+    /// Kills a process, which must not have been waited for yet.
+    KillProcess(Pid),
+    /// Removes a network namespace. The processes in it go on, without that name for it.
+    RemoveNamespace(String),
     /// Removes a folder with all that is in it.
     RemoveFolder(PathBuf),
 }
@@ -23,6 +28,12 @@ impl Undo {
     fn run(&self) {
         match self {
             Self::KillGroup(leader) => _ = kill_process_group(*leader, Signal::KILL),
+            Self::KillProcess(process) => _ = kill_process(*process, Signal::KILL),
+            Self::RemoveNamespace(name) => {
+                let mut command = Command::new("ip");
+                command.args(["netns", "del", name]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+                let _ = command.status();
+            }
             Self::RemoveFolder(path) => _ = fs::remove_dir_all(path),
         }
     }

@@ -30,6 +30,8 @@ mod layering;
 mod memory;
 #[path = "all/mismatch.rs"]
 mod mismatch;
+#[path = "all/namespaces.rs"]
+mod namespaces;
 #[path = "all/outputs.rs"]
 mod outputs;
 #[path = "all/page.rs"]

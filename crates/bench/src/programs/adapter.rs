@@ -212,7 +212,7 @@ fn read_pieces(argument: &str) -> Result<Vec<Piece>, String> {
 }
 
 /// Whether there is such a program: a file that may be executed, or a name on PATH.
-pub(super) fn exists(program: &str) -> bool {
+pub(crate) fn exists(program: &str) -> bool {
     let is_executable = |path: &Path| {
         use std::os::unix::fs::PermissionsExt;
         path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

@@ -22,13 +22,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use vesica_party::Security;
+use vesica_party::{Role, Security};
 use vesica_structures::facts::Unsupported;
 
+pub(crate) use adapter::exists;
 pub use adapter::{Arguments, Placeholder, Purpose};
 pub use report::{Fault, MARK, ProgramFigures, ProgramOutcome, ProgramReport};
 pub use tables::{DifferingRow, KEY};
 
+use crate::netns::{self, Namespaces, RECEIVER_ADDRESS};
 use crate::undo::{Guard, Undo};
 use crate::{BenchError, Network, Settings, clock};
 use process::{End, Process};
@@ -63,7 +65,7 @@ pub struct Program {
     pub receiver_items: usize,
     /// Keys in both tables.
     pub overlap: usize,
-    /// The link: loopback.
+    /// The link: loopback, or namespaces.
     pub link: Network,
     /// Counted repeats.
     pub repeat: usize,
@@ -120,7 +122,10 @@ impl Program {
             Placeholder::ReceiverCsv => text(&work.receiver()),
             Placeholder::OutputCsv => text(&work.output()),
             Placeholder::Port => port.to_string(),
-            Placeholder::Address => LOOPBACK_ADDRESS.into(),
+            Placeholder::Address => match self.link {
+                Network::Namespaces(_) => RECEIVER_ADDRESS.into(),
+                Network::Loopback | Network::Lan | Network::Shaped(_) => LOOPBACK_ADDRESS.into(),
+            },
             Placeholder::Work => text(&work.0),
             Placeholder::Items => self.sender_items.max(self.receiver_items).to_string(),
             Placeholder::SenderItems => self.sender_items.to_string(),
@@ -162,15 +167,25 @@ impl Work {
 /// Runs a program as often as it asks for. What goes wrong with the program is in the report.
 ///
 /// # Errors
-/// If the harness itself cannot work: no folder for the tables, no free port.
+/// If the harness itself cannot work: no folder for the tables, no free port, no namespaces.
 pub fn measure(program: &Program, surroundings: &Surroundings) -> Result<ProgramReport, BenchError> {
     let (work, _removed_at_the_end) = Work::new()?;
-    let outcome = match repeats(program, surroundings, &work) {
+    let namespaces = program.link.namespaces()?;
+    let run = Run { program, surroundings, work: &work, namespaces: namespaces.as_ref() };
+    let outcome = match repeats(&run) {
         Ok(repeats) => ProgramOutcome::Ok(ProgramFigures::of(&repeats)),
         Err(Stop::Outcome(outcome)) => *outcome,
-        Err(Stop::Harness(error)) => return Err(error.into()),
+        Err(Stop::Harness(error)) => return Err(error),
     };
     Ok(ProgramReport::new(program, outcome))
+}
+
+/// A run of a program, with what it happens in.
+struct Run<'a> {
+    program: &'a Program,
+    surroundings: &'a Surroundings,
+    work: &'a Work,
+    namespaces: Option<&'a Namespaces>,
 }
 
 /// Why there are no figures.
@@ -178,11 +193,17 @@ enum Stop {
     /// The program's fault.
     Outcome(Box<ProgramOutcome>),
     /// The harness's own.
-    Harness(io::Error),
+    Harness(BenchError),
 }
 
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
+        Self::Harness(error.into())
+    }
+}
+
+impl From<BenchError> for Stop {
+    fn from(error: BenchError) -> Self {
         Self::Harness(error)
     }
 }
@@ -191,12 +212,11 @@ fn failed(fault: String, mend: impl Into<String>) -> Stop {
     Stop::Outcome(Box::new(ProgramOutcome::Failed(Fault { fault, mend: mend.into() })))
 }
 
-fn repeats(program: &Program, surroundings: &Surroundings, work: &Work) -> Result<Vec<Repeat>, Stop> {
+fn repeats(run: &Run<'_>) -> Result<Vec<Repeat>, Stop> {
+    let Run { program, work, .. } = run;
     for list in &program.prepare {
-        let filled = list.filled(&|place| program.value(place, surroundings, work, 0));
-        let process = start("the preparation", &filled, work, "prepare.log")?;
-        let mut parties = [Party { name: "the preparation", process }];
-        run_to_end(program, &mut parties)?;
+        let process = run.start("the preparation", list, None, 0, "prepare.log")?;
+        run_to_end(program, &mut [Party { name: "the preparation", process }])?;
     }
     let settings = program.settings();
     let mut counted = Vec::with_capacity(program.repeat);
@@ -206,7 +226,7 @@ fn repeats(program: &Program, surroundings: &Surroundings, work: &Work) -> Resul
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
-        let figures = one(program, surroundings, work)?;
+        let figures = run.one()?;
         check(program, work, &common)?;
         // Repeat 0 warms up.
         if repeat > 0 {
@@ -222,39 +242,57 @@ struct Party {
     process: Process,
 }
 
-fn start(name: &'static str, arguments: &[String], work: &Work, log: &str) -> Result<Process, Stop> {
-    let Some((program, rest)) = arguments.split_first() else {
-        return Err(failed(format!("{name} names no program"), "write the program first, then its arguments"));
-    };
-    let mut command = Command::new(program);
-    command.args(rest);
-    Process::start(command, &work.0, work.0.join(log)).map_err(|error| {
-        failed(
-            format!("{name} cannot start: {program:?}: {error}"),
-            "check that this file can be executed here; a script needs the line of its interpreter",
-        )
-    })
-}
+impl Run<'_> {
+    /// Starts a side, or a preparation, which has no role.
+    fn start(
+        &self,
+        name: &'static str,
+        arguments: &Arguments,
+        role: Option<Role>,
+        port: u16,
+        log: &str,
+    ) -> Result<Process, Stop> {
+        let filled = arguments.filled(&|place| self.program.value(place, self.surroundings, self.work, port));
+        let Some((program, rest)) = filled.split_first() else {
+            return Err(failed(format!("{name} names no program"), "write the program first, then its arguments"));
+        };
+        let mut command = Command::new(program);
+        command.args(rest);
+        if let (Some(namespaces), Some(role)) = (self.namespaces, role) {
+            command = namespaces.command(role, &command);
+        }
+        Process::start(command, &self.work.0, self.work.0.join(log)).map_err(|error| {
+            failed(
+                format!("{name} cannot start: {program:?}: {error}"),
+                "check that this file can be executed here; a script needs the line of its interpreter",
+            )
+        })
+    }
 
-/// One repeat, from the start of both sides to the end of both.
-fn one(program: &Program, surroundings: &Surroundings, work: &Work) -> Result<Repeat, Stop> {
-    let port = free_port()?;
-    let filled = |list: &Arguments| list.filled(&|place| program.value(place, surroundings, work, port));
-    let [sender, receiver] = [&program.sender, &program.receiver].map(filled);
-    let begin = clock::monotonic();
-    // The receiver has a head start of the time that it takes to start a process.
-    let receiver = start("the receiver", &receiver, work, "receiver.log")?;
-    let sender = start("the sender", &sender, work, "sender.log")?;
-    let mut parties =
-        [Party { name: "the sender", process: sender }, Party { name: "the receiver", process: receiver }];
-    let ends = run_to_end(program, &mut parties)?;
-    let [sender, receiver] = ends;
-    Ok(Repeat {
-        seconds: sender.seconds.max(receiver.seconds) - begin,
-        cpu_seconds: [sender.cpu_seconds, receiver.cpu_seconds],
-        peak_rss: [sender.peak_rss, receiver.peak_rss],
-        bytes: None,
-    })
+    /// One repeat, from the start of both sides to the end of both.
+    fn one(&self) -> Result<Repeat, Stop> {
+        let port = free_port()?;
+        let sent_bytes = || self.namespaces.map(Namespaces::sent_bytes).transpose();
+        let before = sent_bytes()?;
+        let begin = clock::monotonic();
+        // The receiver has a head start of the time that it takes to start a process.
+        let receiver =
+            self.start("the receiver", &self.program.receiver, Some(Role::Receiver), port, "receiver.log")?;
+        let sender = self.start("the sender", &self.program.sender, Some(Role::Sender), port, "sender.log")?;
+        let mut parties =
+            [Party { name: "the sender", process: sender }, Party { name: "the receiver", process: receiver }];
+        let [sender, receiver] = run_to_end(self.program, &mut parties)?;
+        let bytes = match (before, sent_bytes()?) {
+            (Some(before), Some(after)) => Some(netns::difference(before, after)),
+            _ => None,
+        };
+        Ok(Repeat {
+            seconds: sender.seconds.max(receiver.seconds) - begin,
+            cpu_seconds: [sender.cpu_seconds, receiver.cpu_seconds],
+            peak_rss: [sender.peak_rss, receiver.peak_rss],
+            bytes,
+        })
+    }
 }
 
 /// Waits until all have ended well. If one fails, the others get a moment to fail as well; what still

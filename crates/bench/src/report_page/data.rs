@@ -119,10 +119,7 @@ pub struct Link {
 
 impl Link {
     pub(super) fn of(network: Network) -> Self {
-        let shaped = match network {
-            Network::Shaped(link) => Some(link),
-            Network::Loopback | Network::Lan => None,
-        };
+        let shaped = network.shape();
         Self {
             label: link_label(network),
             bits_per_second: shaped.map(|link| link.bits_per_second),
@@ -255,14 +252,15 @@ fn run(place: usize, series: &[Series], points: &[Point], name: String, report: 
 
 /// A link as a reader writes it.
 pub(super) fn link_label(network: Network) -> String {
-    let Network::Shaped(link) = network else { return network.to_string() };
+    let Some(link) = network.shape() else { return network.to_string() };
     let rate = link.bits_per_second as f64;
     let (rate, unit) = match rate {
         1e9.. => (rate / 1e9, "Gbit/s"),
         1e6.. => (rate / 1e6, "Mbit/s"),
         _ => (rate / 1e3, "kbit/s"),
     };
-    format!("{rate} {unit}, {} ms", link.round_trip_us as f64 / 1e3)
+    let means = if matches!(network, Network::Namespaces(_)) { " (netns)" } else { "" };
+    format!("{rate} {unit}, {} ms{means}", link.round_trip_us as f64 / 1e3)
 }
 
 #[cfg(test)]
@@ -292,5 +290,6 @@ mod tests {
         assert_eq!(label("10gbit,200us"), "10 Gbit/s, 0.2 ms");
         assert_eq!(label("512kbit,1s"), "512 kbit/s, 1000 ms");
         assert_eq!(label("loopback"), "loopback");
+        assert_eq!(label("netns:1gbit,0ms"), "1 Gbit/s, 0 ms (netns)");
     }
 }

@@ -114,12 +114,12 @@ impl Table {
 /// A link that works for any program: links that are shaped inside of our own transport do not.
 fn open_link(text: &str) -> Result<Network, Unsupported> {
     match text.parse()? {
-        link @ Network::Loopback => Ok(link),
+        link @ (Network::Loopback | Network::Namespaces(_)) => Ok(link),
         Network::Lan | Network::Shaped(_) => Err(Unsupported::new(
             format_args!(
                 "the link {text:?} is shaped inside of Vesica's own transport, which other programs do not have"
             ),
-            "write \"loopback\"",
+            "write \"loopback\", or a link between network namespaces such as \"netns:100mbit,0ms\", which needs root",
         )),
     }
 }

@@ -58,7 +58,9 @@ pub struct BenchArgs {
     /// ones are hashed first, and the measured time includes that
     #[arg(long, value_name = "BYTES", default_value_t = 16)]
     pub item_bytes: usize,
-    /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms
+    /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms, which is shaped inside of Vesica;
+    /// as root, netns:RATE,RTT such as netns:100mbit,0ms is shaped by the kernel between two network
+    /// namespaces
     #[arg(long, value_name = "LINK", default_value = "loopback")]
     pub link: Network,
     /// How many threads compute on each side

@@ -25,7 +25,7 @@ const RECEIVERS: [(&str, &str); 5] = [
 ];
 
 /// A folder with the receivers as scripts, and a sender that only waits until the port is told.
-fn scripts() -> Folder {
+pub fn scripts() -> Folder {
     let folder = Folder::new();
     for (name, script) in RECEIVERS.into_iter().chain([("idle", "test \"$2\" -gt 0")]) {
         let file = format!("{name}.sh");
@@ -36,7 +36,7 @@ fn scripts() -> Folder {
 }
 
 /// A suite of these receivers.
-fn suite(receivers: &[&str]) -> String {
+pub fn suite(receivers: &[&str]) -> String {
     let programs = receivers.iter().map(|name| {
         format!(
             "[[programs]]\nname = \"{name}\"\nversion = \"of <b>tests</b>\"\nsizes = [\"20 x 10\"]\nrepeat = 2\ncold = true\n\
@@ -48,12 +48,12 @@ fn suite(receivers: &[&str]) -> String {
     format!("name = \"open\"\n{}", programs.collect::<String>())
 }
 
-fn lines(text: &str) -> Vec<Value> {
+pub fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 /// Whether the process whose number is in the file has ended; a zombie has.
-fn has_ended(file: &Path) -> bool {
+pub fn has_ended(file: &Path) -> bool {
     let number = fs::read_to_string(file).expect("a number");
     fs::read(format!("/proc/{}/cmdline", number.trim())).unwrap_or_default().is_empty()
 }
@@ -170,15 +170,20 @@ fn an_interrupted_program_leaves_nothing() {
     assert_eq!(folder.read("runs.jsonl").lines().count(), 1, "nothing is recorded of it");
 }
 
+/// A suite's text with small tables, one repeat each, and more lines in each table.
+pub fn with_small_tables(text: &str, more: &str) -> String {
+    let small = format!("sizes = [\"90 x 100\"]\nrepeat = 1\ncold = true\n{more}");
+    let lines = text.lines().map(|line| if line.starts_with("sizes = ") { &small } else { line });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// The suite of the tree, with small tables: `receive` and `send` as programs.
 #[test]
 fn vesica_itself_runs_in_the_open_division() {
     let folder = Folder::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/suites/open-division.toml");
     let text = fs::read_to_string(file).expect("the suite");
-    let small = text.replace("sizes = [\"2^16\", \"2^20\"]", "sizes = [\"90 x 100\"]\nrepeat = 1\ncold = true");
-    let small = small.replace("sizes = [\"2^16\"]", "sizes = [\"90 x 100\"]\nrepeat = 1\ncold = true");
-    folder.write("small.toml", small);
+    folder.write("small.toml", with_small_tables(&text, ""));
     folder.run("bench suite small.toml --out runs.jsonl").expect(0, &[]);
     let recorded = lines(&folder.read("runs.jsonl"));
     assert_eq!(recorded.len(), 3);

@@ -10,7 +10,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica_bench::programs::{self, Fault, ProgramReport, Surroundings};
 use vesica_bench::suite::{self, About, Line, Planned, PlannedProgram, RecordError, Recording};
-use vesica_bench::{BenchError, Report};
+use vesica_bench::{BenchError, Network, Report};
 
 use super::{child, failed, program};
 use crate::args::{ProgressName, SuiteArgs};
@@ -36,16 +36,24 @@ pub fn run(args: &SuiteArgs) -> Outcome {
     let missing: Vec<(&Planned, Option<f64>)> = missing.map(|run| (run, run.predicted_seconds())).collect();
     let programs: Vec<&PlannedProgram> = suite.programs.iter().filter(|run| !recording.has(&run.name)).collect();
     let surroundings = surroundings(&args.file)?;
-    // A program that is not there shows before anything is measured.
+    // A program or a link that is not to be had shows before anything is measured.
     for run in &programs {
         run.program.find(&surroundings).map_err(|refused| Failure::new(code::INPUT, refused.what, refused.mend))?;
+    }
+    signals::end_after(vesica_bench::undo_all)?;
+    let links = missing.iter().map(|(run, _)| run.settings.link).chain(programs.iter().map(|run| run.program.link));
+    let mut tried: Vec<Network> = Vec::new();
+    for link in links {
+        if !tried.contains(&link) {
+            link.try_out().map_err(failed)?;
+            tried.push(link);
+        }
     }
     let all = suite.runs.len() + suite.programs.len();
     let there = all - missing.len() - programs.len();
     if there > 0 {
         say(format_args!("note: {there} of {all} runs are recorded already"));
     }
-    signals::end_after(vesica_bench::undo_all)?;
     let mut estimate = Estimate::of(missing.iter().map(|(_, predicted)| *predicted));
     let bar = bar(args.progress, missing.len() + programs.len());
     let [mut measured, mut refused] = [0, 0];
