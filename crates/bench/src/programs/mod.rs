@@ -102,7 +102,8 @@ impl Program {
     /// If a list begins with a program that does not exist or may not be executed.
     pub fn find(&self, surroundings: &Surroundings) -> Result<(), Unsupported> {
         let lists = self.prepare.iter().chain([&self.sender, &self.receiver]);
-        for list in lists {
+        // What a preparation writes into the folder of the run is not there yet.
+        for list in lists.filter(|list| !list.written.first().is_some_and(|program| program.starts_with("{work}"))) {
             let filled = list.filled(&|place| self.value(place, surroundings, &Work::default(), 0));
             let program = filled.first().map(String::as_str).unwrap_or_default();
             if !adapter::exists(program) {
