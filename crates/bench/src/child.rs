@@ -84,7 +84,7 @@ fn rounds<R: Read, W: Write>(
     let meeting = match address {
         Some(address) => Meeting::Connects(address),
         None => {
-            let listener = tcp::listen("127.0.0.1:0").map_err(failed(role))?;
+            let listener = tcp::listen(&format!("{}:0", settings.link.receiver_address())).map_err(failed(role))?;
             parent.say(&Said::Listening(listener.local_addr().map_err(failed(role))?))?;
             Meeting::Listens(listener)
         }
@@ -122,7 +122,7 @@ fn failed<E: std::fmt::Display>(role: Role) -> impl Fn(E) -> BenchError {
 
 fn over(network: Network, connection: Connection) -> Connection {
     match network {
-        Network::Loopback | Network::Lan => connection,
+        Network::Loopback | Network::Lan | Network::Namespaces(_) => connection,
         Network::Shaped(link) => shaped::shape(connection, link),
     }
 }

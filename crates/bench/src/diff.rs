@@ -2,6 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use crate::Report;
+use crate::programs::ProgramReport;
+use crate::report_page::Recording;
 
 /// How the times of a run compare: the second recording over the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,8 +23,8 @@ pub struct Pair {
     pub name: String,
     /// Seconds: the medians of both.
     pub seconds: [f64; 2],
-    /// Bytes of both.
-    pub bytes: [u64; 2],
+    /// Bytes of both, where they were counted.
+    pub bytes: [Option<u64>; 2],
     /// How the times compare.
     pub ratio: Ratio,
 }
@@ -36,27 +38,60 @@ pub struct Difference {
     pub only_first: Vec<String>,
     /// Names that only the second has.
     pub only_second: Vec<String>,
+    /// Names that both have and that cannot be compared, with the reason.
+    pub not_compared: Vec<(String, String)>,
+}
+
+/// What is compared of a run, or why it has no times.
+type Times = Result<(f64, Vec<f64>, Option<u64>), String>;
+
+/// The runs of some recordings by name: protocols first, then programs.
+fn times(recordings: &[Recording]) -> Vec<(&str, Times)> {
+    let protocols = recordings.iter().flat_map(|recording| &recording.runs).map(|(name, report)| {
+        let Report { total_seconds, samples, total_bytes, .. } = report;
+        let samples = samples.iter().map(|sample| sample.total_seconds).collect();
+        (name.as_str(), Ok((*total_seconds, samples, Some(*total_bytes))))
+    });
+    let programs = recordings.iter().flat_map(|recording| &recording.programs);
+    let programs = programs.map(|(name, report)| (name.as_str(), program_times(report)));
+    protocols.chain(programs).collect()
+}
+
+fn program_times(report: &ProgramReport) -> Times {
+    let Some(figures) = report.outcome.figures() else { return Err(report.outcome.words().into()) };
+    Ok((figures.total_seconds, figures.samples.clone(), figures.total_bytes()))
 }
 
 /// Compares the runs of the same name.
-pub fn compare(first: &[(String, Report)], second: &[(String, Report)]) -> Difference {
-    let find = |runs: &'_ [(String, Report)], name: &str| runs.iter().position(|(other, _)| other == name);
+pub fn compare(first: &[Recording], second: &[Recording]) -> Difference {
+    let [first, second] = [times(first), times(second)];
+    let find = |runs: &'_ [(&str, Times)], name: &str| runs.iter().position(|(other, _)| *other == name);
     let mut difference = Difference::default();
-    for (name, before) in first {
-        let Some((_, after)) = find(second, name).and_then(|place| second.get(place)) else {
-            difference.only_first.push(name.clone());
+    for (name, before) in &first {
+        let Some((_, after)) = find(&second, name).and_then(|place| second.get(place)) else {
+            difference.only_first.push((*name).to_owned());
             continue;
         };
-        let totals = |report: &Report| report.samples.iter().map(|sample| sample.total_seconds).collect::<Vec<f64>>();
-        difference.pairs.push(Pair {
-            name: name.clone(),
-            seconds: [before.total_seconds, after.total_seconds],
-            bytes: [before.total_bytes, after.total_bytes],
-            ratio: Ratio::of(&totals(before), &totals(after)),
-        });
+        match (before, after) {
+            (Ok((median, samples, bytes)), Ok((median_after, samples_after, bytes_after))) => {
+                difference.pairs.push(Pair {
+                    name: (*name).to_owned(),
+                    seconds: [*median, *median_after],
+                    bytes: [*bytes, *bytes_after],
+                    ratio: Ratio::of(samples, samples_after),
+                });
+            }
+            _ => {
+                let why = [("first", before), ("second", after)]
+                    .into_iter()
+                    .filter_map(|(which, times)| Some(format!("{} in the {which}", times.as_ref().err()?)))
+                    .collect::<Vec<_>>();
+                difference.not_compared.push(((*name).to_owned(), why.join(", ")));
+            }
+        }
     }
-    let missing = second.iter().filter(|(name, _)| find(first, name).is_none());
-    difference.only_second = missing.map(|(name, _)| name.clone()).collect();
+    let missing = second.iter().filter(|(name, _)| find(&first, name).is_none());
+    difference.only_second = missing.map(|(name, _)| (*name).to_owned()).collect();
     difference
 }
 

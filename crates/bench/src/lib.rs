@@ -7,7 +7,9 @@
 //!   the figures. [`report_page`] shows recorded ones.
 //!
 //! - [`suite`] makes many runs and records them; [`diff`] compares two recordings, and [`papers`]
-//!   sets recordings beside tables of papers.
+//!   sets recordings beside tables of papers. [`programs`] runs programs of others, CSV to CSV.
+//! - [`undo_all`] takes away what running benchmarks have left on the machine, when a signal ends the
+//!   process.
 //!
 //! For each repeat the children connect and make their inputs, the parent reads its clock and
 //! releases both. The clock stops when the later child has its output. Children and parent read the
@@ -20,13 +22,16 @@ mod clock;
 mod commands;
 pub mod diff;
 mod inputs;
+mod netns;
 pub mod papers;
 mod parent;
+pub mod programs;
 mod report;
 pub mod report_page;
 mod settings;
 mod spread;
 pub mod suite;
+mod undo;
 
 pub use child::{Ends, play};
 pub use commands::{CommandsReport, KeyBytes, whole_commands};
@@ -34,6 +39,7 @@ pub use parent::{in_process, two_processes};
 pub use report::{PhaseFigures, Report};
 pub use settings::{Network, Settings};
 pub use spread::Spread;
+pub use undo::undo_all;
 
 /// Why a benchmark gave no figures.
 #[derive(Debug, thiserror::Error)]

@@ -6,14 +6,18 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use vesica::task::{self, SampleWorkload};
 use vesica_party::{Entry, Role};
 use vesica_structures::facts::Unsupported;
 
 use crate::child::{Ends, play};
+use crate::netns::{self, Namespaces};
 use crate::report::PartyRound;
-use crate::{BenchError, Report, Settings, clock};
+use crate::spread::median;
+use crate::undo::{Guard, Undo};
+use crate::{BenchError, Network, Report, Settings, clock};
 
 /// What a party tells its parent, a JSON line each.
 #[derive(Debug, Serialize, Deserialize)]
@@ -85,21 +89,36 @@ pub fn two_processes(
     settings: &Settings,
     mut child: impl FnMut(Role, Option<SocketAddr>) -> Result<Command, BenchError>,
 ) -> Result<Report, BenchError> {
+    // A refusal needs no namespaces either.
+    Plan::new(settings)?;
+    let namespaces = settings.link.namespaces()?;
     let mut children = Children(Vec::new());
     let mut start = |role, address| -> Result<Wire, BenchError> {
-        let mut process = child(role, address)?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut command = child(role, address)?;
+        if let Some(namespaces) = &namespaces {
+            command = namespaces.command(role, &command);
+        }
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (to, from) = (process.stdin.take(), process.stdout.take());
-        children.0.push(process);
+        let killed = Guard::new(Undo::KillProcess(Pid::from_child(&process)));
+        children.0.push((process, killed));
         match (to, from) {
             (Some(to), Some(from)) => Ok(Wire { role, to: Box::new(to), from: Box::new(BufReader::new(from)) }),
             _ => Err(BenchError::Party { role, fault: "its pipes are missing".into() }),
         }
     };
-    measure(settings, false, &mut start)
+    measure(settings, namespaces.as_ref(), false, &mut start)
 }
 
 /// Runs the benchmark with both parties on threads of this process. Memory figures then count both.
 pub fn in_process(settings: &Settings) -> Result<Report, BenchError> {
+    if matches!(settings.link, Network::Namespaces(_)) {
+        return Err(Unsupported::new(
+            "a link between network namespaces needs a process for each party",
+            "omit --in-process, or take RATE,RTT, which is shaped inside of the transport",
+        )
+        .into());
+    }
     let mut start = |role, address| -> Result<Wire, BenchError> {
         let (their_input, to) = std::io::pipe()?;
         let (from, their_output) = std::io::pipe()?;
@@ -110,11 +129,12 @@ pub fn in_process(settings: &Settings) -> Result<Report, BenchError> {
         });
         Ok(Wire { role, to: Box::new(to), from: Box::new(BufReader::new(from)) })
     };
-    measure(settings, true, &mut start)
+    measure(settings, None, true, &mut start)
 }
 
 fn measure(
     settings: &Settings,
+    namespaces: Option<&Namespaces>,
     in_process: bool,
     start: &mut dyn FnMut(Role, Option<SocketAddr>) -> Result<Wire, BenchError>,
 ) -> Result<Report, BenchError> {
@@ -127,12 +147,15 @@ fn measure(
     let mut sender = start(Role::Sender, Some(address))?;
 
     let mut rounds = Vec::with_capacity(settings.repeat);
+    let link_bytes = || namespaces.map(Namespaces::sent_bytes).transpose();
+    let mut counted = Vec::with_capacity(settings.repeat);
     for repeat in settings.repeats() {
         for wire in [&mut sender, &mut receiver] {
             let Said::Ready = wire.hear()? else {
                 return Err(wire.unexpected());
             };
         }
+        let before = link_bytes()?;
         let begin = clock::monotonic();
         sender.go()?;
         receiver.go()?;
@@ -143,9 +166,16 @@ fn measure(
         // Repeat 0 warms up.
         if repeat > 0 {
             rounds.push((begin, sent, asked));
+            if let (Some(before), Some(after)) = (before, link_bytes()?) {
+                counted.push(netns::difference(before, after));
+            }
         }
     }
-    Ok(Report::from_rounds(settings, in_process, predicted, &rounds))
+    let report = Report::from_rounds(settings, in_process, predicted, &rounds);
+    let of_side = |side: fn(&[u64; 2]) -> u64| median(counted.iter().map(|pair| side(pair) as f64)) as u64;
+    let link_bytes =
+        (!counted.is_empty()).then(|| [of_side(|[sender, _]| *sender), of_side(|[_, receiver]| *receiver)]);
+    Ok(Report { link_bytes, ..report })
 }
 
 fn round(wire: &mut Wire) -> Result<PartyRound, BenchError> {
@@ -156,14 +186,14 @@ fn round(wire: &mut Wire) -> Result<PartyRound, BenchError> {
 }
 
 /// Kills what is left of the children when the parent gives up.
-struct Children(Vec<Child>);
+struct Children(Vec<(Child, Guard)>);
 
 impl Drop for Children {
     fn drop(&mut self) {
-        for child in &mut self.0 {
+        for (mut child, killed) in self.0.drain(..) {
             // Closing its input ends a healthy child; one that hangs is killed.
             drop(child.stdin.take());
-            let _ = child.kill();
+            drop(killed);
             let _ = child.wait();
         }
     }

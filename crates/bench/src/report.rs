@@ -111,6 +111,10 @@ pub struct Report {
     pub receiver_bytes: u64,
     /// Both.
     pub total_bytes: u64,
+    /// Median bytes that sender and receiver sent as the link counts them, headers of TLS, TCP, IP and
+    /// Ethernet included; for links of namespaces only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_bytes: Option<[u64; 2]>,
     /// Bits over the larger set's size.
     pub bits_per_item: f64,
     /// Bytes of message payload that the protocol's formula predicts, least and most.
@@ -175,6 +179,7 @@ impl Report {
             sender_bytes,
             receiver_bytes,
             total_bytes,
+            link_bytes: None,
             bits_per_item: total_bytes as f64 * 8.0 / items as f64,
             predicted_bytes: [*predicted.start(), *predicted.end()],
             peak_rss_sender: rounds.iter().map(|round| round.1.peak_rss).max().unwrap_or(0),

@@ -11,6 +11,9 @@ use vesica_party::transport::Link;
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
+use crate::BenchError;
+use crate::netns::{Namespaces, RECEIVER_ADDRESS};
+
 /// What the two parties are connected by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -21,7 +24,12 @@ pub enum Network {
     Lan,
     /// Loopback TCP, shaped inside the transport.
     Shaped(Link),
+    /// TCP between two network namespaces, shaped by the kernel.
+    Namespaces(Link),
 }
+
+/// What the text of a link of namespaces begins with.
+const NAMESPACES: &str = "netns:";
 
 impl Network {
     /// The link that a cost model takes it for.
@@ -29,8 +37,40 @@ impl Network {
         match self {
             Self::Loopback => Link::LOOPBACK,
             Self::Lan => Link::LAN,
-            Self::Shaped(link) => link,
+            Self::Shaped(link) | Self::Namespaces(link) => link,
         }
+    }
+
+    /// The rate and round trip of a link that is shaped, by whatever means.
+    pub const fn shape(self) -> Option<Link> {
+        match self {
+            Self::Loopback | Self::Lan => None,
+            Self::Shaped(link) | Self::Namespaces(link) => Some(link),
+        }
+    }
+
+    /// Where the receiver's side of a protocol listens.
+    pub(crate) const fn receiver_address(self) -> &'static str {
+        match self {
+            Self::Loopback | Self::Lan | Self::Shaped(_) => "127.0.0.1",
+            Self::Namespaces(_) => RECEIVER_ADDRESS,
+        }
+    }
+
+    /// The namespaces of the link, if it is one of namespaces.
+    pub(crate) fn namespaces(self) -> Result<Option<Namespaces>, BenchError> {
+        match self {
+            Self::Loopback | Self::Lan | Self::Shaped(_) => Ok(None),
+            Self::Namespaces(link) => Namespaces::new(link).map(Some),
+        }
+    }
+
+    /// Refuses a link that this process cannot have: makes it and takes it away again.
+    ///
+    /// # Errors
+    /// If the link needs network namespaces, and these cannot be made here.
+    pub fn try_out(self) -> Result<(), BenchError> {
+        self.namespaces().map(drop)
     }
 }
 
@@ -40,6 +80,7 @@ impl fmt::Display for Network {
             Self::Loopback => f.write_str("loopback"),
             Self::Lan => f.write_str("lan"),
             Self::Shaped(link) => f.write_str(&link.to_text()),
+            Self::Namespaces(link) => write!(f, "{NAMESPACES}{}", link.to_text()),
         }
     }
 }
@@ -65,7 +106,18 @@ impl FromStr for Network {
         Ok(match text {
             "loopback" => Self::Loopback,
             "lan" => Self::Lan,
-            _ => Self::Shaped(text.parse()?),
+            _ => match text.strip_prefix(NAMESPACES) {
+                None => Self::Shaped(text.parse()?),
+                Some(shape) => {
+                    let link = shape.parse().ok().filter(|link| shape.contains(',') && *link != Link::LOOPBACK);
+                    Self::Namespaces(link.ok_or_else(|| {
+                        Unsupported::new(
+                            format_args!("the link {text:?} is not understood"),
+                            "write netns:RATE,RTT such as netns:100mbit,0ms",
+                        )
+                    })?)
+                }
+            },
         })
     }
 }
@@ -183,11 +235,17 @@ mod tests {
 
     #[test]
     fn networks_are_read_and_written() {
-        for text in ["loopback", "lan", "100000000bit,40000us"] {
+        for text in ["loopback", "lan", "100000000bit,40000us", "netns:100000000bit,40000us"] {
             assert_eq!(text.parse::<Network>().expect("a network").to_string(), text);
         }
         let shaped = Network::Shaped(Link { bits_per_second: 100_000_000, round_trip_us: 40_000 });
         assert_eq!("100mbit,40ms".parse(), Ok(shaped));
-        assert!("fast".parse::<Network>().is_err());
+        assert_eq!(
+            "netns:1gbit,0ms".parse(),
+            Ok(Network::Namespaces(Link { bits_per_second: 1_000_000_000, round_trip_us: 0 }))
+        );
+        for bad in ["fast", "netns:", "netns:lan", "netns:loopback", "netns:1gbit", "netns:900000000000gbit,0ms"] {
+            assert!(bad.parse::<Network>().is_err(), "{bad}");
+        }
     }
 }

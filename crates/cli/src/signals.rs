@@ -15,6 +15,8 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::session::Interrupt;
 
+use crate::outcome;
+
 /// How long a run that was interrupted may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(7);
 
@@ -28,11 +30,7 @@ pub fn outlive_file_size_limit() {
 /// From now on signals raise `interrupt`; a second signal, or a run that does not end, ends the
 /// process at once. A SIGHUP that was ignored when the process started (`nohup`) stays ignored.
 pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
-    let all = [SIGHUP, SIGINT, SIGTERM];
-    let watched = if hangup_is_ignored() { &all[1..] } else { &all[..] };
-    let mut signals = Signals::new(watched).map_err(|error| {
-        Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this")
-    })?;
+    let mut signals = signals()?;
     let interrupt = interrupt.clone();
     thread::spawn(move || {
         let mut code = None;
@@ -40,11 +38,7 @@ pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
             if let Some(code) = code {
                 process::exit(code);
             }
-            let (number, name) = match signal {
-                SIGHUP => (code::HUNG_UP, "SIGHUP"),
-                SIGINT => (code::INTERRUPTED, "SIGINT"),
-                _ => (code::TERMINATED, "SIGTERM"),
-            };
+            let (number, name) = told(signal);
             code = Some(i32::from(number));
             interrupt.raise(Failure::new(
                 number,
@@ -62,6 +56,46 @@ pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
         }
     });
     Ok(())
+}
+
+/// From now on a signal ends the process after `clean` has run; a second one does not wait for it.
+pub fn end_after(clean: fn()) -> Result<(), Failure> {
+    let mut signals = signals()?;
+    thread::spawn(move || {
+        let mut is_ending = false;
+        for signal in signals.forever() {
+            let (number, name) = told(signal);
+            if is_ending {
+                process::exit(i32::from(number));
+            }
+            is_ending = true;
+            thread::spawn(move || {
+                clean();
+                let fault = format_args!("interrupted by {name}");
+                outcome::say_failure(&Failure::new(number, fault, "start again when you are ready"));
+                process::exit(i32::from(number));
+            });
+        }
+    });
+    Ok(())
+}
+
+/// The signals that end a run; without SIGHUP where that was ignored when the process started (`nohup`).
+fn signals() -> Result<Signals, Failure> {
+    let all = [SIGHUP, SIGINT, SIGTERM];
+    let watched = if hangup_is_ignored() { &all[1..] } else { &all[..] };
+    Signals::new(watched).map_err(|error| {
+        Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this")
+    })
+}
+
+/// Exit code and name of a signal that ends a run.
+const fn told(signal: i32) -> (u8, &'static str) {
+    match signal {
+        SIGHUP => (code::HUNG_UP, "SIGHUP"),
+        SIGINT => (code::INTERRUPTED, "SIGINT"),
+        _ => (code::TERMINATED, "SIGTERM"),
+    }
 }
 
 /// Whether SIGHUP is ignored, as far as the system tells.

@@ -30,12 +30,16 @@ mod layering;
 mod memory;
 #[path = "all/mismatch.rs"]
 mod mismatch;
+#[path = "all/namespaces.rs"]
+mod namespaces;
 #[path = "all/outputs.rs"]
 mod outputs;
 #[path = "all/page.rs"]
 mod page;
 #[path = "all/plans.rs"]
 mod plans;
+#[path = "all/programs.rs"]
+mod programs;
 #[path = "all/receipts.rs"]
 mod receipts;
 #[path = "all/service.rs"]

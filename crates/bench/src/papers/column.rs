@@ -116,7 +116,7 @@ impl Column {
 pub fn link_name(link: Network) -> String {
     match link {
         Network::Loopback | Network::Lan => "LAN".into(),
-        Network::Shaped(link) => {
+        Network::Shaped(link) | Network::Namespaces(link) => {
             let rate = match link.bits_per_second as f64 {
                 rate if rate < 1e9 => format!("{} Mbit/s", rate / 1e6),
                 rate => format!("{} Gbit/s", rate / 1e9),

@@ -112,7 +112,7 @@ mod tests {
 
     fn recording(runs: Vec<crate::Report>) -> Recording {
         let runs = runs.into_iter().map(|run| (String::new(), run)).collect();
-        Recording { label: "r".into(), machine: None, runs, passed_over: 0 }
+        Recording { label: "r".into(), machine: None, runs, programs: Vec::new(), passed_over: 0 }
     }
 
     #[test]

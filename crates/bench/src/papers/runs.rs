@@ -178,10 +178,7 @@ impl Runs {
 
 /// The rate and the round trip of a shaped link.
 fn shape(link: Network) -> Option<(u64, u128)> {
-    match link {
-        Network::Loopback | Network::Lan => None,
-        Network::Shaped(link) => Some((link.bits_per_second, u128::from(link.round_trip_us))),
-    }
+    link.shape().map(|link| (link.bits_per_second, u128::from(link.round_trip_us)))
 }
 
 /// The phase in which a service prepares and clients enrol.

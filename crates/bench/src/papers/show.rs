@@ -213,7 +213,13 @@ mod tests {
 
     fn recordings() -> [Recording; 1] {
         let runs = [run("loopback", 0.5), run("10mbit,80ms", 6.0)].map(|run| (String::new(), run)).into();
-        [Recording { label: "day".into(), machine: Some("a fast one".into()), runs, passed_over: 0 }]
+        [Recording {
+            label: "day".into(),
+            machine: Some("a fast one".into()),
+            runs,
+            programs: Vec::new(),
+            passed_over: 0,
+        }]
     }
 
     #[test]

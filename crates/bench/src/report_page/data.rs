@@ -7,6 +7,7 @@ use vesica::{Failure, task};
 use vesica_party::Status;
 
 use super::model::{self, Point};
+use super::programs::{self, ProgramRun};
 use super::recordings::Recording;
 use crate::{Network, Report};
 
@@ -32,6 +33,8 @@ pub struct Data {
     pub series: Vec<Series>,
     /// All runs, in the order of the files.
     pub runs: Vec<Run>,
+    /// All runs of programs of others.
+    pub programs: Vec<ProgramRun>,
     /// What is computed at one size, without any link.
     points: Vec<Point>,
     /// See [`model::WINDOW_BYTES`].
@@ -114,6 +117,17 @@ pub struct Link {
     round_trip_ms: f64,
 }
 
+impl Link {
+    pub(super) fn of(network: Network) -> Self {
+        let shaped = network.shape();
+        Self {
+            label: link_label(network),
+            bits_per_second: shaped.map(|link| link.bits_per_second),
+            round_trip_ms: shaped.map_or(0.0, |link| link.round_trip_us as f64 / 1e3),
+        }
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct PriceList {
     title: String,
@@ -135,11 +149,12 @@ impl Data {
     /// Never, as a test of the built-in prices sees to.
     pub fn new(recordings: Vec<Recording>) -> Result<Self, Failure> {
         let prices = Prices::built_in()?;
-        let (mut sources, mut reports) = (Vec::new(), Vec::new());
+        let (mut sources, mut reports, mut programs) = (Vec::new(), Vec::new(), Vec::new());
         for (place, recording) in recordings.into_iter().enumerate() {
-            let Recording { label, machine, runs, passed_over } = recording;
+            let Recording { label, machine, runs, programs: others, passed_over } = recording;
             sources.push(Source { label, machine, passed_over });
             reports.extend(runs.into_iter().map(|(name, report)| (place, name, report)));
+            programs.extend(others.into_iter().map(|(name, report)| programs::run(place, name, report)));
         }
         let mut series: Vec<Series> = Vec::new();
         let mut place_of = |one: Series| {
@@ -159,6 +174,7 @@ impl Data {
             recordings: sources,
             series,
             runs,
+            programs,
             points,
             window_bytes: model::WINDOW_BYTES,
             prices: PriceList {
@@ -215,20 +231,12 @@ fn run(place: usize, series: &[Series], points: &[Point], name: String, report: 
     let model_seconds = series.get(place).and_then(|one| model::seconds(one, place, points, &report));
     let [least, most] = report.predicted_bytes;
     let framing = framing(most, series.get(place).and_then(|one| one.rounds));
-    let shaped = match report.link {
-        Network::Shaped(link) => Some(link),
-        Network::Loopback | Network::Lan => None,
-    };
     Run {
         name,
         series: place,
         sender_items: report.sender_items,
         receiver_items: report.receiver_items,
-        link: Link {
-            label: link_label(report.link),
-            bits_per_second: shaped.map(|link| link.bits_per_second),
-            round_trip_ms: shaped.map_or(0.0, |link| link.round_trip_us as f64 / 1e3),
-        },
+        link: Link::of(report.link),
         seconds: report.total_seconds,
         quartiles: [report.total_spread.lower_quartile, report.total_spread.upper_quartile],
         setup_seconds: report.setup_seconds,
@@ -244,14 +252,15 @@ fn run(place: usize, series: &[Series], points: &[Point], name: String, report: 
 
 /// A link as a reader writes it.
 pub(super) fn link_label(network: Network) -> String {
-    let Network::Shaped(link) = network else { return network.to_string() };
+    let Some(link) = network.shape() else { return network.to_string() };
     let rate = link.bits_per_second as f64;
     let (rate, unit) = match rate {
         1e9.. => (rate / 1e9, "Gbit/s"),
         1e6.. => (rate / 1e6, "Mbit/s"),
         _ => (rate / 1e3, "kbit/s"),
     };
-    format!("{rate} {unit}, {} ms", link.round_trip_us as f64 / 1e3)
+    let means = if matches!(network, Network::Namespaces(_)) { " (netns)" } else { "" };
+    format!("{rate} {unit}, {} ms{means}", link.round_trip_us as f64 / 1e3)
 }
 
 #[cfg(test)]
@@ -281,5 +290,6 @@ mod tests {
         assert_eq!(label("10gbit,200us"), "10 Gbit/s, 0.2 ms");
         assert_eq!(label("512kbit,1s"), "512 kbit/s, 1000 ms");
         assert_eq!(label("loopback"), "loopback");
+        assert_eq!(label("netns:1gbit,0ms"), "1 Gbit/s, 0 ms (netns)");
     }
 }

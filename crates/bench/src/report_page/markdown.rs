@@ -3,19 +3,35 @@
 use std::fmt::Write;
 
 use super::data::{Data, Run, Series, Source};
+use super::programs::ProgramRun;
 
 const HEAD: &str = "\
 | recording | task | protocol | mode | sender items | receiver items | link | seconds (quartiles) | model | MB | peak MiB | output checked | bytes = formula |
 |---|---|---|---|--:|--:|---|--:|--:|--:|--:|---|---|
 ";
 
+const PROGRAMS_HEAD: &str = "\
+| recording | measured | program | sender rows | receiver rows | rows in both | link | seconds (quartiles) | CPU s, sender + receiver | MB | peak MiB | outcome |
+|---|---|---|--:|--:|--:|---|--:|--:|--:|--:|---|
+";
+
 /// All runs, with the recordings that they come from below.
 pub fn table(data: &Data) -> String {
-    let mut text = HEAD.to_owned();
+    let is_of_programs_only = data.runs.is_empty() && !data.programs.is_empty();
+    let mut text = if is_of_programs_only { String::new() } else { HEAD.to_owned() };
     for run in &data.runs {
         let Some(series) = data.series.get(run.series) else { continue };
         let Some(source) = data.recordings.get(series.recording) else { continue };
         row(&mut text, run, series, source);
+    }
+    if !data.programs.is_empty() {
+        if !is_of_programs_only {
+            text.push('\n');
+        }
+        text.push_str(PROGRAMS_HEAD);
+        for run in &data.programs {
+            program_row(&mut text, run, data);
+        }
     }
     text.push_str("\nCompare times within one recording only.\n\n");
     for source in &data.recordings {
@@ -54,6 +70,38 @@ fn row(text: &mut String, run: &Run, series: &Series, source: &Source) {
         sender.max(receiver) >> 20,
         mark(run.correct),
         mark(run.bytes_as_formula),
+    );
+}
+
+fn program_row(text: &mut String, run: &ProgramRun, data: &Data) {
+    let none = || "–".to_owned();
+    let label = data.recordings.get(run.recording).map(|source| cell(&source.label)).unwrap_or_default();
+    let spread = run.quartiles.map(|[least, most]| format!(" ({} to {})", seconds(least), seconds(most)));
+    let time = run.seconds.map(|time| format!("{}{}", seconds(time), spread.unwrap_or_default()));
+    let cpu = run.cpu_seconds.map(|[sender, receiver]| format!("{sender:.2} + {receiver:.2}"));
+    let bytes = match (run.correct, run.bytes) {
+        (_, Some(bytes)) => format!("{:.3}", bytes as f64 / 1e6),
+        (true, None) => "not counted".into(),
+        (false, None) => none(),
+    };
+    let memory = run.memory.map(|[sender, receiver]| (sender.max(receiver) >> 20).to_string());
+    let outcome = match run.correct {
+        true => run.outcome.to_owned(),
+        false => format!("**{}**: {}", run.outcome, cell(&run.fault)),
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "| {label} | {} | {} | {} | {} | {} | {} | {} | {} | {bytes} | {} | {outcome} |",
+        run.measured,
+        cell(&run.label),
+        run.sender_items,
+        run.receiver_items,
+        run.intersection,
+        run.link.label,
+        time.unwrap_or_else(none),
+        cpu.unwrap_or_else(none),
+        memory.unwrap_or_else(none),
     );
 }
 

@@ -8,28 +8,34 @@
 //! trip. Computing and bytes are those of the recorded runs, straight lines between measured sizes;
 //! the rounds are those of the registry, each of them half a round trip. Where a run over a shaped
 //! link was recorded, the page shows the model's time beside the measured one.
+//!
+//! Runs of programs of others ([`ProgramRun`]) have tables and plots of their own: what they measure,
+//! from CSV to CSV, is not what a run of a protocol measures.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod data;
 mod markdown;
 mod model;
+mod programs;
 mod recordings;
 mod svg;
 
 pub use data::Data;
 pub use markdown::table as markdown;
+pub use programs::ProgramRun;
 pub use recordings::{Recording, UnreadableRuns, read};
 pub use svg::plots;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 /// Parts of the page's script, in their order.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("words.js"),
     include_str!("model.js"),
     include_str!("chart.js"),
     include_str!("plots.js"),
     include_str!("runs.js"),
+    include_str!("programs.js"),
     include_str!("choice.js"),
     include_str!("ranking.js"),
     include_str!("page.js"),
@@ -52,7 +58,8 @@ mod tests {
     use super::*;
 
     fn data(label: &str) -> Data {
-        let recording = Recording { label: label.into(), machine: None, runs: Vec::new(), passed_over: 2 };
+        let recording =
+            Recording { label: label.into(), machine: None, runs: Vec::new(), programs: Vec::new(), passed_over: 2 };
         Data::new(vec![recording]).expect("data")
     }
 

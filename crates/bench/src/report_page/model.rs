@@ -26,7 +26,7 @@ pub struct Point {
 /// Seconds by the model for a run over a shaped link, unless the model's computing is taken from
 /// that run.
 pub(super) fn seconds(series: &Series, place: usize, points: &[Point], report: &Report) -> Option<f64> {
-    let Network::Shaped(_) = report.link else { return None };
+    report.link.shape()?;
     let label = link_label(report.link);
     let base = points.iter().find(|point| has_size(point, place, report) && point.from.as_ref() != Some(&label))?;
     Some(base.seconds + under_way(report.link, report.total_bytes, round_trips(series)?))
@@ -56,7 +56,7 @@ fn under_way(network: Network, bytes: u64, round_trips: f64) -> f64 {
 /// Computing at each size of each series: the time over a link that is not shaped; where there is
 /// none, that over the fastest link, without transfer and waiting as the model counts them.
 pub(super) fn points(series: &[Series], runs: &[(usize, String, Report)]) -> Vec<Point> {
-    let is_shaped = |report: &Report| matches!(report.link, Network::Shaped(_));
+    let is_shaped = |report: &Report| report.link.shape().is_some();
     let key = |report: &Report| (is_shaped(report), u64::MAX - report.link.link().bits_per_second);
     let mut best: Vec<&(usize, String, Report)> = Vec::new();
     // The time of a run with a wrong output means nothing.

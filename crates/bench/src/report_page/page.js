@@ -26,9 +26,11 @@ function chooseTraffic() {
 }
 
 function startHeader() {
-  const { recordings, runs, version } = DATA;
+  const { recordings, runs, programs, version } = DATA;
+  const several = recordings.length > 1 ? 's' : '';
+  const others = programs.length > 0 ? ` and ${programs.length.toLocaleString('en')} of programs, CSV to CSV,` : '';
   byId('about').textContent =
-    `${runs.length.toLocaleString('en')} runs of ${recordings.length} recording${recordings.length > 1 ? 's' : ''}. ` +
+    `${runs.length.toLocaleString('en')} runs${others} of ${recordings.length} recording${several}. ` +
     'Times are of one machine on one day: compare them within one recording only. Bytes do not depend on the machine.';
   const list = html(
     'ul',
@@ -53,6 +55,11 @@ function startHeader() {
 
 function start() {
   startHeader();
+  startPrograms();
+  if (DATA.runs.length === 0) {
+    for (const section of document.querySelectorAll('main > section:not(#programs)')) section.hidden = true;
+    return;
+  }
   startRuns();
   const sizesOf = recording => DATA.series.filter(series => series.recording === recording).length;
   fill(

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::programs::ProgramReport;
 use crate::suite::About;
 use crate::{Report, Spread};
 
@@ -54,6 +55,8 @@ pub struct Recording {
     pub machine: Option<String>,
     /// Runs in the order of the file, by name.
     pub runs: Vec<(String, Report)>,
+    /// Runs of programs of others in the order of the file, by name.
+    pub programs: Vec<(String, ProgramReport)>,
     /// How many lines were no runs of one protocol, and were left out.
     pub passed_over: usize,
 }
@@ -91,11 +94,12 @@ fn read_one(file: &Path, label: String) -> Result<Recording, UnreadableRuns> {
     let about: Option<About> = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
     let lines_before_runs = usize::from(about.is_some());
     let machine = about.map(|about| about.machine()).or(machine);
-    let mut recording = Recording { label, machine, runs: Vec::new(), passed_over: 0 };
+    let mut recording = Recording { label, machine, runs: Vec::new(), programs: Vec::new(), passed_over: 0 };
     let lines = text.lines().enumerate().skip(lines_before_runs);
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         match parse(line) {
-            Ok(Some(run)) => recording.runs.push(run),
+            Ok(Some((name, Entry::Run(run)))) => recording.runs.push((name, *run)),
+            Ok(Some((name, Entry::Program(program)))) => recording.programs.push((name, *program)),
             Ok(None) => recording.passed_over += 1,
             Err(fault) => {
                 return Err(UnreadableRuns::Line { path: file.to_path_buf(), line: number + 1, fault });
@@ -105,10 +109,20 @@ fn read_one(file: &Path, label: String) -> Result<Recording, UnreadableRuns> {
     Ok(recording)
 }
 
+/// What a line holds.
+#[derive(Debug)]
+enum Entry {
+    Run(Box<Report>),
+    Program(Box<ProgramReport>),
+}
+
 /// The run of a line; nothing where the line is of another kind: a refusal, facts of the machine,
-/// another program, whole commands.
-fn parse(line: &str) -> Result<Option<(String, Report)>, serde_json::Error> {
+/// another program by hand, whole commands.
+fn parse(line: &str) -> Result<Option<(String, Entry)>, serde_json::Error> {
     let fields: serde_json::Map<String, Value> = serde_json::from_str(line)?;
+    if let (Some(Value::String(name)), Some(program)) = (fields.get("name"), fields.get("program")) {
+        return Ok(Some((name.clone(), Entry::Program(Box::new(ProgramReport::deserialize(program)?)))));
+    }
     let (Some(Value::String(name)), Some(run)) = (fields.get("name"), fields.get("run")) else { return Ok(None) };
     if MARKS.iter().any(|mark| run.get(mark).is_none()) {
         return Ok(None);
@@ -122,7 +136,7 @@ fn parse(line: &str) -> Result<Option<(String, Report)>, serde_json::Error> {
             fields.insert(SPREAD.into(), spread);
         }
     }
-    Ok(Some((name.clone(), Report::deserialize(run)?)))
+    Ok(Some((name.clone(), Entry::Run(Box::new(Report::deserialize(run)?)))))
 }
 
 #[cfg(test)]
@@ -139,9 +153,12 @@ mod tests {
         ] {
             assert!(matches!(parse(other), Ok(None)), "{other}");
         }
-        for malformed in
-            ["{", "7", r#"{"name":"a","run":{"protocol":"rr22","setup_seconds":1.0,"total_bytes":"many"}}"#]
-        {
+        for malformed in [
+            "{",
+            "7",
+            r#"{"name":"a","run":{"protocol":"rr22","setup_seconds":1.0,"total_bytes":"many"}}"#,
+            r#"{"name":"a","program":{"program":"x"}}"#,
+        ] {
             assert!(parse(malformed).is_err(), "{malformed}");
         }
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::data::{Data, Run, Series};
+use super::programs::ProgramRun;
+use crate::programs::MARK;
 
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 460.0;
@@ -52,7 +54,7 @@ enum Axis {
 type Group<'a> = (usize, &'a str, &'a str, &'a str);
 
 /// All plots, each with the name of its file. A plot shows runs over the link of most runs, and time
-/// against bytes those of the sizes of most protocols.
+/// against bytes those of the sizes of most protocols. Programs of others are in plots of their own.
 pub fn plots(data: &Data) -> Vec<(String, String)> {
     let mut groups: BTreeMap<Group<'_>, Vec<(&Series, &Run)>> = BTreeMap::new();
     for run in data.runs.iter().filter(|run| run.correct) {
@@ -74,7 +76,26 @@ pub fn plots(data: &Data) -> Vec<(String, String)> {
         files.extend(by_bytes(&runs, &about).map(|plot| (name("bytes"), plot.draw())));
         files.extend(by_size(&runs, &about).map(|plot| (name("size"), plot.draw())));
     }
+    for (place, source) in data.recordings.iter().enumerate() {
+        let runs: Vec<&ProgramRun> = data.programs.iter().filter(|run| run.recording == place && run.correct).collect();
+        let name = plain(&format!("{}-programs-csv-to-csv-size.svg", source.label));
+        files.extend(programs_by_size(&runs).map(|plot| (name, plot.draw())));
+    }
     files
+}
+
+/// Times of programs along the rows of both tables together.
+fn programs_by_size<'a>(runs: &[&'a ProgramRun]) -> Option<Plot<'a>> {
+    let link = most(runs.iter().map(|run| run.link.label.as_str()))?;
+    let mut points: BTreeMap<&str, BTreeMap<usize, f64>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.link.label == link) {
+        let rows = run.sender_items + run.receiver_items;
+        points.entry(run.label.as_str()).or_default().extend(run.seconds.map(|seconds| (rows, seconds)));
+    }
+    let line = |points: BTreeMap<usize, f64>| points.into_iter().map(|(rows, time)| (rows as f64, time)).collect();
+    let sets = points.into_iter().map(|(label, points)| (label, line(points))).collect();
+    let title = format!("Each a {MARK}: time against rows of both tables together, over {link}");
+    Some(Plot { title, x: Axis::Items, is_joined: true, sets })
 }
 
 fn by_bytes<'a>(runs: &[(&'a Series, &Run)], about: &str) -> Option<Plot<'a>> {

@@ -1,12 +1,14 @@
 //! Suites: a file that names protocols, sizes, links and threads, and a recording of all of them.
 //!
 //! - [`read`] turns the text of a suite file into [`Suite`], whose [`Planned`] runs are every
-//!   combination that each of its `[[runs]]` tables asks for.
+//!   combination that each of its `[[runs]]` tables asks for. Its `[[programs]]` tables, the open
+//!   division, run programs of others from CSV to CSV.
 //! - [`Recording`] is a file of JSON lines for one machine and one suite. Its first line says which;
 //!   each of the others is a run, or why there is none. A recording can be taken up again.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod load;
+mod open;
 mod recording;
 
 use std::collections::HashSet;
@@ -19,6 +21,7 @@ use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 
 pub use load::busy_share;
+pub use open::PlannedProgram;
 pub use recording::{About, Line, Outcome, RecordError, Recording};
 
 use crate::{Network, Settings};
@@ -30,6 +33,8 @@ pub struct Suite {
     pub name: String,
     /// Its runs, in the order in which they are made.
     pub runs: Vec<Planned>,
+    /// Its runs of programs, which come after those of protocols.
+    pub programs: Vec<PlannedProgram>,
 }
 
 /// One run of a suite.
@@ -92,7 +97,10 @@ const fn three() -> usize {
 #[serde(deny_unknown_fields)]
 struct File {
     name: String,
+    #[serde(default)]
     runs: Vec<Table>,
+    #[serde(default)]
+    programs: Vec<open::Table>,
 }
 
 /// The suite in the text of a file.
@@ -103,20 +111,25 @@ pub fn read(text: &str) -> Result<Suite, Unsupported> {
     let wrong = |fault: String| Unsupported::new(fault, "see bench/suites for examples of suite files");
     let value: Value = vesica::toml::read(text).map_err(wrong)?;
     let file: File = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
-    let mut suite = Suite { name: file.name, runs: Vec::new() };
+    let mut suite = Suite { name: file.name, runs: Vec::new(), programs: Vec::new() };
     for table in &file.runs {
         table.add_to(&mut suite.runs)?;
     }
-    if suite.runs.is_empty() {
+    for table in &file.programs {
+        table.add_to(&mut suite.programs)?;
+    }
+    if suite.runs.is_empty() && suite.programs.is_empty() {
         return Err(wrong("no run is asked for".into()));
     }
     // Names stay apart where recordings of several suites are compared.
-    for run in &mut suite.runs {
-        run.name = format!("{}-{}", suite.name, run.name);
+    let protocols = suite.runs.iter_mut().map(|run| &mut run.name);
+    for name in protocols.chain(suite.programs.iter_mut().map(|run| &mut run.name)) {
+        *name = format!("{}-{name}", suite.name);
     }
     let mut names = HashSet::new();
-    if let Some(twice) = suite.runs.iter().find(|run| !names.insert(&run.name)) {
-        return Err(wrong(format!("the run {} is asked for twice", twice.name)));
+    let mut all = suite.runs.iter().map(|run| &run.name).chain(suite.programs.iter().map(|run| &run.name));
+    if let Some(twice) = all.find(|name| !names.insert(*name)) {
+        return Err(wrong(format!("the run {twice} is asked for twice")));
     }
     Ok(suite)
 }
@@ -283,5 +296,6 @@ cold = true
             assert!(refused.contains(told), "{to}: {refused}");
         }
         assert!(read("name = \"empty\"\nruns = []\n").is_err());
+        assert!(read("name = \"empty\"\n").is_err());
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::Report;
+use crate::programs::ProgramReport;
 
 /// The first line of a recording: of which suite, on which machine, by which release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ impl About {
 pub enum Outcome {
     /// The figures.
     Run(Box<Report>),
+    /// What a program of others did.
+    Program(Box<ProgramReport>),
     /// Why the protocol does not serve this size, mode or task.
     Refused(String),
 }

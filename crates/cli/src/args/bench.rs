@@ -58,7 +58,9 @@ pub struct BenchArgs {
     /// ones are hashed first, and the measured time includes that
     #[arg(long, value_name = "BYTES", default_value_t = 16)]
     pub item_bytes: usize,
-    /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms
+    /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms, which is shaped inside of Vesica;
+    /// as root, netns:RATE,RTT such as netns:100mbit,0ms is shaped by the kernel between two network
+    /// namespaces
     #[arg(long, value_name = "LINK", default_value = "loopback")]
     pub link: Network,
     /// How many threads compute on each side
@@ -99,15 +101,20 @@ pub enum BenchCommand {
 }
 
 const SUITE_EXAMPLES: &str = "\
-Example:
+Examples:
   vesica bench suite bench/suites/psibench.toml --out bench/runs/2026-11-25-us/psibench.jsonl
+  vesica bench suite bench/suites/open-division.toml --out open-division.jsonl
 
 A suite file says the suite's name. Its tables [[runs]] list protocols, sizes (\"2^16\", or \"2^20 x 2^10\" for sender and \
                               receiver), links, threads and modes of security; each combination is a run, and `repeat` says \
                               how often it is made. The recording is of one machine \
                               and one suite, with one JSON object on each line. When the recording is there already, \
                               only the runs that it lacks are made: so a recording that was stopped can go on. A \
-                              protocol that does not serve a size or a mode is recorded as refused.";
+                              protocol that does not serve a size or a mode is recorded as refused.
+
+[[programs]] tables, the open division, run other programs from CSV file to CSV file: bench/suites/open-division.toml has \
+                              an example and describes them. A program that fails, hangs or writes a wrong output is \
+                              recorded as such, and the command ends with an error after all runs.";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -117,7 +124,8 @@ Examples:
 
 A ratio is the time in the second recording over the time in the first. The interval beside it holds the true ratio with \
                              95 % confidence, if nothing else on the machine has changed. It needs two repeats or more \
-                             of each run. With --fail-above 5%, the command fails if an interval begins above 1.05.";
+                             of each run. With --fail-above 5%, the command fails if an interval begins above 1.05. \
+                             Programs that failed in one of the recordings are listed as not compared.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:

@@ -5,20 +5,25 @@ use std::path::PathBuf;
 use serde_json::json;
 use vesica::Failure;
 use vesica::failure::code;
-use vesica_bench::Report;
 use vesica_bench::diff::{Difference, Pair, compare};
-use vesica_bench::report_page;
+use vesica_bench::report_page::{self, Recording};
 
 use super::report::unreadable;
 use crate::args::DiffArgs;
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: &DiffArgs) -> Outcome {
-    let runs = |path: &PathBuf| -> Result<Vec<(String, Report)>, Failure> {
-        let recordings = report_page::read(std::slice::from_ref(path)).map_err(unreadable)?;
-        Ok(recordings.into_iter().flat_map(|recording| recording.runs).collect())
+    let read = |path: &PathBuf| -> Result<Vec<Recording>, Failure> {
+        report_page::read(std::slice::from_ref(path)).map_err(unreadable)
     };
-    let difference = compare(&runs(&args.before)?, &runs(&args.after)?);
+    let difference = compare(&read(&args.before)?, &read(&args.after)?);
+    if let (true, Some((name, why))) = (difference.pairs.is_empty(), difference.not_compared.first()) {
+        return Err(Failure::new(
+            code::INPUT,
+            format_args!("no run has times in both recordings; {name}: {why}"),
+            "take the lines of failed runs out of their recording, and make them again with `vesica bench suite`",
+        ));
+    }
     if difference.pairs.is_empty() {
         return Err(Failure::new(
             code::INPUT,
@@ -49,12 +54,15 @@ fn describe(difference: &Difference) -> String {
     for Pair { name, seconds: [before, after], bytes, ratio } in &difference.pairs {
         let [least, most] = ratio.interval;
         let interval = if most.is_finite() { format!("{least:.3} to {most:.3}") } else { "one repeat only".to_owned() };
-        let bytes = if bytes[0] == bytes[1] {
-            "same".to_owned()
-        } else {
-            format!("{:.3}", bytes[1] as f64 / bytes[0].max(1) as f64)
+        let bytes = match bytes {
+            [Some(before), Some(after)] if before == after => "same".to_owned(),
+            [Some(before), Some(after)] => format!("{:.3}", *after as f64 / (*before).max(1) as f64),
+            _ => "–".to_owned(),
         };
         text.push_str(&format!("{:.3}  {interval:15} {before:9.4} s {after:9.4} s  {bytes:6}  {name}\n", ratio.middle));
+    }
+    for (name, why) in &difference.not_compared {
+        text.push_str(&format!("not compared: {name}: {why}\n"));
     }
     for (names, which) in [(&difference.only_first, "first"), (&difference.only_second, "second")] {
         if !names.is_empty() {
@@ -79,5 +87,10 @@ fn as_json(difference: &Difference) -> serde_json::Value {
             })
         })
         .collect();
-    json!({ "pairs": pairs, "only_first": difference.only_first, "only_second": difference.only_second })
+    json!({
+        "pairs": pairs,
+        "only_first": difference.only_first,
+        "only_second": difference.only_second,
+        "not_compared": difference.not_compared.iter().map(|(name, why)| json!({ "name": name, "why": why })).collect::<Vec<_>>(),
+    })
 }

@@ -13,10 +13,11 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Role;
 use vesica::plan::{self, Permissions};
-use vesica_bench::{BenchError, CommandsReport, Ends, Report, Settings};
+use vesica_bench::{BenchError, CommandsReport, Ends, Network, Report, Settings};
 
 use crate::args::{BenchArgs, BenchCommand, BenchPartyArgs, PartyName, items};
 use crate::outcome::{Outcome, print, say};
+use crate::signals;
 
 pub fn run(mut args: BenchArgs) -> Outcome {
     match args.command.take() {
@@ -35,6 +36,9 @@ fn measure(args: BenchArgs) -> Outcome {
     if commands {
         let report = vesica_bench::whole_commands(&program()?, &settings, key_bytes).map_err(failed)?;
         return if json { print_json(serde_json::to_string(&report)) } else { print(&describe_commands(&report)) };
+    }
+    if matches!(settings.link, Network::Namespaces(_)) {
+        signals::end_after(vesica_bench::undo_all)?;
     }
     let report = if in_process {
         vesica_bench::in_process(&settings)
@@ -158,6 +162,13 @@ fn describe(report: &Report) -> String {
         report.sender_bytes as f64 / 1e6,
         report.receiver_bytes as f64 / 1e6
     ));
+    if let Some([sender, receiver]) = report.link_bytes {
+        text.push_str(&format!(
+            "  on the link, headers included: {:.2} MB from the sender, {:.2} MB from the receiver\n",
+            sender as f64 / 1e6,
+            receiver as f64 / 1e6
+        ));
+    }
     text.push_str(&memory(report.peak_rss_sender, report.peak_rss_receiver));
     for (role, phases) in &report.phases {
         let each: Vec<String> = phases.iter().map(|(name, figures)| format!("{name} {:.3}", figures.seconds)).collect();

@@ -24,7 +24,7 @@ pub fn run(args: ReportArgs) -> Outcome {
             recording.label, recording.passed_over
         ));
     }
-    if recordings.iter().all(|recording| recording.runs.is_empty()) {
+    if recordings.iter().all(|recording| recording.runs.is_empty() && recording.programs.is_empty()) {
         return Err(Failure::new(
             code::INPUT,
             "there is no run of one protocol in these files",

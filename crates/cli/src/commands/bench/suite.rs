@@ -2,18 +2,21 @@
 
 use std::fs;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use vesica::Failure;
 use vesica::failure::code;
-use vesica_bench::suite::{self, About, Line, Planned, RecordError, Recording};
-use vesica_bench::{BenchError, Report};
+use vesica_bench::programs::{self, Fault, ProgramReport, Surroundings};
+use vesica_bench::suite::{self, About, Line, Planned, PlannedProgram, RecordError, Recording};
+use vesica_bench::{BenchError, Network, Report};
 
-use super::{child, failed};
+use super::{child, failed, program};
 use crate::args::{ProgressName, SuiteArgs};
 use crate::calibration::processor;
 use crate::outcome::{Outcome, print, say};
+use crate::signals;
 
 /// The share of the machine that others may take before a run is doubtful.
 const QUIET: f64 = 0.1;
@@ -31,12 +34,28 @@ pub fn run(args: &SuiteArgs) -> Outcome {
     let mut recording = Recording::open(&args.out, &about(&suite.name)).map_err(unusable)?;
     let missing = suite.runs.iter().filter(|run| !recording.has(&run.name));
     let missing: Vec<(&Planned, Option<f64>)> = missing.map(|run| (run, run.predicted_seconds())).collect();
-    let there = suite.runs.len() - missing.len();
+    let programs: Vec<&PlannedProgram> = suite.programs.iter().filter(|run| !recording.has(&run.name)).collect();
+    let surroundings = surroundings(&args.file)?;
+    // A program or a link that is not to be had shows before anything is measured.
+    for run in &programs {
+        run.program.find(&surroundings).map_err(|refused| Failure::new(code::INPUT, refused.what, refused.mend))?;
+    }
+    signals::end_after(vesica_bench::undo_all)?;
+    let links = missing.iter().map(|(run, _)| run.settings.link).chain(programs.iter().map(|run| run.program.link));
+    let mut tried: Vec<Network> = Vec::new();
+    for link in links {
+        if !tried.contains(&link) {
+            link.try_out().map_err(failed)?;
+            tried.push(link);
+        }
+    }
+    let all = suite.runs.len() + suite.programs.len();
+    let there = all - missing.len() - programs.len();
     if there > 0 {
-        say(format_args!("note: {there} of {} runs are recorded already", suite.runs.len()));
+        say(format_args!("note: {there} of {all} runs are recorded already"));
     }
     let mut estimate = Estimate::of(missing.iter().map(|(_, predicted)| *predicted));
-    let bar = bar(args.progress, missing.len());
+    let bar = bar(args.progress, missing.len() + programs.len());
     let [mut measured, mut refused] = [0, 0];
     for (run, predicted) in missing {
         bar.set_message(format!("{}{}", run.name, estimate.left()));
@@ -63,12 +82,64 @@ pub fn run(args: &SuiteArgs) -> Outcome {
         recording.add(&Line { name: run.name.clone(), busy_before, outcome }).map_err(unusable)?;
         bar.inc(1);
     }
+    let mut faults = Vec::new();
+    for PlannedProgram { name, program } in &programs {
+        bar.set_message(format!("{name}{}", estimate.left()));
+        let busy_before = suite::busy_share();
+        let report = programs::measure(program, &surroundings).map_err(failed)?;
+        for warning in program_warnings(&report, busy_before) {
+            bar.suspend(|| say(format_args!("warning: {name}: {warning}")));
+        }
+        faults.extend(report.outcome.fault().map(|fault| (name.clone(), report.outcome.words(), fault.clone())));
+        let outcome = suite::Outcome::Program(Box::new(report));
+        recording.add(&Line { name: name.clone(), busy_before, outcome }).map_err(unusable)?;
+        bar.inc(1);
+    }
     bar.finish_and_clear();
+    let of_programs = match programs.len() {
+        0 => String::new(),
+        count => format!("{} of {count} programs measured, ", count - faults.len()),
+    };
     print(&format!(
-        "{}: {measured} runs measured, {refused} refused, {there} recorded before; all are in {}\n",
+        "{}: {measured} runs measured, {refused} refused, {of_programs}{there} recorded before; all are in {}\n",
         suite.name,
         args.out.display()
+    ))?;
+    let Some((name, words, Fault { fault, mend })) = faults.first() else { return Ok(()) };
+    let more = match faults.len() - 1 {
+        0 => String::new(),
+        more => format!(" ({more} more have no right output: see the warnings above)"),
+    };
+    Err(Failure::new(
+        code::REFUSED,
+        format_args!("{name}: {words}: {fault}{more}"),
+        format_args!(
+            "{mend}; this outcome is recorded: to run it again, take its line out of {}, or name another --out",
+            args.out.display()
+        ),
     ))
+}
+
+/// What placeholders of programs stand for on this machine.
+fn surroundings(file: &Path) -> Result<Surroundings, Failure> {
+    let file = std::path::absolute(file).map_err(|error| {
+        Failure::new(
+            code::INPUT,
+            format_args!("cannot use {}: {error}", file.display()),
+            "name the file by its whole path",
+        )
+    })?;
+    Ok(Surroundings { vesica: program()?, suite: file.parent().unwrap_or(Path::new("/")).to_owned() })
+}
+
+/// What speaks against a program's run, or why there are no figures.
+fn program_warnings(report: &ProgramReport, busy: Option<f64>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    warnings.extend(report.outcome.fault().map(|fault| format!("{}: {}", report.outcome.words(), fault.fault)));
+    if let Some(figures) = report.outcome.figures() {
+        warnings.extend(doubts(busy, figures.total_spread.most / figures.total_seconds));
+    }
+    warnings
 }
 
 fn measure(run: &Planned) -> Result<Report, BenchError> {
@@ -83,11 +154,15 @@ fn measure(run: &Planned) -> Result<Report, BenchError> {
 
 /// What speaks against a run.
 fn warnings(report: &Report, busy: Option<f64>) -> Vec<String> {
+    doubts(busy, report.total_spread.most / report.total_seconds)
+}
+
+/// Doubts about times, by what others took of the machine and by the slowest repeat over the median.
+fn doubts(busy: Option<f64>, slowest: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(busy) = busy.filter(|busy| *busy > QUIET) {
         warnings.push(format!("others took {:.0} % of the machine before it began", 100.0 * busy));
     }
-    let slowest = report.total_spread.most / report.total_seconds;
     if slowest > OUTLIER {
         warnings.push(format!("its slowest repeat took {slowest:.2} times the median"));
     }
