@@ -105,7 +105,7 @@ pub mod session;
 pub mod shares;
 pub mod task;
 pub mod threads;
-pub mod toml;
+pub mod toml_text;
 
 pub use failure::Failure;
 pub use report::Report;
