@@ -50,19 +50,22 @@ pub fn save(identity: &Identity, private: &Path, comment: &str) -> Result<PathBu
     Ok(public)
 }
 
-/// The user's identity, made on first use.
-fn default() -> Result<Identity, Failure> {
+/// The user's folder for what is set once, by the XDG base directory specification.
+pub fn configuration_folder() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let configuration = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
-    let folder = configuration
-        .ok_or_else(|| {
-            Failure::new(
-                code::IDENTITY,
-                "there is no home directory for a default identity",
-                "name a key file with --identity",
-            )
-        })?
-        .join("vesica");
+    Some(configuration?.join("vesica"))
+}
+
+/// The user's identity, made on first use.
+fn default() -> Result<Identity, Failure> {
+    let folder = configuration_folder().ok_or_else(|| {
+        Failure::new(
+            code::IDENTITY,
+            "there is no home directory for a default identity",
+            "name a key file with --identity",
+        )
+    })?;
     let private = folder.join("identity.key");
     if private.exists() {
         return Identity::load(&private).map_err(failed);

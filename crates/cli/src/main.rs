@@ -9,15 +9,18 @@ mod commands;
 mod identity;
 mod outcome;
 mod progress;
+mod settings;
 mod signals;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use args::{Cli, Command};
 use outcome::Outcome;
+use settings::{Asked, Refused};
+use vesica::Failure;
+use vesica::failure::code;
 use vesica_kernels::memory::HugePages;
 
 #[global_allocator]
@@ -26,12 +29,15 @@ static MEMORY: HugePages = HugePages;
 fn main() -> ExitCode {
     outcome::quiet_panics();
     signals::outlive_file_size_limit();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error),
-    };
-    let json = cli.command.json();
-    outcome::report(json, outcome::catching(|| dispatch(cli)))
+    match settings::asked(std::env::args_os()) {
+        Ok(Asked::Command(cli)) => {
+            let json = cli.command.json();
+            outcome::report(json, outcome::catching(|| dispatch(*cli)))
+        }
+        Ok(Asked::Settings(layers)) => outcome::report(false, outcome::catching(|| commands::config::run(&layers))),
+        Err(Refused::Usage(error)) => usage(&error),
+        Err(Refused::Failed(failure)) => outcome::report(wants_json(), Err(failure)),
+    }
 }
 
 fn dispatch(cli: Cli) -> Outcome {
@@ -39,6 +45,10 @@ fn dispatch(cli: Cli) -> Outcome {
     match cli.command {
         Command::Receive(command) => commands::join::receive(*command, cli.verbose),
         Command::Send(command) => commands::join::send(*command, cli.verbose),
+        Command::Init(command) => commands::init::run(command),
+        Command::Run(_) | Command::Config(_) => {
+            Err(Failure::new(code::INTERNAL, "the job has not become a command", "please report this"))
+        }
         Command::Serve(command) => commands::serve::run(*command, cli.verbose),
         Command::Query(command) => commands::query::run(*command, cli.verbose),
         Command::Identity(command) => commands::identity::run(command),
@@ -62,10 +72,15 @@ fn usage(error: &clap::Error) -> ExitCode {
         return outcome::report(false, outcome::printed(error.print()));
     }
     let text = error.to_string();
-    if std::env::args().any(|argument| argument == "--json") {
+    if wants_json() {
         let fault = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
-        outcome::print_json_failure(&vesica::Failure::new(vesica::failure::code::USAGE, fault, "see --help"));
+        outcome::print_json_failure(&Failure::new(code::USAGE, fault, "see --help"));
     }
     outcome::write_to_stderr(&text);
-    ExitCode::from(vesica::failure::code::USAGE)
+    ExitCode::from(code::USAGE)
+}
+
+/// Whether a command line that was not understood asks for JSON.
+fn wants_json() -> bool {
+    std::env::args_os().any(|argument| argument == "--json")
 }

@@ -20,6 +20,8 @@ mod harness;
 mod help;
 #[path = "all/identities.rs"]
 mod identities;
+#[path = "all/jobs.rs"]
+mod jobs;
 #[path = "all/joins.rs"]
 mod joins;
 #[path = "all/kinds.rs"]

@@ -47,6 +47,7 @@ mod error;
 #[cfg_attr(not(test), expect(clippy::expect_used, clippy::panic, reason = "a finding of the fuzzer is a panic"))]
 pub mod fuzzing;
 pub mod key;
+pub mod nearest;
 pub mod profile;
 pub mod table;
 

@@ -216,6 +216,18 @@ pub fn descriptions() -> Vec<Vec<u8>> {
     ])
 }
 
+pub fn jobs() -> Vec<Vec<u8>> {
+    let job = "task = \"sum\"\npad_to = 1_000\nboth-learn = true\n\n[receiver]\nkey = [\"a\", 'b']\nnormalise = { a = [\"trim\", \
+               \"lower\"] }\n\n[sender]\npayload = [\"amount\"]\nscale.amount = 2\nepsilon = 0.5\n";
+    vec![job.into()]
+}
+
+pub fn peers() -> Vec<Vec<u8>> {
+    let peers = "[acme]\nkey = \"vesica-ed25519 AAAA\"\naddress = \"a.example:7400\"\ntasks = \
+                 [\"intersect\"]\n\n[acme.defaults]\nwait = \"10m\"\n\n[bank_2]\nkey = \"bank.pub\"\n";
+    vec![peers.into()]
+}
+
 pub fn prices() -> Vec<Vec<u8>> {
     vec![include_bytes!("../../../docs/prices-2026-11.toml").to_vec()]
 }

@@ -16,6 +16,7 @@ use crate::plan::{Link, Machine, Permissions, Prices, Setting};
 use crate::service::Description;
 use crate::table::{Duplicates, ExpectedRange, Format, Join, PayloadSpec, ValueSpec};
 use crate::task::{self, AnyJob, AnyTask, Settings, Side};
+use crate::written::{Job, Peers};
 
 pub use vesica_data::fuzzing::{
     Field, Split, csv, date, decimal, input, key_specification, normalise, parquet_structures, payload, ranges,
@@ -25,6 +26,22 @@ pub use vesica_data::fuzzing::{
 /// Reads a text as a budget, and takes from it. Whether it covered that.
 pub fn budget(text: &str) -> bool {
     crate::noise::take_from_budget_text(text)
+}
+
+/// Reads a text as a job. Whether it is one.
+pub fn job(text: &str) -> bool {
+    Job::parse(text).is_ok_and(|job| {
+        let settings = [Role::Receiver, Role::Sender].map(|role| job.settings(role).count());
+        settings.iter().sum::<usize>() >= job.shared.len()
+    })
+}
+
+/// Reads a text as a file of partners. Whether it is one; each partner is found by its name.
+pub fn peers(text: &str) -> bool {
+    Peers::parse(text).is_ok_and(|peers| {
+        assert!(peers.partners.iter().all(|partner| peers.find(&partner.name) == Some(partner)));
+        true
+    })
 }
 
 /// Reads a text as a list of prices. Whether it is one.

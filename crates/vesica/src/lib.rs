@@ -105,10 +105,11 @@ pub mod session;
 pub mod shares;
 pub mod task;
 pub mod threads;
-pub mod toml;
+pub mod toml_text;
+pub mod written;
 
 pub use failure::Failure;
 pub use report::Report;
-pub use vesica_data::{key, profile, table};
+pub use vesica_data::{key, nearest, profile, table};
 pub use vesica_party as party;
 pub use vesica_protocols as protocols;

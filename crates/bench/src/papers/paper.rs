@@ -270,8 +270,7 @@ impl Paper {
 
     /// Reads a paper's file.
     fn parse(text: &str) -> Result<Self, String> {
-        let list = vesica::toml::read(text)?;
-        let paper: Self = serde_json::from_value(list).map_err(|fault| fault.to_string())?;
+        let paper: Self = vesica::toml_text::read(text)?;
         for row in &paper.row {
             let name = format!("table {}, {}", row.table, row.protocol);
             let table = paper.table.iter().find(|table| table.number == row.table);

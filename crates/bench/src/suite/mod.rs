@@ -14,7 +14,6 @@ mod recording;
 use std::collections::HashSet;
 
 use serde::Deserialize;
-use serde_json::Value;
 use vesica::plan::{self, Machine, Permissions, Prices, Setting};
 use vesica::task::{self, Amounts};
 use vesica_party::Security;
@@ -109,8 +108,7 @@ struct File {
 /// If the text is not such a file, names what there is not, or asks for a run twice.
 pub fn read(text: &str) -> Result<Suite, Unsupported> {
     let wrong = |fault: String| Unsupported::new(fault, "see bench/suites for examples of suite files");
-    let value: Value = vesica::toml::read(text).map_err(wrong)?;
-    let file: File = serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+    let file: File = vesica::toml_text::read(text).map_err(wrong)?;
     let mut suite = Suite { name: file.name, runs: Vec::new(), programs: Vec::new() };
     for table in &file.runs {
         table.add_to(&mut suite.runs)?;
@@ -291,6 +289,7 @@ cold = true
             ("malicious", "honest", "honest"),
             ("vole-fast", "ltsxq26", "broken"),
             ("name = \"small\"\n", "", "name"),
+            ("repeat = 1", "repeat = \"once\"", "line 15: "),
         ] {
             let refused = read(&SMALL.replacen(from, to, 1)).expect_err(to).to_string();
             assert!(refused.contains(told), "{to}: {refused}");

@@ -4,9 +4,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueHint};
 
-use super::values::{Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, threads};
+use super::values::{
+    Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, threads, threshold,
+};
 
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
@@ -54,7 +56,7 @@ pub struct ReceiveArgs {
     /// Where to write the result; - for standard output. The name's ending says the format: for
     /// rows .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (a name without an
     /// ending: the input's format), for numbers .csv or .json, for shares .shares
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: String,
     /// Which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
@@ -88,7 +90,7 @@ pub struct SendArgs {
     /// With --both-learn: where to write your matching rows; if the task is a union, where to write
     /// your rows and those keys of your partner that you do not have. With --task shares: where to
     /// write your shares
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<String>,
     /// With --both-learn: which of your rows to write. A union writes all
     #[arg(long, value_enum, default_value = "inner")]
@@ -106,7 +108,7 @@ pub struct SendArgs {
     /// table then changes the probability of any result by a factor of at most e^E (differential
     /// privacy). Noise does not hide how many keys you
     /// have; use --pad-to for that. In a union-cardinality, --pad-to hides it only roughly
-    #[arg(long, value_name = "E", requires = "budget", help_heading = "Computation")]
+    #[arg(long, value_name = "E", help_heading = "Computation")]
     pub epsilon: Option<String>,
     /// The file with the total epsilon that each partner may use; docs/tasks.md shows one. The run
     /// adds its --epsilon to what this partner has used so far, and is refused if that would exceed
@@ -122,7 +124,7 @@ pub struct SendArgs {
 #[derive(Debug, Args)]
 pub struct TableArgs {
     /// Your table: CSV (also gzip), Parquet or Arrow; - for standard input
-    #[arg(long, value_name = "FILE", help_heading = "Table")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Table")]
     pub input: String,
     /// A key column. Repeat the flag for a key of several columns, in the same order as your
     /// partner; names may differ
@@ -145,7 +147,7 @@ pub struct TableArgs {
 
 /// What `receive` and `send` share.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("end").required(true).args(["listen", "connect"])))]
+#[command(group(ArgGroup::new("end").args(["listen", "connect"])))]
 pub struct JoinArgs {
     /// The table.
     #[command(flatten)]
@@ -157,18 +159,24 @@ pub struct JoinArgs {
     /// Wait for your partner at this address
     #[arg(long, value_name = "HOST:PORT", help_heading = "Partner")]
     pub listen: Option<String>,
-    /// Connect to your partner at this address; retry until --wait has passed
+    /// Connect to your partner at this address; retry until --wait has passed [default: the address
+    /// of a partner that --peer names, unless you say --listen]
     #[arg(long, value_name = "HOST:PORT", help_heading = "Partner")]
     pub connect: Option<String>,
     /// Your private key [default: your default identity, made on first use]
-    #[arg(long, value_name = "FILE", help_heading = "Partner")]
+    #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true, help_heading = "Partner")]
     pub identity: Option<PathBuf>,
-    /// Your partner's public key: the .pub file, or its line
-    #[arg(long, value_name = "FILE|LINE", help_heading = "Partner", required_unless_present = "insecure_plaintext")]
+    /// Your partner: its name in the file of --peers, or its public key (the .pub file, or its line)
+    #[arg(long, value_name = "NAME|FILE|LINE", help_heading = "Partner")]
     pub peer: Option<String>,
+    /// The file of your partners: for each name a public key, and if you like an address, the tasks
+    /// that you allow, and settings. docs/jobs.md shows one [default: vesica/peers.toml in your
+    /// configuration folder, $XDG_CONFIG_HOME or ~/.config]
+    #[arg(long, value_name = "FILE", env = "VESICA_PEERS", hide_env_values = true, help_heading = "Partner")]
+    pub peers: Option<PathBuf>,
     /// Use no TLS, for experiments on one machine: everybody on the way can read and change the
     /// traffic, and anybody can pretend to be your partner
-    #[arg(long, help_heading = "Partner", conflicts_with_all = ["peer", "identity", "receipt"])]
+    #[arg(long, help_heading = "Partner", conflicts_with_all = ["peer", "receipt"])]
     pub insecure_plaintext: bool,
     /// How long to wait for your partner, in seconds or with s, m, h
     #[arg(long, value_name = "TIME", default_value = "60", value_parser = duration, help_heading = "Partner")]
@@ -198,8 +206,8 @@ pub struct JoinArgs {
     #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"], help_heading = "Computation")]
     pub payload_duplicates: String,
     /// Tasks cardinality, sum and join-and-compute: withhold the result of a group with fewer
-    /// common keys than this. Both sides must say the same
-    #[arg(long, value_name = "K", value_parser = count, default_value = "0", help_heading = "Computation")]
+    /// common keys than this; `none` or 0 withholds nothing. Both sides must say the same
+    #[arg(long, value_name = "K", value_parser = threshold, default_value = "0", help_heading = "Computation")]
     pub reveal_if_at_least: u64,
     /// The protocol: `auto`, or an id that `vesica protocols` lists; choices follow a colon, as in
     /// rr22:okvs=band,tags=sorted
@@ -246,11 +254,11 @@ pub struct JoinArgs {
     /// Refuse a run in which this process may take more memory than this, its table included.
     /// Bytes, or a number with KiB, MiB or GiB [default: what is free on the machine and in the
     /// process's control group]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Protocol")]
+    #[arg(long, value_name = "SIZE", value_parser = size, env = "VESICA_MEMORY", hide_env_values = true, help_heading = "Protocol")]
     pub memory: Option<u64>,
     /// How many threads compute on this side [default: one for each core]. The result does not
     /// depend on it
-    #[arg(long, value_name = "N", value_parser = threads, help_heading = "Protocol")]
+    #[arg(long, value_name = "N", value_parser = threads, env = "VESICA_THREADS", hide_env_values = true, help_heading = "Protocol")]
     pub threads: Option<NonZeroUsize>,
 
     /// Write a receipt that both sides sign: protocol, parameters, padded sizes, transcript hash.

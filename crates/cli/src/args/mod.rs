@@ -4,6 +4,7 @@ mod bench;
 mod join;
 mod plan;
 mod report;
+mod run;
 mod service;
 mod task;
 mod values;
@@ -17,9 +18,10 @@ pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, CompareArgs, DiffArgs, 
 pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
 pub use report::ReportArgs;
+pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, flags_of};
 pub use service::{LogName, QueryArgs, ServeArgs};
 pub use task::items;
-pub use values::{Columns, JoinName, ProgressName, delimiter};
+pub use values::{Columns, JoinName, ProgressName, columns, delimiter};
 
 const ABOUT: &str = "Find the rows that two private tables share; by default all other keys stay private";
 
@@ -41,6 +43,7 @@ First steps:
   vesica check ours.csv --key email        inspect a key column before you join on it
   vesica plan --sender-items 1e6 --receiver-items 1e6   predict time, traffic and memory of a run
   vesica receive --help                    see examples of joins
+  vesica init --output job.toml            write an example of a job file, for `vesica run`
 
 Exit codes:
   0 success   2 usage   3 input   4 output   5 the partner is absent   6 identity   7 the two sides are configured \
@@ -68,6 +71,12 @@ pub enum Command {
     Receive(Box<ReceiveArgs>),
     /// Let your partner learn which of its rows you have too
     Send(Box<SendArgs>),
+    /// Run a job: a file with the settings of `receive` or `send`, which both sides can share
+    Run(Box<RunArgs>),
+    /// Print an example of a job file
+    Init(InitArgs),
+    /// Print each setting of a run and where it comes from. Sends nothing
+    Config(Box<ConfigArgs>),
     /// Keep answering many clients about your table. A client learns which rows of its own small table
     /// have a key that is in your table too
     Serve(Box<ServeArgs>),
@@ -119,7 +128,10 @@ impl Command {
                 Some(BenchCommand::Suite(_) | BenchCommand::Report(_)) => false,
                 None => bench.json,
             },
-            Self::BenchParty(_)
+            Self::Run(_)
+            | Self::Config(_)
+            | Self::Init(_)
+            | Self::BenchParty(_)
             | Self::Serve(_)
             | Self::Identity(_)
             | Self::Demo(_)
@@ -155,10 +167,11 @@ pub enum IdentityCommand {
     /// you have the right key, compare its fingerprint with your partner by phone
     Show {
         /// A private key file [default: your default identity, made on first use]
-        #[arg(long, value_name = "FILE", conflicts_with = "peer")]
+        #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true)]
         identity: Option<PathBuf>,
-        /// Your partner's .pub file, or its line: prints this public key instead of yours
-        #[arg(long, value_name = "FILE|LINE")]
+        /// Your partner's name in your file of partners, its .pub file, or its line: prints this public key
+        /// instead of yours
+        #[arg(long, value_name = "NAME|FILE|LINE")]
         peer: Option<String>,
     },
 }
@@ -180,8 +193,9 @@ Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key o
 pub struct ReceiptArgs {
     /// The file that either side of a run has written with --receipt
     pub file: PathBuf,
-    /// A public key that the receipt must name: a .pub file, or its line
-    #[arg(long, value_name = "FILE|LINE")]
+    /// A public key that the receipt must name: a partner's name in your file of partners, a .pub file, or
+    /// its line
+    #[arg(long, value_name = "NAME|FILE|LINE")]
     pub peer: Option<String>,
     /// Print JSON
     #[arg(long)]

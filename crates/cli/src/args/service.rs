@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use vesica::service::{Quota, SlowHash};
 
 use super::TableArgs;
@@ -132,17 +132,17 @@ pub struct ServeArgs {
     /// Refuse columns of --payload, and hashes of --slow-hash, that take more memory than this. Nothing
     /// else is bounded by it. Bytes, or a number with KiB, MiB or GiB
     /// [default: what is free]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Set")]
+    #[arg(long, value_name = "SIZE", value_parser = size, env = "VESICA_MEMORY", hide_env_values = true, help_heading = "Set")]
     pub memory: Option<u64>,
     /// How many threads prepare the set [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = threads, help_heading = "Set")]
+    #[arg(long, value_name = "N", value_parser = threads, env = "VESICA_THREADS", hide_env_values = true, help_heading = "Set")]
     pub threads: Option<NonZeroUsize>,
 
     /// Wait for clients at this address
     #[arg(long, value_name = "HOST:PORT", help_heading = "Clients")]
     pub listen: String,
     /// Your private key [default: your default identity, made on first use]
-    #[arg(long, value_name = "FILE", help_heading = "Clients")]
+    #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true, help_heading = "Clients")]
     pub identity: Option<PathBuf>,
     /// The clients that may ask: a file with one public key on each line, as in their .pub files;
     /// lines that start with # are comments. Give either this, --any-client or --insecure-plaintext
@@ -160,7 +160,7 @@ pub struct ServeArgs {
     pub any_client: bool,
     /// Use no TLS, for experiments on one machine: everybody on the way can read and change the
     /// traffic, and anybody can ask
-    #[arg(long, help_heading = "Clients", conflicts_with_all = ["clients", "identity"])]
+    #[arg(long, help_heading = "Clients", conflicts_with = "clients")]
     pub insecure_plaintext: bool,
     /// How many items each client may ask about in each day, hour or minute of UTC, for example
     /// 1000/day or 100/hour; dummies count. --quota needs --state: what was used is kept in a file beside
@@ -211,7 +211,7 @@ pub struct QueryArgs {
     /// Where to write the matching rows; - for standard output. The name's ending says the format:
     /// .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (a name without an ending:
     /// the input's format)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: String,
     /// Which of your rows to write
     #[arg(long, value_enum, default_value = "inner")]
@@ -223,18 +223,28 @@ pub struct QueryArgs {
     #[arg(long, help_heading = "Table")]
     pub force: bool,
 
-    /// The server's address; retry until --wait has passed
+    /// The server's address; retry until --wait has passed [default: the address of a server that
+    /// --peer names]
     #[arg(long, value_name = "HOST:PORT", help_heading = "Server")]
-    pub connect: String,
+    pub connect: Option<String>,
     /// Your private key [default: your default identity, made on first use]
-    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true, help_heading = "Server")]
     pub identity: Option<PathBuf>,
-    /// The server's public key: the .pub file, or its line
-    #[arg(long, value_name = "FILE|LINE", help_heading = "Server", required_unless_present = "insecure_plaintext")]
+    /// The server: its name in the file of --peers, or its public key (the .pub file, or its line)
+    #[arg(
+        long,
+        value_name = "NAME|FILE|LINE",
+        help_heading = "Server",
+        required_unless_present = "insecure_plaintext"
+    )]
     pub peer: Option<String>,
+    /// The file of your partners, as for `receive` and `send`; the task of a query is `query` there
+    /// [default: vesica/peers.toml in your configuration folder]
+    #[arg(long, value_name = "FILE", env = "VESICA_PEERS", hide_env_values = true, help_heading = "Server")]
+    pub peers: Option<PathBuf>,
     /// Use no TLS, for experiments on one machine: everybody on the way can read and change the
     /// traffic, and anybody can pretend to be the server
-    #[arg(long, help_heading = "Server", conflicts_with_all = ["peer", "identity"])]
+    #[arg(long, help_heading = "Server", conflicts_with = "peer")]
     pub insecure_plaintext: bool,
     /// Keep in this file what the server sends once (the tags of its set: megabytes), so that the
     /// next run need not fetch it again
@@ -273,10 +283,10 @@ pub struct QueryArgs {
     pub max_peer_items: u64,
     /// Refuse a query that may take more memory than this. Bytes, or a number with KiB, MiB or GiB
     /// [default: what is free]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Server")]
+    #[arg(long, value_name = "SIZE", value_parser = size, env = "VESICA_MEMORY", hide_env_values = true, help_heading = "Server")]
     pub memory: Option<u64>,
     /// How many threads compute [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = threads, help_heading = "Server")]
+    #[arg(long, value_name = "N", value_parser = threads, env = "VESICA_THREADS", hide_env_values = true, help_heading = "Server")]
     pub threads: Option<NonZeroUsize>,
 
     /// Print the report (or the error) as one JSON object on standard output

@@ -79,6 +79,11 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// `--reveal-if-at-least`: a count, or `none` for 0.
+pub fn threshold(text: &str) -> Result<u64, String> {
+    if text == "none" { Ok(0) } else { count(text).map_err(|fault| format!("{fault}, and not `none`")) }
+}
+
 /// `--memory`: bytes, or a number with KiB, MiB or GiB.
 pub fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
@@ -166,6 +171,8 @@ mod tests {
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert!(duration("-1").is_err() && duration("1w").is_err() && duration("").is_err());
         assert_eq!((count("1e6"), count("1_000_000")), (Ok(1_000_000), Ok(1_000_000)));
+        assert_eq!((threshold("none"), threshold("20")), (Ok(0), Ok(20)));
+        assert!(threshold("many").is_err() && threshold("").is_err());
         assert!(count("1.5").is_err() && count("-3").is_err() && count("many").is_err());
         assert_eq!(["4096", "1.5k", "500MiB", "8g"].map(size), [4096, 1536, 500 << 20, 8 << 30].map(Ok));
         assert!(["", "0", "-1", "GiB", "8 apples", "1e300g"].iter().all(|text| size(text).is_err()));

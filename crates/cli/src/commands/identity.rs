@@ -1,8 +1,8 @@
 //! `vesica identity`.
 
 use crate::args::{IdentityArgs, IdentityCommand};
-use crate::identity;
 use crate::outcome::{Outcome, print};
+use crate::{identity, settings};
 
 pub fn run(args: IdentityArgs) -> Outcome {
     match args.command {
@@ -20,7 +20,7 @@ pub fn run(args: IdentityArgs) -> Outcome {
         }
         IdentityCommand::Show { identity: path, peer } => {
             let key = match peer {
-                Some(peer) => identity::peer(&peer)?,
+                Some(peer) => settings::public_key(&peer)?,
                 None => identity::own(path.as_deref())?.public(),
             };
             print(&format!("{key}\nfingerprint: {}\n", key.fingerprint()))

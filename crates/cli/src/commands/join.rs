@@ -13,37 +13,62 @@ use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
 use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 
-use crate::args::{Columns, JoinArgs, JoinName, ReceiveArgs, SendArgs, TableArgs, delimiter};
+use crate::args::{Columns, Command, JoinArgs, JoinName, ReceiveArgs, SendArgs, TableArgs, delimiter};
 use crate::outcome::{Outcome, print_report, say, write_to_stderr};
 use crate::progress::Progress;
 use crate::{identity, signals};
 
 pub fn receive(args: ReceiveArgs, verbose: u8) -> Outcome {
     let side = Side::new(&args.shared, verbose)?;
-    let config = receiver(args, &side);
+    let config = receiver(args, &side.way);
     side.run(config)
 }
 
 pub fn send(args: SendArgs, verbose: u8) -> Outcome {
     let side = Side::new(&args.shared, verbose)?;
-    let config = sender(args, &side);
+    let config = sender(args, &side.way);
     side.run(config)
 }
 
-fn receiver(args: ReceiveArgs, side: &Side) -> Result<Config, Failure> {
-    let destination = destination(args.output, args.join, &args.shared)?;
-    let flags = Flags { group_by: args.group_by, ..flags(args.payload, &args.shared) };
-    Ok(Config { destination: Some(destination), ..config(Role::Receiver, &flags, &args.shared, side)? })
+/// Whether these settings can be run, as far as they tell without files and the partner.
+///
+/// # Errors
+/// If they cannot.
+pub fn check(command: Command) -> Outcome {
+    // No key is read.
+    let way = |args: &JoinArgs| {
+        let has_partner = args.peer.is_some() || args.insecure_plaintext;
+        let protection = if has_partner { Protection::InsecurePlaintext } else { return Err(no_partner()) };
+        Ok(Way { end: end(args)?, protection, wait: args.wait, deadline: args.deadline })
+    };
+    let config = match command {
+        Command::Receive(args) => {
+            let way = way(&args.shared)?;
+            receiver(*args, &way)?
+        }
+        Command::Send(args) => {
+            let way = way(&args.shared)?;
+            sender(*args, &way)?
+        }
+        _ => return Ok(()),
+    };
+    session::check(&config)
 }
 
-fn sender(args: SendArgs, side: &Side) -> Result<Config, Failure> {
+fn receiver(args: ReceiveArgs, way: &Way) -> Result<Config, Failure> {
+    let destination = destination(args.output, args.join, &args.shared)?;
+    let flags = Flags { group_by: args.group_by, ..flags(args.payload, &args.shared) };
+    Ok(Config { destination: Some(destination), ..config(Role::Receiver, &flags, &args.shared, way)? })
+}
+
+fn sender(args: SendArgs, way: &Way) -> Result<Config, Failure> {
     let flags = Flags {
         max_groups: args.max_groups,
         epsilon: args.epsilon,
         budget: args.budget,
         ..flags(args.payload, &args.shared)
     };
-    let mut config = config(Role::Sender, &flags, &args.shared, side)?;
+    let mut config = config(Role::Sender, &flags, &args.shared, way)?;
     match args.output {
         Some(_) if !args.shared.both_learn && config.task.result_kind(Role::Sender, &config.settings).is_none() => {
             return Err(usage(
@@ -133,7 +158,7 @@ pub fn key_spec(key: &[String], normalise: &[String]) -> Result<KeySpec, Failure
     })
 }
 
-fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Config, Failure> {
+fn config(role: Role, flags: &Flags, args: &JoinArgs, way: &Way) -> Result<Config, Failure> {
     if let Some(threads) = args.threads {
         threads::set(threads)?;
     }
@@ -143,10 +168,10 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Con
         task,
         settings: task.settings(role, flags)?,
         role,
-        end: side.end.clone(),
-        protection: side.protection.clone(),
-        wait: side.wait,
-        deadline: side.deadline,
+        end: way.end.clone(),
+        protection: way.protection.clone(),
+        wait: way.wait,
+        deadline: way.deadline,
         source,
         destination: None,
         protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
@@ -162,12 +187,37 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, side: &Side) -> Result<Con
     })
 }
 
-/// What a side needs to meet its partner, if only to tell it that this side cannot start.
-struct Side {
+/// Which end of the connection this side is.
+///
+/// # Errors
+/// If nothing says it.
+fn end(args: &JoinArgs) -> Result<End, Failure> {
+    match (&args.listen, &args.connect) {
+        (Some(address), None) => Ok(End::Listen(address.clone())),
+        (None, Some(address)) => Ok(End::Connect(address.clone())),
+        _ => Err(usage(
+            "neither --listen nor --connect is given, or both are",
+            "say either --listen or --connect, or name a partner with --peer whose address your file of partners has",
+        )),
+    }
+}
+
+/// Nothing says who the partner is.
+fn no_partner() -> Failure {
+    usage("your partner's public key is missing", "pass your partner's .pub file, its line or its name to --peer")
+}
+
+/// How a side meets its partner.
+struct Way {
     end: End,
     protection: Protection,
     wait: Duration,
     deadline: Option<Duration>,
+}
+
+/// What a side needs to meet its partner, if only to tell it that this side cannot start.
+struct Side {
+    way: Way,
     json: bool,
     interrupt: Interrupt,
     progress: Progress,
@@ -177,38 +227,25 @@ impl Side {
     fn new(args: &JoinArgs, verbose: u8) -> Result<Self, Failure> {
         let interrupt = Interrupt::default();
         signals::watch(&interrupt)?;
-        let end = match (&args.listen, &args.connect) {
-            (Some(address), None) => End::Listen(address.clone()),
-            (None, Some(address)) => End::Connect(address.clone()),
-            _ => {
-                return Err(usage(
-                    "neither --listen nor --connect is given, or both are",
-                    "say either --listen or --connect",
-                ));
-            }
-        };
+        let end = end(args)?;
         let protection = match &args.peer {
             Some(peer) => {
                 Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? }
             }
             None if args.insecure_plaintext => Protection::InsecurePlaintext,
-            None => {
-                return Err(usage(
-                    "your partner's public key is missing",
-                    "pass your partner's .pub file or its line to --peer",
-                ));
-            }
+            None => return Err(no_partner()),
         };
         if args.insecure_plaintext {
             say("warning: --insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
         }
         let progress = Progress::new(args.progress, verbose);
-        Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, json: args.json, interrupt, progress })
+        let way = Way { end, protection, wait: args.wait, deadline: args.deadline };
+        Ok(Self { way, json: args.json, interrupt, progress })
     }
 
     /// Runs what the flags say; or, where they do not say it, tells the partner so.
     fn run(self, config: Result<Config, Failure>) -> Outcome {
-        let Self { ref end, ref protection, wait, deadline, json, ref interrupt, ref progress } = self;
+        let Self { way: Way { ref end, ref protection, wait, deadline }, json, ref interrupt, ref progress } = self;
         let outcome = match config {
             Ok(config) => session::run(&config, interrupt, progress),
             Err(failure) => {

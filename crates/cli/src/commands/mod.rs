@@ -3,8 +3,10 @@
 pub mod bench;
 pub mod check;
 pub mod completions;
+pub mod config;
 pub mod demo;
 pub mod identity;
+pub mod init;
 pub mod join;
 pub mod man;
 pub mod plan;

@@ -57,10 +57,16 @@ fn config(args: QueryArgs) -> Result<QueryConfig, Failure> {
             Protection::InsecurePlaintext
         }
     };
+    let connect = args.connect.ok_or_else(|| {
+        usage(
+            "the server's address is missing",
+            "say --connect, or name a server with --peer whose address your file of partners has",
+        )
+    })?;
     let options = OutputOptions { force: args.force, format: None };
     Ok(QueryConfig {
         source: own_table(&args.table)?,
-        connect: args.connect,
+        connect,
         protection,
         wait: args.wait,
         deadline: args.deadline,

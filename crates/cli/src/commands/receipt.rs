@@ -11,11 +11,11 @@ use vesica::receipt::{Receipt, Statement};
 use vesica::table::ValueColumn;
 
 use crate::args::ReceiptArgs;
-use crate::identity;
 use crate::outcome::{Outcome, print};
+use crate::settings;
 
 pub fn run(args: ReceiptArgs) -> Outcome {
-    let peer = args.peer.as_deref().map(identity::peer).transpose()?;
+    let peer = args.peer.as_deref().map(settings::public_key).transpose()?;
     let receipt = Receipt::load(&args.file)?;
     let refused = refusal(&receipt, peer);
     if !args.json {

@@ -71,7 +71,12 @@ impl Folder {
     /// Starts `command`, which ends in running vesica, with these arguments after its own.
     pub fn start_under(&self, mut command: Command, arguments: &str) -> Process {
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
-        // The user's own identity must play no part.
+        // The user's own settings must play no part.
+        for variable in ["VESICA_IDENTITY", "VESICA_PEERS", "VESICA_THREADS", "VESICA_MEMORY"] {
+            if command.get_envs().all(|(name, _)| name != variable) {
+                command.env_remove(variable);
+            }
+        }
         command.env("XDG_CONFIG_HOME", self.path("configuration")).env("XDG_CACHE_HOME", self.path("cache"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("started");

@@ -31,6 +31,9 @@ fn every_command_has_help_and_the_first_help_teaches() {
     for command in [
         "receive",
         "send",
+        "run",
+        "init",
+        "config",
         "serve",
         "query",
         "identity",
@@ -46,6 +49,10 @@ fn every_command_has_help_and_the_first_help_teaches() {
         folder.run(&format!("{command} --help")).expect(0, &[]);
     }
     assert!(folder.run("receive --help").stdout.contains("--join difference"));
+    let run = folder.run("run --help").stdout;
+    for text in ["--role", "--group-by", "--max-groups", "[env: VESICA_IDENTITY]", "docs/jobs.md"] {
+        assert!(run.contains(text), "{text:?} is missing in: {run}");
+    }
 }
 
 #[test]
@@ -56,7 +63,9 @@ fn completions_and_manual_are_generated() {
     }
     assert!(folder.run("man").stdout.contains(".TH vesica"));
     folder.run("man --out pages").expect(0, &[]);
-    assert!(folder.read("pages/vesica-receive.1").contains("normalise"));
+    for page in ["receive", "run", "config"] {
+        assert!(folder.read(&format!("pages/vesica-{page}.1")).contains("normalise"), "{page}");
+    }
 }
 
 #[test]

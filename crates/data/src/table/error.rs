@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::nearest::nearest;
+
 /// Where the fault lies; it decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
@@ -456,13 +458,9 @@ pub(crate) fn missing_column_mend(asked: &str, existing: &[String], delimiter: O
         let shown = if other == '\t' { "tab".to_owned() } else { format!("'{other}'") };
         return format!("the header is a single column; it seems to be separated by {shown}: try --delimiter {shown}");
     }
-    let close = existing.iter().min_by_key(|name| distance(&name.to_lowercase(), &asked.to_lowercase()));
-    let suggestion = match close {
-        Some(name) if distance(&name.to_lowercase(), &asked.to_lowercase()) <= 1 + asked.chars().count() / 4 => {
-            format!("did you mean `{name}`? ")
-        }
-        _ => String::new(),
-    };
+    let suggestion = nearest(asked, existing.iter().map(String::as_str))
+        .map(|name| format!("did you mean `{name}`? "))
+        .unwrap_or_default();
     let shown: Vec<String> = existing.iter().take(50).map(|name| format!("`{name}`")).collect();
     let more = if existing.len() > 50 { format!(" and {} more", existing.len() - 50) } else { String::new() };
     format!("{suggestion}its columns are {}{more}", shown.join(", "))
@@ -473,20 +471,4 @@ fn looks_like_data(name: &str) -> bool {
     name.contains('@')
         || (digits >= 4 && name.starts_with(|c: char| c.is_ascii_digit() || "+-(".contains(c)))
         || name.chars().count() > 64
-}
-
-/// Levenshtein distance, in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    row[b.len()]
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::model::Prediction;
 use crate::failure::{Failure, code};
-use crate::toml;
+use crate::toml_text;
 
 /// The prices that the program brings along.
 const BUILT_IN: &str = include_str!("../../../../docs/prices-2026-11.toml");
@@ -71,9 +71,7 @@ impl Prices {
                 "see docs/prices-2026-11.toml for what such a file looks like",
             )
         };
-        let prices: Self = toml::read(text)
-            .and_then(|list| serde_json::from_value(list).map_err(|error| error.to_string()))
-            .map_err(|fault| refused(&fault))?;
+        let prices: Self = toml_text::read(text).map_err(|fault| refused(&fault))?;
         let each = prices.traffic.iter().flat_map(|traffic| [traffic.sender_usd_per_gb, traffic.receiver_usd_per_gb]);
         if !each.chain([prices.core.usd_per_hour]).all(|price| price.is_finite() && price >= 0.0) {
             return Err(refused(&"a price is no amount of money"));

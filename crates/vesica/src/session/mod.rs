@@ -27,6 +27,7 @@ pub(crate) use link::{RetryPolicy, bind as bind_end, reach as reach_end};
 pub(crate) use run::NO_MATCH;
 pub use run::run;
 pub use tell::{Meeting, tell_partner};
+pub use validate::check;
 
 use crate::failure::Failure;
 use crate::key::KeySpec;

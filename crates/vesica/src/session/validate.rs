@@ -32,6 +32,17 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
     Ok(job)
 }
 
+/// Whether a configuration can be run, as far as it tells by itself: no file is read, and nobody is
+/// asked.
+///
+/// # Errors
+/// If it has what the task does not take, or allows no protocol.
+pub fn check(config: &Config) -> Result<(), Failure> {
+    let output = config.destination.as_ref().map(|to| to.join);
+    let job = config.task.configure(&Side { role: config.role, settings: &config.settings, output })?;
+    hello(config, &*job).map(drop)
+}
+
 /// What the partner is told, without the time and the randomness.
 ///
 /// # Errors

@@ -174,7 +174,13 @@ impl Flags {
                     "add noise with --epsilon; to give exact results, omit --budget",
                 ));
             }
-            (_, None) => None,
+            (Some(_), None) => {
+                return Err(usage(
+                    "there is --epsilon but no --budget: nothing would count what this partner has used",
+                    "name the file with the total epsilon of each partner with --budget; docs/tasks.md shows one",
+                ));
+            }
+            (None, None) => None,
         };
         Ok(Settings {
             expected_ranges: self

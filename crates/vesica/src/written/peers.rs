@@ -1,0 +1,169 @@
+//! The partners that one side knows: a name for each, with its public key and address.
+
+use toml::de::{DeTable, DeValue};
+
+use super::setting::{Setting, Value};
+use crate::toml_text::{at_line, fault, line_of};
+
+/// Longest name of a partner, in bytes.
+const MOST_NAME: usize = 64;
+
+/// A file of partners.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peers {
+    /// In the order of the file.
+    pub partners: Vec<Partner>,
+}
+
+/// A partner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partner {
+    /// What this side calls it.
+    pub name: String,
+    /// The line of its table, from 1.
+    pub line: usize,
+    /// Its public key: the line, or the name of a `.pub` file.
+    pub key: String,
+    /// Where it listens, if it does.
+    pub address: Option<String>,
+    /// The tasks that may be run with it; `None` for all.
+    pub tasks: Option<Vec<String>>,
+    /// Settings for runs with it, where nothing else says them.
+    pub defaults: Vec<Setting>,
+}
+
+/// Whether a partner can have this name: letters, digits, `-` and `_`, so that no name of a `.pub`
+/// file and no line of a key looks like one.
+pub fn is_name(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !text.is_empty() && text.len() <= MOST_NAME && text.chars().all(fits) && !text.starts_with('-')
+}
+
+impl Peers {
+    /// Reads a file of partners.
+    ///
+    /// # Errors
+    /// The line, and what is wrong there.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let table = DeTable::parse(text).map_err(|error| fault(text, &error))?;
+        let mut partners = Vec::new();
+        let mut entries: Vec<_> = table.get_ref().iter().collect();
+        entries.sort_by_key(|(name, _)| name.span().start);
+        for (name, value) in entries {
+            let DeValue::Table(entries) = value.get_ref() else {
+                let fault = "a setting stands outside of a partner's table: write for example [acme] above it";
+                return Err(at_line(text, &name.span(), fault));
+            };
+            if !is_name(name.get_ref()) {
+                let fault = format_args!(
+                    "{:?} is no name for a partner: use up to {MOST_NAME} letters, digits, `-` and `_`",
+                    name.get_ref()
+                );
+                return Err(at_line(text, &name.span(), fault));
+            }
+            partners.push(Partner::read(text, name.get_ref(), line_of(text, &name.span()), entries)?);
+        }
+        Ok(Self { partners })
+    }
+
+    /// The partner of this name.
+    pub fn find(&self, name: &str) -> Option<&Partner> {
+        self.partners.iter().find(|partner| partner.name == name)
+    }
+}
+
+impl Partner {
+    fn read(text: &str, name: &str, line: usize, entries: &DeTable<'_>) -> Result<Self, String> {
+        let mut partner =
+            Self { name: name.into(), line, key: String::new(), address: None, tasks: None, defaults: Vec::new() };
+        for (key, value) in entries {
+            if let ("defaults", DeValue::Table(defaults)) = (key.get_ref().as_ref(), value.get_ref()) {
+                partner.defaults = Setting::read_all(text, defaults)?;
+                continue;
+            }
+            let setting = Setting::read(text, key, value)?;
+            let line = setting.line;
+            match (setting.key.as_str(), setting.value) {
+                ("key", Value::Word(key)) => partner.key = key,
+                ("address", Value::Word(address)) => partner.address = Some(address),
+                ("tasks", Value::List(tasks)) => partner.tasks = Some(tasks),
+                ("tasks", Value::Word(task)) => partner.tasks = Some(vec![task]),
+                ("key" | "address", value) => {
+                    return Err(format!("line {line}: `{}` is {}, and must be a string", setting.key, value.kind()));
+                }
+                ("tasks", value) => {
+                    return Err(format!("line {line}: `tasks` is {}, and must be an array of names", value.kind()));
+                }
+                ("defaults", _) => return Err(format!("line {line}: `defaults` must be a table: [{name}.defaults]")),
+                (unknown, _) => {
+                    return Err(format!(
+                        "line {line}: a partner has no `{unknown}`: it has key, address, tasks, and settings in \
+                         [{name}.defaults]"
+                    ));
+                }
+            }
+        }
+        if partner.key.is_empty() {
+            return Err(format!("line {line}: the partner {name} has no public key: write key = \"...\" in its table"));
+        }
+        Ok(partner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = "\
+[acme]
+key = \"vesica-ed25519 AAAA acme\"
+address = \"acme.example:7400\"
+tasks = [\"intersect\", \"sum\"]
+
+[acme.defaults]
+wait = \"10m\"
+
+[bank_2]
+key = \"keys/bank.pub\"
+";
+
+    #[test]
+    fn partners_have_names_keys_and_defaults() {
+        let peers = Peers::parse(SMALL).expect("partners");
+        let acme = peers.find("acme").expect("a partner");
+        assert_eq!((acme.line, acme.address.as_deref()), (1, Some("acme.example:7400")));
+        assert_eq!(acme.tasks.as_deref(), Some(&["intersect".to_owned(), "sum".to_owned()][..]));
+        assert_eq!(acme.defaults, [Setting { key: "wait".into(), value: Value::Word("10m".into()), line: 7 }]);
+        let bank = peers.find("bank_2").expect("a partner");
+        assert_eq!((bank.key.as_str(), bank.line, &bank.tasks), ("keys/bank.pub", 9, &None));
+        assert!(peers.find("ACME").is_none() && Peers::parse("") == Ok(Peers::default()));
+    }
+
+    #[test]
+    fn mistakes_name_their_line() {
+        for (from, to, told) in [
+            ("[acme]\n", "", "line 1: a setting stands outside"),
+            ("[bank_2]", "[\"a bank\"]", "line 9: \"a bank\" is no name"),
+            ("[bank_2]", "[\"bank.pub\"]", "line 9: \"bank.pub\" is no name"),
+            ("key = \"keys/bank.pub\"", "", "line 9: the partner bank_2 has no public key"),
+            ("key = \"keys/bank.pub\"", "key = true", "line 10: `key` is true or false"),
+            ("[acme.defaults]\nwait = \"10m\"", "defaults = 1", "line 6: `defaults` must be a table"),
+            ("tasks = [\"intersect\", \"sum\"]", "tasks = true", "line 4: `tasks` is true or false"),
+            ("address", "adress", "line 3: a partner has no `adress`"),
+            ("[bank_2]", "[acme]", "line 9: "),
+        ] {
+            let text = SMALL.replacen(from, to, 1);
+            assert_ne!(text, SMALL);
+            let fault = Peers::parse(&text).expect_err(to);
+            assert!(fault.starts_with(told), "{to}: {fault}");
+        }
+    }
+
+    #[test]
+    fn no_file_and_no_line_of_a_key_is_a_name() {
+        assert!(["acme", "Bank_2", "a-b"].into_iter().all(is_name));
+        for text in ["", "a.pub", "keys/a", "vesica-ed25519 AAAA", "-a", "ä", &"a".repeat(65)] {
+            assert!(!is_name(text), "{text}");
+        }
+    }
+}
