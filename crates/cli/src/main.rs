@@ -7,13 +7,13 @@ mod args;
 mod calibration;
 mod commands;
 mod identity;
+mod layout;
 mod outcome;
 mod progress;
 mod signals;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 
 use args::{Cli, Command};
@@ -26,7 +26,7 @@ static MEMORY: HugePages = HugePages;
 fn main() -> ExitCode {
     outcome::quiet_panics();
     signals::outlive_file_size_limit();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::of_process() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
