@@ -37,7 +37,6 @@ const BRIEFS: &[Brief] = &[
         common: &[
             ("payload", "Columns to expect of your partner, or to compute with"),
             NORMALISE,
-            FORCE,
             IDENTITY,
             ("task", ""),
             THRESHOLD,
@@ -54,7 +53,6 @@ const BRIEFS: &[Brief] = &[
         common: &[
             ("payload", "Columns to give for matches, or to compute with"),
             NORMALISE,
-            FORCE,
             IDENTITY,
             ("task", ""),
             THRESHOLD,
@@ -146,7 +144,11 @@ pub fn shorten(command: Command) -> Command {
     let command = command.mut_subcommands(shorten);
     let brief = BRIEFS.iter().find(|brief| brief.command == command.get_name());
     let command = match brief {
-        Some(brief) => command.mut_args(|arg| brief.show(arg)),
+        Some(brief) => {
+            // Behind the required flags, of which there are fewer than 100, in the order of their declaration.
+            let mut places = 100..;
+            command.mut_args(|arg| brief.show(arg, places.next().unwrap_or(usize::MAX)))
+        }
         None => command,
     };
     if brief.is_none() && command.get_after_long_help().is_none() {
@@ -156,13 +158,16 @@ pub fn shorten(command: Command) -> Command {
 }
 
 impl Brief {
-    fn show(&self, arg: Arg) -> Arg {
-        let place = |list: &[(&str, &str)]| list.iter().position(|(id, _)| arg.get_id() == id);
+    /// A flag with its place in the help: `behind` unless it is required.
+    fn show(&self, arg: Arg, behind: usize) -> Arg {
+        let id = arg.get_id().clone();
+        let place = |list: &[(&str, &str)]| list.iter().position(|(listed, _)| id == *listed);
         let text = |list: &[(&'static str, &'static str)], place: usize| list.get(place).map_or("", |(_, text)| *text);
         if let Some(place) = place(self.required) {
             let text = text(self.required, place);
             return with_short_text(arg.help_heading(None::<&'static str>).display_order(place), text);
         }
+        let arg = arg.display_order(behind);
         match place(self.common) {
             Some(place) => {
                 let text = text(self.common, place);

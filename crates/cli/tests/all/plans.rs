@@ -54,7 +54,7 @@ fn a_plan_is_one_screen_unless_all_is_asked_for() {
         screen.expect(0, &[]);
         let lines: Vec<&str> = screen.stdout.lines().collect();
         assert!(lines.len() <= 24, "{} lines:\n{}", lines.len(), screen.stdout);
-        assert!(lines.iter().all(|line| line.len() <= 120), "{}", screen.stdout);
+        assert!(lines.iter().all(|line| line.len() <= 140), "{}", screen.stdout);
         let choice = object(&folder.run(&format!("{plan} --json")))["choice"].as_str().expect("an id").to_owned();
         assert!(names(&screen.stdout, &choice), "{choice} is missing in: {}", screen.stdout);
         let all = folder.run(&format!("{plan} --all"));

@@ -207,7 +207,7 @@ fn compared(statement: &Statement) -> Section {
             "sizes",
             format!("{sender_items} of the sender, {receiver_items} of the receiver: distinct keys, padding included"),
         ),
-        Row::of("key columns", format!("normalised as {}; digest {}", list(key_columns), shown(key_digest))),
+        Row::of("key columns", format!("normalisers: {}; digest {}", list(key_columns), shown(key_digest))),
     ];
     if !payload_columns.is_empty() && sender_values.is_empty() {
         let text = format!("{} of the sender, {payload_bytes} bytes a key", list(payload_columns));
