@@ -14,6 +14,7 @@ use vesica::failure::code;
 use vesica::party::Security;
 use vesica::plan::{Machine, PROBES, Probe};
 use vesica_bench::Settings;
+use vesica_bench::suite::busy_share;
 
 /// What was measured, and what it holds for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,24 @@ pub struct Known {
     /// `None`: it could not be kept.
     pub file: Option<PathBuf>,
     pub fresh: bool,
+    /// The share of the machine, 0 to 1, that other programs took when it was measured; `None` if it was kept, or
+    /// where the system does not tell.
+    pub busy: Option<f64>,
+}
+
+/// Share of the machine that others may take without harm to a measurement.
+const QUIET: f64 = 0.1;
+
+impl Known {
+    /// What speaks against the measurement, if it has just been made.
+    pub fn warning(&self) -> Option<String> {
+        let busy = self.busy.filter(|busy| *busy > QUIET)?;
+        Some(format!(
+            "other programs took {:.0} % of this machine while it was measured, so that all times may be too long; \
+             measure again with --calibrate when the machine is idle",
+            100.0 * busy
+        ))
+    }
 }
 
 /// The kept calibration if it holds for this program, machine and number of threads, else a new
@@ -50,11 +69,14 @@ pub fn know(threads: NonZeroUsize, again: bool) -> Result<Known, Failure> {
     if let (Some(file), false) = (&file, again)
         && let Some(kept) = load(file).into_iter().find(holds_here)
     {
-        return Ok(Known { calibration: kept, file: Some(file.clone()), fresh: false });
+        return Ok(Known { calibration: kept, file: Some(file.clone()), fresh: false, busy: None });
     }
+    // While this process sleeps, so that it sees only what others take: before and after.
+    let before = busy_share();
     let calibration = Calibration { speed: measure(threads)?, ..here(threads) };
+    let busy = before.into_iter().chain(busy_share()).reduce(f64::max);
     let kept = file.filter(|file| keep(file, &calibration).is_some());
-    Ok(Known { calibration, file: kept, fresh: true })
+    Ok(Known { calibration, file: kept, fresh: true, busy })
 }
 
 /// `$XDG_CACHE_HOME/vesica/calibration.json`.
@@ -132,4 +154,16 @@ fn measure(threads: NonZeroUsize) -> Result<Machine, Failure> {
         *measured = (least * 1e6) as u64;
     }
     Ok(Machine::from_probes(measured))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_is_told_from_an_idle_one() {
+        let known = |busy| Known { calibration: here(NonZeroUsize::MIN), file: None, fresh: true, busy };
+        assert!(known(Some(0.5)).warning().is_some_and(|text| text.contains("50 %") && text.contains("--calibrate")));
+        assert_eq!([Some(0.02), None].map(|busy| known(busy).warning()), [None, None]);
+    }
 }

@@ -7,6 +7,7 @@ mod args;
 mod calibration;
 mod commands;
 mod identity;
+mod layout;
 mod outcome;
 mod progress;
 mod settings;

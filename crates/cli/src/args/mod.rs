@@ -1,6 +1,7 @@
 //! The command line's grammar and its help.
 
 mod bench;
+mod brief;
 mod join;
 mod plan;
 mod report;
@@ -11,7 +12,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, Command as Grammar, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, CompareArgs, DiffArgs, PartyName, SuiteArgs};
@@ -59,9 +60,26 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Write more on standard error; -vv writes still more. Neither writes a key of your table
-    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    /// Write more on standard error
+    ///
+    /// -vv writes still more. Neither writes a key of your table.
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, display_order = 900)]
     pub verbose: u8,
+}
+
+impl Cli {
+    /// The grammar with its short help.
+    pub fn grammar() -> Grammar {
+        brief::shorten(Self::command())
+    }
+
+    /// The command line that these matches are of.
+    ///
+    /// # Errors
+    /// If it is no command line of ours.
+    pub fn of_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Self::from_arg_matches(matches).map_err(|error| error.format(&mut Self::grammar()))
+    }
 }
 
 /// The subcommands.
@@ -180,9 +198,11 @@ const RECEIPT_HELP: &str = "\
 Examples:
   vesica receipt run.json
   vesica receipt run.json --peer them.pub --json
+  vesica receipt run.json --html run.html
 
 Vesica checks the signatures with the two keys that the receipt itself names. It cannot know whose keys these are: \
-                            compare the fingerprints, or name a key with --peer.
+                            compare the fingerprints, or name a key with --peer. What both sides signed is \
+                            told from what this release of Vesica says of the protocol.
 
 Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key of --peer is \
                             not one of the two.";
@@ -197,7 +217,14 @@ pub struct ReceiptArgs {
     /// its line
     #[arg(long, value_name = "NAME|FILE|LINE")]
     pub peer: Option<String>,
-    /// Print JSON
+    /// Write one page of HTML here, instead of printing text; - for standard output. It needs nothing from
+    /// elsewhere, runs no script, and can be printed
+    #[arg(long, value_name = "PAGE.html", conflicts_with = "json")]
+    pub html: Option<String>,
+    /// Replace an existing page
+    #[arg(long, requires = "html")]
+    pub force: bool,
+    /// Print the receipt as one JSON object
     #[arg(long)]
     pub json: bool,
 }

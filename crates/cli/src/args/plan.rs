@@ -56,6 +56,13 @@ pub struct PlanArgs {
     /// Use this list of prices instead of the built-in one; docs/prices-2026-11.toml is an example
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
+    /// List all protocols, whole: also those that are only for comparison, and those that cannot run,
+    /// with the reason
+    #[arg(long)]
+    pub all: bool,
+    /// Also name the broken protocols, which no run takes unless both sides permit it
+    #[arg(long)]
+    pub allow_broken: bool,
     /// Measure this machine again
     #[arg(long)]
     pub calibrate: bool,

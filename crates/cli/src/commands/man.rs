@@ -1,6 +1,5 @@
 //! `vesica man`.
 
-use clap::CommandFactory;
 use clap_mangen::Man;
 use vesica::Failure;
 use vesica::failure::code;
@@ -19,11 +18,11 @@ pub fn run(args: ManArgs) -> Outcome {
     match args.out {
         Some(folder) => {
             std::fs::create_dir_all(&folder).map_err(failed)?;
-            clap_mangen::generate_to(Cli::command(), &folder).map_err(failed)
+            clap_mangen::generate_to(Cli::grammar(), &folder).map_err(failed)
         }
         None => {
             let mut page = Vec::new();
-            Man::new(Cli::command()).render(&mut page).map_err(failed)?;
+            Man::new(Cli::grammar()).render(&mut page).map_err(failed)?;
             print(&String::from_utf8_lossy(&page))
         }
     }

@@ -14,6 +14,7 @@ use vesica::task::{Amounts, SampleWorkload};
 
 use crate::args::PlanArgs;
 use crate::calibration::{self, Known};
+use crate::layout::wrapped;
 use crate::outcome::{Outcome, print, say};
 
 /// Longest list of prices that is read.
@@ -42,6 +43,9 @@ pub fn run(args: PlanArgs) -> Outcome {
     if known.fresh {
         say(format_args!("note: {}", told(&known)));
     }
+    if let Some(warning) = known.warning() {
+        say(format_args!("warning: {warning}"));
+    }
     let Some(asked) = asked else {
         return match args.json {
             true => print(&format!("{}\n", json!({ "ok": true, "calibration": known.calibration }))),
@@ -61,7 +65,36 @@ pub fn run(args: PlanArgs) -> Outcome {
     if args.json {
         return print(&format!("{}\n", as_json(&asked, &plan, &link, &known, &prices, traffic)));
     }
-    print(&describe(&asked, &plan, &link, &known, &prices, traffic))
+    let shown = Shown { all: args.all, broken: args.allow_broken };
+    print(&describe(&asked, &plan, shown, &link, &known, &prices, traffic))
+}
+
+/// What of a plan is printed for people.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// All protocols, and not only as many as fit on a screen.
+    all: bool,
+    /// The broken ones too.
+    broken: bool,
+}
+
+/// Lines of protocols on one screen.
+const MOST_ROWS: usize = 8;
+/// Characters in a line of a sentence.
+const WIDTH: usize = 100;
+
+/// The protocols to list, in the registry's order: all, or the chosen one, the other recommended ones and then the
+/// fastest.
+fn listed(plan: &Plan, all: bool) -> Vec<&Eligible> {
+    let rank = |one: &Eligible| {
+        let is_candidate = one.entry.status == Status::Recommended && one.unpermitted.is_none();
+        (one.entry.id != plan.choice, !is_candidate, one.here.total_us())
+    };
+    let mut ranked: Vec<(usize, &Eligible)> = plan.eligible.iter().enumerate().collect();
+    ranked.sort_by_key(|(_, one)| rank(one));
+    ranked.truncate(if all { usize::MAX } else { MOST_ROWS });
+    ranked.sort_by_key(|(place, _)| *place);
+    ranked.into_iter().map(|(_, one)| one).collect()
 }
 
 /// What a plan is asked for.
@@ -149,7 +182,15 @@ fn as_json(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pric
     })
 }
 
-fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Prices, traffic: &Traffic) -> String {
+fn describe(
+    asked: &Asked,
+    plan: &Plan,
+    shown: Shown,
+    link: &Link,
+    known: &Known,
+    prices: &Prices,
+    traffic: &Traffic,
+) -> String {
     let mut text = String::new();
     let &Extent { sender_items, receiver_items, security } = asked.workload.extent();
     let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
@@ -163,7 +204,8 @@ fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pri
     );
     let head =
         ["protocol", "seconds", "MB", "sent by sender", "by receiver", "MiB, sender", "receiver", "USD a run", ""];
-    let rows = plan.eligible.iter().map(|one| {
+    let listed = listed(plan, shown.all);
+    let rows = listed.iter().map(|one| {
         [
             one.entry.id.into(),
             format!("{:.3}", one.here.total_us() as f64 / 1e6),
@@ -191,40 +233,63 @@ fn describe(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pri
         });
         let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
-    let _ = write!(text, "\n{}", refusals(&plan.refused, security));
-    let _ = writeln!(text, "auto: {}.", plan.reason);
+    let _ = writeln!(text);
+    if shown.all {
+        text.push_str(&refusals(&plan.refused, security));
+    } else {
+        let (more, refused) = (plan.eligible.len() - listed.len(), plan.refused.len());
+        sentence(&mut text, &format!("{more} more could run, and {refused} could not: --all lists them."));
+    }
+    if shown.broken {
+        text.push_str(&broken(&plan.refused));
+    }
+    sentence(&mut text, &format!("auto: {}.", plan.reason));
     if let Some(chosen) = plan.eligible.iter().find(|one| one.entry.id == plan.choice) {
-        let _ = writeln!(
-            text,
-            "Memory: {} may take up to {} at the sender and {} at the receiver, besides their tables. A side that has \
-             less refuses it (--memory).",
-            plan.choice,
-            Bytes(chosen.memory.sender),
-            Bytes(chosen.memory.receiver)
+        let [sender, receiver] = [chosen.memory.sender, chosen.memory.receiver].map(Bytes);
+        sentence(
+            &mut text,
+            &format!(
+                "Memory: {} may take up to {sender} at the sender and {receiver} at the receiver, besides their tables. \
+                 A side that has less refuses it (--memory).",
+                plan.choice
+            ),
         );
     }
-    let _ = writeln!(
-        text,
-        "Times are for two machines like this one ({}). Prices: {}, {} traffic.",
-        known.calibration.machine, prices.title, traffic.kind
+    let (machine, title, kind) = (&known.calibration.machine, &prices.title, &traffic.kind);
+    sentence(
+        &mut text,
+        &format!("Times are for two machines like this one ({machine}). Prices: {title}, {kind} traffic."),
     );
     text
 }
 
+/// Writes a sentence in lines of a terminal.
+fn sentence(text: &mut String, sentence: &str) {
+    for line in wrapped(sentence, WIDTH) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+}
+
+/// A line with the broken protocols; nothing without any.
+fn broken(refused: &[Refused]) -> String {
+    listed_ids(refused, Refusal::Broken, "Broken, for research only (`vesica protocols ID` tells how)")
+}
+
+fn listed_ids(refused: &[Refused], kind: Refusal, title: &str) -> String {
+    let ids: Vec<&str> = refused.iter().filter(|one| one.kind == kind).map(|one| one.entry.id).collect();
+    if ids.is_empty() { String::new() } else { format!("{title}: {}.\n", ids.join(", ")) }
+}
+
 /// A line for each kind of reason with the protocols that it concerns, and one for each protocol with a
-/// reason of its own.
+/// reason of its own. Broken ones are left out, see [`broken`].
 fn refusals(refused: &[Refused], security: Security) -> String {
     let mut text = String::new();
     for (kind, title) in [
         (Refusal::NoMode, format!("Without a {security} mode")),
-        (Refusal::NeverMeasured, "Would serve, but was never measured (see bench/plan)".into()),
-        (Refusal::Broken, "Broken (`vesica protocols ID` tells how)".into()),
+        (Refusal::NeverMeasured, "Would serve, but was never measured (see bench/plan)".to_owned()),
     ] {
-        let ids: Vec<&str> = refused.iter().filter(|one| one.kind == kind).map(|one| one.entry.id).collect();
-        if !ids.is_empty() {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{title}: {}.", ids.join(", "));
-        }
+        text.push_str(&listed_ids(refused, kind, &title));
     }
     for one in refused.iter().filter(|one| one.kind == Refusal::Unsupported) {
         let _ = writeln!(text, "{} does not serve this: {}.", one.entry.id, one.why);

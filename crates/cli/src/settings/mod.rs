@@ -61,7 +61,7 @@ impl From<Failure> for Refused {
 /// # Errors
 /// If the command line or one of these files is wrong.
 pub fn asked(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Refused> {
-    let matches = Cli::command().try_get_matches_from(arguments)?;
+    let matches = Cli::grammar().try_get_matches_from(arguments)?;
     let verbose = matches.get_count("verbose");
     let layers = match matches.subcommand() {
         Some(("run", given)) => {
@@ -84,10 +84,10 @@ pub fn asked(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Ref
             refuse_identity_without_use(name, given)?;
             match Target::of_command(name).filter(|_| names_partner(given)) {
                 Some(target) => Layers::new(target, given, None)?,
-                None => return Ok(Asked::Command(Box::new(Cli::from_arg_matches(&matches)?))),
+                None => return Ok(Asked::Command(Box::new(Cli::of_matches(&matches)?))),
             }
         }
-        None => return Ok(Asked::Command(Box::new(Cli::from_arg_matches(&matches)?))),
+        None => return Ok(Asked::Command(Box::new(Cli::of_matches(&matches)?))),
     };
     let mut cli = layers.command()?;
     cli.verbose = verbose;

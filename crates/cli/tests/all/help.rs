@@ -1,5 +1,7 @@
 //! Everything that needs no partner: help, lists, completions, check, selftest, demo.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::harness::Folder;
@@ -52,6 +54,50 @@ fn every_command_has_help_and_the_first_help_teaches() {
     let run = folder.run("run --help").stdout;
     for text in ["--role", "--group-by", "--max-groups", "[env: VESICA_IDENTITY]", "docs/jobs.md"] {
         assert!(run.contains(text), "{text:?} is missing in: {run}");
+    }
+}
+
+/// The names under `Commands:` of a help text.
+fn commands_of(help: &str) -> Vec<String> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // A line that goes on with a description is indented further.
+    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+/// A screen of 40 lines and 100 columns shows the short help of each command, which names what a user
+/// cannot do without.
+#[test]
+fn the_short_help_of_every_command_is_one_screen() {
+    let folder = Folder::new();
+    let mut left = vec![String::new()];
+    let mut seen = Vec::new();
+    while let Some(command) = left.pop() {
+        let mut vesica = Command::new(env!("CARGO_BIN_EXE_vesica"));
+        vesica.env("COLUMNS", "100");
+        let help = folder.start_under(vesica, &format!("{command} -h")).end();
+        help.expect(0, &[]);
+        // The line of the usage is longer than a screen is wide.
+        let lines: usize = help.stdout.lines().map(|line| line.chars().count().div_ceil(100).max(1)).sum();
+        assert!(lines <= 40, "{lines} lines of `{command} -h`:\n{}", help.stdout);
+        left.extend(commands_of(&help.stdout).iter().map(|name| format!("{command} {name}").trim().to_owned()));
+        seen.push(command);
+    }
+    for command in ["receive", "send", "serve", "query", "plan", "identity new", "bench suite"] {
+        assert!(seen.iter().any(|one| one == command), "{command:?} is not in {seen:?}");
+    }
+    let places = |help: &str, flags: &[&str]| -> Vec<usize> {
+        flags.iter().map(|flag| help.find(flag).unwrap_or_else(|| panic!("{flag} is missing in: {help}"))).collect()
+    };
+    for (command, rare) in [("receive", "--max-peer-items"), ("send", "--epsilon")] {
+        let [short, long] = ["-h", "--help"].map(|help| folder.run(&format!("{command} {help}")).stdout);
+        let (_, flags) = short.split_once("Options:").expect("a list of flags");
+        let in_order = ["--input ", "--key ", "--listen ", "--connect ", "--peer ", "--task "];
+        assert!(places(flags, &in_order).is_sorted(), "the required flags come first: {short}");
+        assert!(!short.contains(rare) && long.contains(rare), "{rare} of {command}");
+        let last = short.lines().last().unwrap_or_default();
+        assert!(last.contains("--help has everything"), "{short}");
+        assert!(!long.contains("--help has everything") && long.contains("for standard input"), "{long}");
     }
 }
 

@@ -36,8 +36,32 @@ fn a_plan_names_time_bytes_memory_and_money_of_each_protocol() {
     let second = folder.run("plan --sender-items 2e5 --receiver-items 1e5 --security semi-honest");
     second.expect(0, &[]);
     assert!(!second.stderr.contains("measured"), "the calibration is kept: {}", second.stderr);
-    for text in ["seconds", "vole-lean", "ecdh-hfh99", "auto: ", "USD"] {
+    for text in ["seconds", "vole-lean", "auto: ", "USD", "--all"] {
         assert!(second.stdout.contains(text), "{text:?} is missing in: {}", second.stdout);
+    }
+}
+
+/// By default a plan is one screen. `--all` lists every protocol that is not broken, `--allow-broken` those too.
+#[test]
+fn a_plan_is_one_screen_unless_all_is_asked_for() {
+    let folder = Folder::new();
+    for task in vesica::task::names() {
+        let plan = format!("plan --task {task} --security semi-honest --sender-items 2e5 --receiver-items 1e5");
+        let entries = vesica::task::find(task).expect("a task").entries();
+        let (broken, sound): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.broken().is_some());
+        let names = |text: &str, id: &str| text.split([' ', ',', '.', '\n']).any(|word| word == id);
+        let screen = folder.run(&plan);
+        screen.expect(0, &[]);
+        let lines: Vec<&str> = screen.stdout.lines().collect();
+        assert!(lines.len() <= 24, "{} lines:\n{}", lines.len(), screen.stdout);
+        assert!(lines.iter().all(|line| line.len() <= 140), "{}", screen.stdout);
+        let choice = object(&folder.run(&format!("{plan} --json")))["choice"].as_str().expect("an id").to_owned();
+        assert!(names(&screen.stdout, &choice), "{choice} is missing in: {}", screen.stdout);
+        let all = folder.run(&format!("{plan} --all"));
+        assert!(sound.iter().all(|entry| names(&all.stdout, entry.id)), "{}", all.stdout);
+        assert!(!broken.iter().any(|entry| names(&all.stdout, entry.id)), "{}", all.stdout);
+        let permitted = folder.run(&format!("{plan} --all --allow-broken"));
+        assert!(broken.iter().all(|entry| names(&permitted.stdout, entry.id)), "{}", permitted.stdout);
     }
 }
 

@@ -1,12 +1,14 @@
 //! Receipts: both sides sign the same statement, and `vesica receipt` tells a right one from a
 //! wrong one.
 
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
+use vesica::party::transport::tls::PublicKey;
 use vesica::receipt::Receipt;
 
-use crate::harness::Folder;
+use crate::harness::{Folder, RECEIVER, SENDER};
 
 /// A join that leaves ours.json and theirs.json.
 fn joined(folder: &Folder) -> (Receipt, Receipt) {
@@ -129,4 +131,98 @@ fn a_right_receipt_is_told_from_a_wrong_one() {
     folder.write("more.json", half.to_string());
     folder.run("receipt more.json").expect(3, &["it is no receipt"]);
     folder.run("receipt absent.json").expect(3, &["absent.json"]);
+}
+
+/// What an auditor asks for stands on the page, in words.
+#[test]
+fn a_receipt_is_shown_in_words() {
+    let folder = Folder::new();
+    let (ours, _) = joined(&folder);
+    let shown = folder.run("receipt ours.json");
+    shown.expect(0, &[]);
+    let text = shown.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let fingerprint = |line: &str| line.parse::<PublicKey>().expect("a key").fingerprint().to_string();
+    let wanted = [
+        "Both signatures are valid",
+        "The receiver finds out which of its keys the sender has too (intersect)",
+        "secure against a partner that breaks the rules (malicious)",
+        "3 of the sender, 3 of the receiver: distinct keys, padding included",
+        "receiver learned which of its keys the sender has",
+        "receiver did not beyond the above: any other key of the sender",
+        "sender did not beyond the above: any key of the receiver",
+        "2^128 work",
+        "at most 2^-40",
+        "assumptions",
+        &ours.statement.transcript,
+        &fingerprint(&ours.statement.sender_key),
+        &fingerprint(&ours.statement.receiver_key),
+    ];
+    for wanted in wanted {
+        assert!(text.contains(wanted), "{wanted:?} is missing in: {}", shown.stdout);
+    }
+    let (_, date) = text.split_once(" date ").expect("a date");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
+    assert_eq!(date.as_bytes().get(10..20).map(|rest| (rest[0], rest[9])), Some((b'T', b'Z')), "{date}");
+    assert!((now / 31_557_600 + 1970).abs_diff(date[..4].parse().expect("a year")) <= 1, "{date}");
+    assert!(shown.stdout.lines().all(|line| line.chars().count() <= 130), "{}", shown.stdout);
+}
+
+/// Old receipts whose terms are known: what was asked for, and bounds in words.
+#[test]
+fn receipts_of_other_tasks_are_shown_in_words() {
+    let folder = Folder::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../vesica/tests/receipts/");
+    for (name, wanted) in [
+        ("wire-5-intersect.json", ["2026-11-23T03:10:48Z", "2^124 work", "amount of the sender, 7 bytes a key"]),
+        ("wire-5-sum.json", ["secure against a partner that follows the rules", "2^124 work", "amount=-50.00..50.00"]),
+    ] {
+        folder.write(name, std::fs::read(format!("{path}{name}")).expect("a receipt"));
+        let shown = folder.run(&format!("receipt {name}"));
+        shown.expect(0, &[]);
+        for wanted in wanted {
+            assert!(shown.stdout.contains(wanted), "{wanted:?} is missing in: {}", shown.stdout);
+        }
+    }
+}
+
+/// Names come from the partner: nothing of them may become markup, and nothing may be fetched.
+#[test]
+fn a_page_of_a_receipt_is_plain_whatever_the_partner_called_its_columns() {
+    let folder = Folder::new();
+    let hostile = "<script>alert(1)</script><img src='//evil.example/x' onerror=alert(2)>&\"\u{202e}";
+    let quoted = format!("\"{}\"", hostile.replace('"', "\"\""));
+    folder.write("theirs.csv", format!("mail,{quoted}\na@x.org,1\n"));
+    folder.write("ours.csv", "email\na@x.org\n");
+    let mut receiver =
+        folder.start(&format!("receive {RECEIVER} --input ours.csv --key email --output m.csv --receipt r.json"));
+    receiver.stdin = None;
+    let address = receiver.address();
+    let mut send = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    send.args(["send", "--payload", &quoted]);
+    let sender = folder.start_under(send, &format!("{SENDER} --connect {address} --input theirs.csv --key mail"));
+    sender.end().expect(0, &[]);
+    receiver.end().expect(0, &[]);
+    let receipt: Receipt = serde_json::from_str(&folder.read("r.json")).expect("a receipt");
+    assert_eq!(receipt.statement.payload_columns, [hostile]);
+
+    folder.run("receipt r.json --html page.html").expect(0, &[]);
+    let page = folder.read("page.html");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "the name is shown: {page}");
+    for bad in ["<script", "<img", "\u{202e}", "<link", "url("] {
+        assert!(!page.contains(bad), "{bad:?} in: {page}");
+    }
+    for wanted in ["default-src 'none'", "prefers-color-scheme: dark", "@media print", "Both signatures are valid"] {
+        assert!(page.contains(wanted), "{wanted:?} is missing in: {page}");
+    }
+    folder.run("receipt r.json --html page.html").expect(4, &["page.html exists already"]);
+    folder.write("page.html", "old");
+    folder.run("receipt r.json --html page.html --force").expect(0, &[]);
+    assert_eq!(folder.read("page.html"), page, "the same receipt gives the same page");
+    assert_eq!(folder.run("receipt r.json --html page.html --json").code, 2);
+
+    // A page of a receipt that proves nothing says so first.
+    folder.write("wrong.json", folder.read("r.json").replacen("\"groups\": 1", "\"groups\": 2", 1));
+    folder.run("receipt wrong.json --html wrong.html").expect(6, &["the receipt is not valid"]);
+    let wrong = folder.read("wrong.html");
+    assert!(wrong.contains("DO NOT RELY ON THIS RECEIPT") && !wrong.contains("Both signatures are valid"), "{wrong}");
 }

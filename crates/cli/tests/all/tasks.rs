@@ -82,6 +82,35 @@ fn a_cardinality_says_nothing_of_single_rows() {
     );
 }
 
+/// Both sides hear before the protocol runs that an exact result about few keys may tell of single ones, and which
+/// flag prevents that. With that flag, neither side hears it.
+#[test]
+fn a_result_without_a_threshold_is_warned_of_on_both_sides() {
+    let warned = |ended: &Ended| ended.stderr.matches("may tell the receiver about single keys").count();
+    for (task, ours, theirs, flag) in [
+        ("cardinality", "", "", "--reveal-if-at-least"),
+        ("sum", "", "--payload points", "--reveal-if-at-least"),
+        ("join-and-compute", "--payload quantity", "--payload points", "--reveal-if-at-least"),
+        ("union-cardinality", "", "", "--epsilon"),
+    ] {
+        let folder = tables();
+        let (receiver, sender) = run(&folder, task, &format!("{ours} -v"), &format!("{theirs} -v"));
+        for ended in [&receiver, &sender] {
+            ended.expect(0, &[flag]);
+            assert_eq!(warned(ended), 1, "{task}: {}", ended.stderr);
+            let place = |text: &str| ended.stderr.find(text).unwrap_or_else(|| panic!("{text}: {}", ended.stderr));
+            assert!(place("about single keys") < place("running "), "before the run: {}", ended.stderr);
+        }
+    }
+    let folder = tables();
+    let threshold = "--reveal-if-at-least 2";
+    let (receiver, sender) = run(&folder, "cardinality", threshold, threshold);
+    for ended in [&receiver, &sender] {
+        ended.expect(0, &[]);
+        assert_eq!(warned(ended), 0, "{}", ended.stderr);
+    }
+}
+
 /// Whether some protocol of `task` has groups and thresholds.
 fn has_groups(task: &str) -> bool {
     let task = task::find(task).expect("a task");

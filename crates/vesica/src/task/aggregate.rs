@@ -251,7 +251,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     }
 
     fn warnings(terms: &Terms) -> Vec<String> {
-        terms.may_wrap.clone().into_iter().collect()
+        tells_of_few_keys(K::Functionality::OVER, terms).into_iter().chain(terms.may_wrap.clone()).collect()
     }
 
     fn sender_input(
@@ -632,6 +632,24 @@ fn may_wrap(
              may wrap around",
         )),
     }
+}
+
+/// That an exact result may tell of single keys, and the flag that prevents it; `None` where a threshold or noise
+/// is agreed on. Both sides say it, since either can ask for the flag.
+fn tells_of_few_keys(over: Over, terms: &Terms) -> Option<String> {
+    if terms.noise.is_some() || terms.at_least > 1 {
+        return None;
+    }
+    Some(match over {
+        Over::Common => {
+            "a result about few common keys may tell the receiver about single keys: nothing withholds it. \
+                         To withhold results about fewer than K keys, say --reveal-if-at-least K on both sides"
+                .to_owned()
+        }
+        Over::New => "where the sender has few keys that the receiver lacks, a result may tell the receiver about \
+                      single keys. To hide single keys in noise, the sender can say --epsilon"
+            .to_owned(),
+    })
 }
 
 /// The name of each result, and its digits behind the point.

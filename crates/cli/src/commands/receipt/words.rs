@@ -1,0 +1,388 @@
+//! A receipt in sentences.
+//!
+//! Texts of a receipt may come from anybody: all of them pass [`shown`]. What is said of a protocol's
+//! security is not signed: it comes from the registry of this release, and the page says so.
+
+use vesica::Failure;
+use vesica::handshake::printable_within;
+use vesica::party::transport::tls::PublicKey;
+use vesica::party::{Entry, Mode, Resistance, Security};
+use vesica::receipt::{Receipt, Statement};
+use vesica::table::ValueColumn;
+use vesica::task;
+
+use super::date::iso_utc;
+use super::signatures;
+
+/// Characters of a text from a receipt that are shown.
+const MOST_SHOWN: usize = 2000;
+
+/// What is shown of a receipt.
+pub struct Page {
+    /// Whether the receipt proves something.
+    pub holds: bool,
+    /// Whether it does, in a sentence.
+    pub verdict: String,
+    /// The sections, in order.
+    pub sections: Vec<Section>,
+}
+
+/// A part of the page.
+pub struct Section {
+    /// The heading.
+    pub title: &'static str,
+    /// A sentence below the heading; empty for none.
+    pub note: &'static str,
+    /// The rows, in order.
+    pub rows: Vec<Row>,
+}
+
+/// A label with its values.
+pub struct Row {
+    /// The label.
+    pub label: &'static str,
+    /// The values, at least one.
+    pub values: Vec<String>,
+}
+
+impl Row {
+    fn of(label: &'static str, value: impl Into<String>) -> Self {
+        Self { label, values: vec![value.into()] }
+    }
+
+    fn list(label: &'static str, values: Vec<String>) -> Option<Self> {
+        (!values.is_empty()).then_some(Self { label, values })
+    }
+}
+
+/// What a task computes, and what it keeps from either side.
+struct TaskWords {
+    /// The task's name on the command line.
+    task: &'static str,
+    /// What is computed, in one sentence.
+    computes: &'static str,
+    /// What the receiver does not learn beyond what the receipt lists.
+    receiver_does_not: &'static str,
+    /// What the sender does not learn beyond what the receipt lists.
+    sender_does_not: &'static str,
+}
+
+const NO_SINGLE_KEYS: &str =
+    "which keys are common, and values of single keys, except for what follows from the numbers that it got";
+const NOTHING_OF_RESULT: &str = "any key of the receiver, which keys are common, and the result";
+
+/// The tasks of joins.
+const TASKS: &[TaskWords] = &[
+    TaskWords {
+        task: "intersect",
+        computes: "The receiver finds out which of its keys the sender has too",
+        receiver_does_not: "any other key of the sender, and other columns of keys that are not common",
+        sender_does_not: "any key of the receiver, and which keys are common",
+    },
+    TaskWords {
+        task: "union",
+        computes: "The receiver gets the keys of the sender that it does not have itself",
+        receiver_does_not: "which of its own keys the sender has",
+        sender_does_not: "any key of the receiver, and which keys are common",
+    },
+    TaskWords {
+        task: "cardinality",
+        computes: "The receiver gets the number of common keys",
+        receiver_does_not: NO_SINGLE_KEYS,
+        sender_does_not: NOTHING_OF_RESULT,
+    },
+    TaskWords {
+        task: "sum",
+        computes: "The receiver gets sums of the sender's columns over the common keys",
+        receiver_does_not: NO_SINGLE_KEYS,
+        sender_does_not: NOTHING_OF_RESULT,
+    },
+    TaskWords {
+        task: "join-and-compute",
+        computes: "The receiver gets sums of products of the sender's columns and its own over the common keys",
+        receiver_does_not: NO_SINGLE_KEYS,
+        sender_does_not: NOTHING_OF_RESULT,
+    },
+    TaskWords {
+        task: "union-cardinality",
+        computes: "The receiver gets the number of different keys of both tables together",
+        receiver_does_not: NO_SINGLE_KEYS,
+        sender_does_not: NOTHING_OF_RESULT,
+    },
+    TaskWords {
+        task: "union-sum",
+        computes: "The receiver gets totals over the keys of both tables together",
+        receiver_does_not: NO_SINGLE_KEYS,
+        sender_does_not: NOTHING_OF_RESULT,
+    },
+    TaskWords {
+        task: "shares",
+        computes: "Each side gets shares of the matches and of columns, which say something only together",
+        receiver_does_not: "any key or value of the sender, and which keys are common",
+        sender_does_not: "any key or value of the receiver, and which keys are common",
+    },
+];
+
+/// A text from a receipt, fit to be shown.
+fn shown(text: &str) -> String {
+    printable_within(text, MOST_SHOWN)
+}
+
+/// The page of a receipt that is `refused` for that reason, or holds.
+pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
+    let statement = &receipt.statement;
+    let verdict = match refused {
+        Some(failure) => format!("DO NOT RELY ON THIS RECEIPT: {}", failure.fault),
+        None => "Both signatures are valid: the holders of the two keys below have signed the same statement".into(),
+    };
+    let entry = task::find(&statement.task)
+        .ok()
+        .and_then(|task| task.find(&statement.protocol).ok().flatten())
+        .filter(|entry| entry.task == statement.task);
+    let mut sections = vec![the_run(statement), compared(statement), learned(statement, entry)];
+    sections.push(match entry {
+        Some(entry) => limits(statement, entry),
+        None => Section {
+            title: "Security",
+            note: "",
+            rows: vec![Row::of("unknown", "this release of Vesica does not know the protocol, and says nothing of it")],
+        },
+    });
+    sections.push(proof(receipt));
+    Page { holds: refused.is_none(), verdict, sections }
+}
+
+fn the_run(statement: &Statement) -> Section {
+    let Statement { wire_version, started_at, task, protocol, broken, choice, security, both_learn, .. } = statement;
+    let words = TASKS.iter().find(|words| words.task == task);
+    let computes = words.map_or("A task that this release of Vesica does not know", |words| words.computes);
+    let both = if *both_learn { "; the sender gets the same of its own table" } else { "" };
+    let clocks = if *wire_version >= 5 { "; the sender's differed by ten minutes at most" } else { "" };
+    let date = iso_utc(*started_at).unwrap_or_else(|| format!("{started_at} s after the start of 1970, in UTC"));
+    let mut rows = vec![
+        Row::of("task", format!("{computes}{both} ({})", shown(task))),
+        Row::of("date", format!("{date}, by the receiver's clock{clocks}")),
+        Row::of("sender", key(&statement.sender_key)),
+        Row::of("receiver", key(&statement.receiver_key)),
+        Row::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol))),
+        Row::of("chosen as", shown(choice)),
+        Row::of("security", format!("{} ({security})", in_words(*security))),
+    ];
+    if let Some(how) = broken {
+        rows.push(Row::of("BROKEN", format!("the protocol does not give that security: {}", shown(how))));
+    }
+    Section { title: "The run", note: "", rows }
+}
+
+fn in_words(security: Security) -> &'static str {
+    match security {
+        Security::Malicious => "secure against a partner that breaks the rules",
+        Security::SemiHonest => {
+            "secure against a partner that follows the rules and tries to learn more from what it receives; not \
+             against one that breaks them"
+        }
+    }
+}
+
+fn key(line: &str) -> String {
+    match line.parse::<PublicKey>() {
+        Ok(key) => format!("fingerprint {} ({})", key.fingerprint(), shown(line)),
+        Err(_) => format!("no public key ({})", shown(line)),
+    }
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "none".to_owned(),
+        names => names.iter().map(|name| shown(name)).collect::<Vec<_>>().join("; "),
+    }
+}
+
+fn compared(statement: &Statement) -> Section {
+    let Statement { sender_items, receiver_items, key_digest, key_columns, payload_columns, .. } = statement;
+    let Statement { payload_bytes, sender_values, receiver_values, groups, reveal_if_at_least, .. } = statement;
+    let columns = |columns: &[ValueColumn]| list(&columns.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let mut rows = vec![
+        Row::of(
+            "sizes",
+            format!("{sender_items} of the sender, {receiver_items} of the receiver: distinct keys, padding included"),
+        ),
+        Row::of("key columns", format!("normalisers: {}; digest {}", list(key_columns), shown(key_digest))),
+    ];
+    if !payload_columns.is_empty() && sender_values.is_empty() {
+        let text = format!("{} of the sender, {payload_bytes} bytes a key", list(payload_columns));
+        rows.push(Row::of("columns given", text));
+    }
+    if !(sender_values.is_empty() && receiver_values.is_empty()) {
+        let text = format!("{} of the sender; {} of the receiver", columns(sender_values), columns(receiver_values));
+        rows.push(Row::of("computed on", text));
+        rows.push(Row::of(
+            "noise",
+            match &statement.noise_epsilon {
+                Some(epsilon) => format!("added by the sender, with epsilon {} for the whole run", shown(epsilon)),
+                None => "none: results are exact".into(),
+            },
+        ));
+    }
+    let threshold = match reveal_if_at_least {
+        0 | 1 => "none: a result about a single key would be shown".to_owned(),
+        least => format!("results about fewer than {least} common keys were withheld"),
+    };
+    if ["cardinality", "sum", "join-and-compute"].contains(&statement.task.as_str()) || *reveal_if_at_least > 1 {
+        rows.push(Row::of("groups", groups.to_string()));
+        rows.push(Row::of("threshold", threshold));
+    }
+    Section { title: "What was compared", note: "", rows }
+}
+
+/// What each side learned, as both signed it, and what it did not.
+fn learned(statement: &Statement, entry: Option<&Entry>) -> Section {
+    let mut to: [(&str, &'static str, Vec<String>); 5] = [
+        ("to the receiver", "receiver learned", Vec::new()),
+        ("to the sender", "sender learned", Vec::new()),
+        ("to both sides", "both learned", Vec::new()),
+        ("to neither side", "neither learned", Vec::new()),
+        ("", "also signed", Vec::new()),
+    ];
+    for sentence in &statement.revealed {
+        let sentence = shown(sentence);
+        let rest = |learner: &str| {
+            let rest = sentence.strip_prefix(learner)?;
+            rest.strip_prefix(": ").map(str::to_owned).or_else(|| rest.strip_prefix(", ").map(str::to_owned))
+        };
+        for (learner, _, sentences) in &mut to {
+            let of_learner = if learner.is_empty() { Some(sentence.clone()) } else { rest(learner) };
+            if let Some(of_learner) = of_learner {
+                sentences.push(of_learner);
+                break;
+            }
+        }
+    }
+    let mut rows: Vec<Row> = to.into_iter().filter_map(|(_, label, sentences)| Row::list(label, sentences)).collect();
+    let words = TASKS.iter().find(|words| words.task == statement.task);
+    let sound = statement.broken.is_none() && entry.is_some_and(|entry| entry.broken().is_none());
+    match words {
+        Some(words) if sound => {
+            let beyond = |what: &str| format!("beyond the above: {what}");
+            rows.push(Row::of("receiver did not", beyond(words.receiver_does_not)));
+            let sender = if statement.both_learn {
+                match statement.task.as_str() {
+                    "union" => "which of its own keys the receiver has",
+                    _ => "any other key of the receiver",
+                }
+            } else {
+                words.sender_does_not
+            };
+            rows.push(Row::of("sender did not", beyond(sender)));
+        }
+        _ => rows.push(Row::of(
+            "not learned",
+            "no statement, since the protocol is broken, or is not one that this release of Vesica knows",
+        )),
+    }
+    Section {
+        title: "What each side learned",
+        note: "Both sides signed what was learned. What was not learned holds as far as the section Security says, and \
+               as far as no side put guessed keys into its table.",
+        rows,
+    }
+}
+
+/// The powers of two that a statement names, as far as they can stand for the work of an attack: 2^60 and more.
+fn powers(statement: &str) -> impl Iterator<Item = u32> {
+    let numbers = statement.split("2^").skip(1);
+    let digits = numbers.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+    digits.filter_map(|digits| digits.parse().ok()).filter(|power| *power >= 60)
+}
+
+/// What this release says of the protocol.
+fn limits(statement: &Statement, entry: &Entry) -> Section {
+    let mode = entry.modes.iter().find(|mode| mode.security == statement.security);
+    let mut rows = Vec::new();
+    if let Some(how) = entry.broken() {
+        rows.push(Row::of("BROKEN", how));
+    }
+    match mode {
+        Some(mode) => rows.extend(mode_rows(mode, entry)),
+        None => rows.push(Row::of("unknown", "the protocol has no such mode in this release of Vesica")),
+    }
+    rows.push(Row::of("source", format!("{}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference)));
+    Section {
+        title: "Security",
+        note: "Not signed: this is what the present release of Vesica says of the protocol. Nobody outside of the \
+               project has audited it.",
+        rows,
+    }
+}
+
+fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<Row> {
+    let resists = |resistance| match resistance {
+        Resistance::Malicious => "holds even if it breaks the rules",
+        Resistance::SemiHonest => "holds if it follows the rules",
+        Resistance::None => "does not hold",
+    };
+    let (work, assumptions): (Vec<&str>, Vec<&str>) =
+        mode.assumptions.iter().copied().partition(|statement| powers(statement).next().is_some());
+    let mut bounds: Vec<String> = work
+        .iter()
+        .filter_map(|statement| powers(statement).min().map(|power| format!("2^{power} work: {statement}")))
+        .collect();
+    bounds.push(match work.is_empty() {
+        true => "2^128 work is what the parameters aim at; no cheaper attack is stated".to_owned(),
+        false => "2^128 work is what the other parameters aim at".to_owned(),
+    });
+    let chance = match entry.false_match_bits() {
+        Some(bits) => format!("a key that only the receiver has matches with a probability of up to 2^-{bits}"),
+        None => "all failures by chance in one run (such as a false match) together: at most 2^-40".to_owned(),
+    };
+    let mut rows = vec![
+        Row::of("against sender", format!("security {}", resists(mode.corrupt_sender))),
+        Row::of("against receiver", format!("security {}", resists(mode.corrupt_receiver))),
+        Row { label: "attacks take", values: bounds },
+        Row::of("by chance", chance),
+    ];
+    rows.extend(Row::list("assumptions", assumptions.into_iter().map(str::to_owned).collect()));
+    rows
+}
+
+fn proof(receipt: &Receipt) -> Section {
+    let Statement { session, transcript, .. } = &receipt.statement;
+    Section {
+        title: "Proof",
+        note: "",
+        rows: vec![
+            Row::of("signatures", signatures(receipt)),
+            Row::of("transcript", format!("{} (hash of all that the two sides sent)", shown(transcript))),
+            Row::of("session", format!("{} (hash of what they had agreed on)", shown(session))),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_has_words() {
+        let words: Vec<&str> = TASKS.iter().map(|words| words.task).collect();
+        for name in task::names() {
+            assert!(words.contains(&name), "words for the task {name} are missing");
+        }
+        assert_eq!(words.len(), task::names().len());
+    }
+
+    #[test]
+    fn work_is_told_from_sizes() {
+        let of = |text: &str| powers(text).collect::<Vec<_>>();
+        assert_eq!(of("about 2^124 calls of AES, and not 2^128, for a search"), [124, 128]);
+        assert_eq!(of("a weak PRF for 2^22 inputs, of at most 2^-40, 2^(0.292 b)"), Vec::<u32>::new());
+        assert_eq!(of("with 2^74.5 work, 2^"), [74]);
+    }
+
+    /// What the parameters aim at is the security level of the registry.
+    #[test]
+    fn bounds_are_those_of_the_facts() {
+        use vesica_structures::facts::{KAPPA, LAMBDA};
+        assert_eq!((KAPPA, LAMBDA), (128, 40));
+    }
+}
