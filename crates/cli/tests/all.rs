@@ -48,6 +48,8 @@ mod receipts;
 mod service;
 #[path = "all/signals.rs"]
 mod signals;
+#[path = "all/silent.rs"]
+mod silent;
 #[path = "all/strangers.rs"]
 mod strangers;
 #[path = "all/streams.rs"]

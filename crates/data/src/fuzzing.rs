@@ -164,6 +164,8 @@ pub fn normalise(text: &str) {
         "timestamp:-03:30:ms",
         "timestamp:+02:00:day",
         "int",
+        "decimal",
+        "bool",
     ] {
         let normaliser = Normaliser::parse(name).expect("the names are those of the parser");
         let (mut once, mut twice) = (String::new(), String::new());

@@ -115,7 +115,16 @@ pub fn gzip() -> Vec<Vec<u8>> {
 }
 
 pub fn normalise() -> Vec<Vec<u8>> {
-    texts(["  Ana.Maria@Example.ORG ", "+49 (0)30 123-456", "0030/1234567", "2026-11-20", "İstanbul ß ﬁ", "-0042"])
+    texts([
+        "  Ana.Maria@Example.ORG ",
+        "+49 (0)30 123-456",
+        "0030/1234567",
+        "2026-11-20",
+        "İstanbul ß ﬁ",
+        "-0042",
+        "+05.10",
+        "True",
+    ])
 }
 
 pub fn parquet() -> Vec<Vec<u8>> {

@@ -70,6 +70,9 @@ pub struct Report {
     pub seconds: f64,
     /// Seconds and bytes by phase, from connecting to the end of the conversation.
     pub phases: Vec<PhaseReport>,
+    /// Notations in the own key columns that often keep equal keys from matching. They do not depend on
+    /// what matched.
+    pub key_notes: Vec<String>,
     /// What did not go as it should but harmed no result.
     pub warnings: Vec<String>,
 }

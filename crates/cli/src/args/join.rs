@@ -131,10 +131,10 @@ pub struct TableArgs {
     #[arg(long, value_name = "COLUMN", required = true, help_heading = "Table")]
     pub key: Vec<String>,
     /// Normalise a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits,
-    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int. Both sides must name the same normalisers in
-    /// the same order, and the same PRECISION. COUNTRY, FORMAT and ZONE describe your own column, and
-    /// your partner's may differ; only with the precision `day` must both name the same ZONE.
-    /// docs/walkthrough.md explains each
+    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int, decimal, bool. Both sides must name the same
+    /// normalisers in the same order, and the same PRECISION. COUNTRY, FORMAT and ZONE describe your own
+    /// column, and your partner's may differ; only with the precision `day` must both name the same ZONE.
+    /// docs/keys.md explains each
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
     /// The format of the input, if neither name nor content shows it

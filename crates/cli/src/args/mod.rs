@@ -24,6 +24,8 @@ pub use service::{LogName, QueryArgs, ServeArgs};
 pub use task::items;
 pub use values::{Columns, JoinName, ProgressName, columns, delimiter};
 
+use values::columns;
+
 const ABOUT: &str = "Find the rows that two private tables share; by default all other keys stay private";
 
 const LONG_ABOUT: &str = "\
@@ -106,8 +108,8 @@ pub enum Command {
     Receipt(ReceiptArgs),
     /// Run a whole join on this machine: two tables, two processes, TLS
     Demo(DemoArgs),
-    /// Inspect the key columns of a table: nulls, duplicates, what normalisers would change. Sends
-    /// nothing
+    /// Inspect the key columns of a table: nulls, duplicates, what normalisers make of the keys. Or say
+    /// why two tables of yours do not match. Sends nothing
     Check(CheckArgs),
     /// Predict time, traffic, memory and price of a run for each protocol, and which one `auto`
     /// chooses. Sends nothing
@@ -237,18 +239,63 @@ pub struct DemoArgs {
     pub keep: Option<PathBuf>,
 }
 
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  Look at a key column:
+    vesica check customers.csv --key email --normalise email=email
+  Look at the columns that a run would take beside the key, too:
+    vesica check sales.csv --key customer --task sum --payload amount --scale amount=2
+  Compare two tables of yours (test data), and learn which normalisers make their keys match:
+    vesica check ours.csv theirs.parquet --key id --second-key customer
+
+The output shows keys of your own table. Do not pass it on; --show-keys 0 leaves values out.";
+
 /// `vesica check`.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Example:\n  vesica check customers.csv --key email --normalise email=email")]
+#[command(after_long_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
     /// The table: CSV, Parquet or Arrow; - for standard input
     pub file: String,
+    /// A second table of yours, for example test data of both sides: says how many keys the two have
+    /// in common, and which normalisers make more of them match
+    pub second: Option<String>,
     /// A key column. Repeat the flag for a key of several columns; their order counts
     #[arg(long, value_name = "COLUMN", required = true)]
     pub key: Vec<String>,
     /// Normalise a key column, as for receive and send
     #[arg(long, value_name = "COLUMN=NAME[,NAME]")]
     pub normalise: Vec<String>,
+    /// A key column of the second table [default: those of --key]
+    #[arg(long, value_name = "COLUMN", requires = "second")]
+    pub second_key: Vec<String>,
+    /// Normalise a key column of the second table [default: as the first, if --second-key is not given]
+    #[arg(long, value_name = "COLUMN=NAME[,NAME]", requires = "second")]
+    pub second_normalise: Vec<String>,
+    /// How many of the first keys to show, as your table has them and as they are compared; 0 shows no
+    /// value of your table
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    pub show_keys: usize,
+    /// Check the columns of --payload and --group-by as a run of this task would
+    #[arg(long, value_name = "TASK", default_value = "intersect")]
+    pub task: String,
+    /// On which side you would run
+    #[arg(long, value_enum, default_value = "send")]
+    pub side: SideName,
+    /// Columns that a run would take beside the key, as for receive and send
+    #[arg(long, value_name = "COLUMN[,COLUMN]", value_parser = columns)]
+    pub payload: Vec<Columns>,
+    /// What to do with rows of one key, as for receive and send
+    #[arg(long, value_name = "refuse|first|sum", default_value = "refuse", value_parser = ["refuse", "first", "sum"])]
+    pub payload_duplicates: String,
+    /// Digits behind the point of a column, as for receive and send
+    #[arg(long, value_name = "COLUMN=DIGITS")]
+    pub scale: Vec<String>,
+    /// The range of a column, as for receive and send
+    #[arg(long, value_name = "COLUMN=LEAST..MOST", allow_hyphen_values = true)]
+    pub clamp: Vec<String>,
+    /// The column of groups, as for receive
+    #[arg(long, value_name = "COLUMN")]
+    pub group_by: Option<String>,
     /// The format, if neither name nor content shows it
     #[arg(long, value_name = "csv|parquet|arrow|arrow-stream")]
     pub format: Option<String>,
@@ -258,6 +305,15 @@ pub struct CheckArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// A side of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SideName {
+    /// The receiver.
+    Receive,
+    /// The sender.
+    Send,
 }
 
 /// `vesica protocols`.

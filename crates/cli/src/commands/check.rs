@@ -2,26 +2,163 @@
 
 use std::fmt::Write;
 
+use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::profile::{self, ColumnProfile, Profile};
-use vesica::table::Input;
+use vesica::key::KeySpec;
+use vesica::party::Role;
+use vesica::profile::{self, ColumnProfile, Comparison, Examples, MeetingRows, Profile};
+use vesica::table::{Input, Join, KeyTable};
+use vesica::task::{self, Flags, Side};
 
-use crate::args::CheckArgs;
-use crate::commands::join::{input_options, key_spec};
+use crate::args::{CheckArgs, SideName};
+use crate::commands::join::{input_options, key_spec, names, usage};
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: CheckArgs) -> Outcome {
     let spec = key_spec(&args.key, &args.normalise)?;
-    let input = Input::open(&args.file, &input_options(args.format.as_deref(), args.delimiter.as_deref())?)?;
-    let profile = profile::check(&input, &spec)?;
-    if args.json {
-        let text = serde_json::to_string(&profile).map_err(|error| {
-            Failure::new(code::INTERNAL, format_args!("the profile cannot be written: {error}"), "please report this")
-        })?;
-        return print(&format!("{text}\n"));
+    if args.second.as_deref() == Some("-") && args.file == "-" {
+        return Err(usage("both tables are standard input", "name a file for one of them"));
     }
-    print(&describe(&profile))
+    let input = open(&args, &args.file)?;
+    let profile = profile::check(&input, &spec)?;
+    let examples = profile::examples(&input, &spec, args.show_keys)?;
+    let columns = columns(&args, &input, &spec)?;
+    let comparison = match &args.second {
+        Some(second) => {
+            let second_spec = second_spec(&args)?;
+            let second = open(&args, second)?;
+            Some(profile::compare([(&input, &spec), (&second, &second_spec)])?)
+        }
+        None => None,
+    };
+    if args.json {
+        return print(&format!("{}\n", as_json(&profile, &examples, columns.as_ref(), comparison.as_ref())?));
+    }
+    let mut text = describe(&profile);
+    describe_examples(&examples, &mut text);
+    if let Some(columns) = &columns {
+        text.push_str(&columns.describe());
+    }
+    for warning in &profile.warnings {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    if let Some(comparison) = &comparison {
+        describe_comparison(comparison, args.show_keys > 0, &mut text);
+    }
+    print(&text)
+}
+
+fn open(args: &CheckArgs, path: &str) -> Result<Input, Failure> {
+    Ok(Input::open(path, &input_options(args.format.as_deref(), args.delimiter.as_deref())?)?)
+}
+
+/// The key of the second table: that of the first, unless the flags say otherwise.
+fn second_spec(args: &CheckArgs) -> Result<KeySpec, Failure> {
+    let is_own = !args.second_key.is_empty();
+    let key = if is_own { &args.second_key } else { &args.key };
+    let normalise = if is_own || !args.second_normalise.is_empty() { &args.second_normalise } else { &args.normalise };
+    key_spec(key, normalise)
+}
+
+/// Columns that a run would take beside the key.
+struct CheckedColumns {
+    task: &'static str,
+    names: Vec<String>,
+    payload_bytes: usize,
+    clamped: Vec<(String, u64)>,
+    groups: Option<usize>,
+}
+
+/// Reads the columns that the flags name as a run would.
+///
+/// # Errors
+/// As of the run: for flags that the task does not take, and for values that do not fit.
+fn columns(args: &CheckArgs, input: &Input, spec: &KeySpec) -> Result<Option<CheckedColumns>, Failure> {
+    let task = task::find(&args.task)?;
+    let named = names(args.payload.clone());
+    if named.is_empty() && args.group_by.is_none() && args.scale.is_empty() && args.clamp.is_empty() {
+        return Ok(None);
+    }
+    let flags = Flags {
+        payload: named.clone(),
+        payload_duplicates: args.payload_duplicates.clone(),
+        scale: args.scale.clone(),
+        clamp: args.clamp.clone(),
+        partner_clamp: Vec::new(),
+        group_by: args.group_by.clone(),
+        reveal_if_at_least: 0,
+        max_groups: 1,
+        epsilon: None,
+        budget: None,
+        both_learn: false,
+        max_item_bytes: None,
+    };
+    let role = if args.side == SideName::Send { Role::Sender } else { Role::Receiver };
+    let settings = task.settings(role, &flags)?;
+    let output = (role == Role::Receiver || task.result_kind(role, &settings).is_some()).then_some(Join::Inner);
+    let job = task.configure(&Side { role, settings: &settings, output })?;
+    let KeyTable { payload, values, .. } = job.columns().read(input, spec, None)?;
+    let clamped = values.as_ref().map(|values| {
+        settings.values.columns.iter().map(|column| column.name.clone()).zip(values.clamped.iter().copied()).collect()
+    });
+    Ok(Some(CheckedColumns {
+        task: task.name(),
+        names: named,
+        payload_bytes: payload.map_or(0, |payload| payload.schema.width),
+        clamped: clamped.unwrap_or_default(),
+        groups: values.filter(|values| !values.categories.is_empty()).map(|values| values.categories.len()),
+    }))
+}
+
+impl CheckedColumns {
+    fn describe(&self) -> String {
+        let mut text = format!("\ntask {}: the columns are usable\n", self.task);
+        if !self.names.is_empty() {
+            let _ = writeln!(text, "  columns: {}", self.names.join(", "));
+        }
+        if self.payload_bytes > 0 {
+            let _ = writeln!(text, "  the payload of each key takes {} bytes", self.payload_bytes);
+        }
+        for (name, count) in self.clamped.iter().filter(|(_, count)| *count > 0) {
+            let _ = writeln!(text, "  {count} values of column {name} are outside of its range");
+        }
+        if let Some(groups) = self.groups {
+            let _ = writeln!(text, "  {groups} groups: the sender must allow them with --max-groups {groups}");
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let clamped: serde_json::Map<String, Value> =
+            self.clamped.iter().map(|(name, count)| (name.clone(), json!(count))).collect();
+        json!({
+            "task": self.task,
+            "names": self.names,
+            "payload_bytes": self.payload_bytes,
+            "clamped": clamped,
+            "groups": self.groups,
+        })
+    }
+}
+
+fn as_json(
+    profile: &Profile,
+    examples: &Examples,
+    columns: Option<&CheckedColumns>,
+    comparison: Option<&Comparison>,
+) -> Result<String, Failure> {
+    let failed = |error: serde_json::Error| {
+        Failure::new(code::INTERNAL, format_args!("the profile cannot be written: {error}"), "please report this")
+    };
+    let mut object = serde_json::to_value(profile).map_err(failed)?;
+    if let Value::Object(fields) = &mut object {
+        fields.insert("examples".into(), serde_json::to_value(examples).map_err(failed)?);
+        fields.insert("checked_columns".into(), columns.map_or(Value::Null, CheckedColumns::json));
+        fields.insert("comparison".into(), serde_json::to_value(comparison).map_err(failed)?);
+    }
+    serde_json::to_string(&object).map_err(failed)
 }
 
 fn describe(profile: &Profile) -> String {
@@ -45,9 +182,6 @@ fn describe(profile: &Profile) -> String {
     let _ = writeln!(text, "{} rows repeat an earlier key", keys.duplicate_rows);
     for column in &profile.columns {
         describe_column(column, &mut text);
-    }
-    for warning in &profile.warnings {
-        let _ = writeln!(text, "warning: {warning}");
     }
     text
 }
@@ -83,6 +217,80 @@ fn describe_column(column: &ColumnProfile, text: &mut String) {
             text,
             "  {} would change {} values and refuse {}",
             effect.normaliser, effect.changes, effect.refuses
+        );
+    }
+}
+
+fn describe_examples(examples: &Examples, text: &mut String) {
+    if !examples.keys.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nthe first keys of this table, as it has them and as they are compared; do not pass them on:"
+        );
+    }
+    for key in &examples.keys {
+        let components: Vec<String> = key
+            .components
+            .iter()
+            .map(|c| if c.value == c.key { c.key.clone() } else { format!("{} as {}", c.value, c.key) })
+            .collect();
+        let _ = writeln!(text, "  row {}: {}", key.row, components.join(", "));
+    }
+    for refused in examples.refused.iter().filter(|refused| refused.count > 0) {
+        let _ = writeln!(
+            text,
+            "\n{} values of column {} are refused by its normalisers; the first:",
+            refused.count, refused.column
+        );
+        for value in &refused.first {
+            let shown = if value.value.is_empty() { String::new() } else { format!(": {}", value.value) };
+            let _ = writeln!(text, "  row {}{shown}", value.row);
+        }
+    }
+}
+
+fn describe_comparison(comparison: &Comparison, shows_values: bool, text: &mut String) {
+    let Comparison { tables: [first, second], keys, common, columns, meeting, .. } = comparison;
+    let _ = writeln!(text, "\n{first} and {second}: {common} keys match, of {} and {}", keys[0], keys[1]);
+    if comparison.is_refused {
+        let _ = writeln!(text, "  the normalisers of the two tables differ: a run would be refused");
+    }
+    for column in columns {
+        let ([ours, theirs], [our_kind, their_kind]) = (&column.names, &column.kinds);
+        let _ = writeln!(
+            text,
+            "  column {ours} and {theirs}: {} values are common, of {} and {}",
+            column.common, column.values[0], column.values[1]
+        );
+        if our_kind != their_kind {
+            let _ = writeln!(text, "    the first has {our_kind}, the second {their_kind}");
+        }
+        if let Some(advice) = &column.advice {
+            let _ = writeln!(text, "    such columns meet under {advice}");
+        }
+    }
+    let Some(meeting) = meeting else {
+        if *common < keys[0].min(keys[1]) {
+            let _ = writeln!(text, "  no known pair of normalisers makes more keys match");
+        }
+        return;
+    };
+    let [ours, theirs] = &meeting.rows;
+    let _ = writeln!(
+        text,
+        "  {} keys match instead of {} (of the first {ours} and {theirs} rows) with",
+        meeting.common, meeting.common_before
+    );
+    for (table, flags) in [first, second].into_iter().zip(&meeting.normalise) {
+        let flags: Vec<String> = flags.iter().map(|flag| format!(" --normalise '{flag}'")).collect();
+        let _ = writeln!(text, "    {table}:{}", if flags.is_empty() { " no flag".to_owned() } else { flags.concat() });
+    }
+    for MeetingRows { rows: [ours, theirs], values, key } in meeting.examples.iter().filter(|_| shows_values) {
+        let [our_values, their_values] = [&values[0], &values[1]].map(|values| values.join(", "));
+        let _ = writeln!(
+            text,
+            "  row {ours} ({our_values}) and row {theirs} ({their_values}) both become {}",
+            key.join(", ")
         );
     }
 }

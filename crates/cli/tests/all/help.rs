@@ -151,7 +151,7 @@ fn the_machine_computes_correctly() {
 }
 
 #[test]
-fn check_counts_without_showing_values() {
+fn check_counts_and_shows_values_only_if_asked() {
     let folder = Folder::new();
     folder.write("ours.csv", "email\nAda@x.org\n\nAda@x.org\n\"\"\n bob@x.org\n");
     let checked = folder.run("check ours.csv --key email --json");
@@ -159,8 +159,75 @@ fn check_counts_without_showing_values() {
     let profile: Value = serde_json::from_str(&checked.stdout).expect("a JSON object");
     assert_eq!(profile["keys"]["distinct"], 2);
     assert_eq!(profile["keys"]["duplicate_rows"], 1);
-    let text = folder.run("check ours.csv --key email");
+    assert_eq!(profile["examples"]["keys"].as_array().map(Vec::len), Some(2));
+    let text = folder.run("check ours.csv --key email --show-keys 0");
     assert!(text.stdout.contains("2 distinct keys") && !text.stdout.contains("Ada"), "{}", text.stdout);
+    let text = folder.run("check ours.csv --key email --normalise email=email");
+    assert!(text.stdout.contains("  row 1: \"Ada@x.org\" as \"ada@x.org\"\n"), "{}", text.stdout);
+    let text = folder.run("check ours.csv --key email --normalise email=int");
+    assert!(
+        text.stdout.contains("3 values of column email are refused by its normalisers; the first:\n  row 1: \"Ada")
+    );
+    let text = folder.run("check ours.csv --key email --normalise email=int --show-keys 0");
+    assert!(text.stdout.contains("the first:\n  row 1\n  row 3\n  row 5\n"), "{}", text.stdout);
+}
+
+/// The columns beside the key are read as the run would read them.
+#[test]
+fn check_reads_the_other_columns_of_a_run() {
+    let folder = Folder::new();
+    folder.write("sales.csv", "id,amount,region\n1,1.25,north\n2,-9,south\n3,700,north\n");
+    folder.write("bad.csv", "id,amount\n1,1.25\n2,1.255\n");
+    let good = "check sales.csv --key id --task sum --payload amount --scale amount=2 --clamp amount=0..500";
+    let checked = folder.run(good);
+    checked.expect(0, &[]);
+    let texts = ["task sum: the columns are usable", "2 values of column amount are outside of its range"];
+    assert!(texts.iter().all(|text| checked.stdout.contains(text)), "{}", checked.stdout);
+    let json: Value = serde_json::from_str(&folder.run(&format!("{good} --json")).stdout).expect("a JSON object");
+    assert_eq!(json["checked_columns"]["clamped"]["amount"], 2);
+    folder
+        .run("check bad.csv --key id --task sum --payload amount --scale amount=2")
+        .expect(3, &["row 2 of bad.csv", "`amount`", "more than the 2 digits"]);
+    folder
+        .run("check sales.csv --key id --scale amount=2")
+        .expect(2, &["--scale and --clamp are for tasks that compute"]);
+    folder.run("check sales.csv --key id --payload nothing").expect(3, &["nothing"]);
+    let groups = folder.run("check sales.csv --key id --side receive --task cardinality --group-by region");
+    assert!(groups.stdout.contains("2 groups: the sender must allow them with --max-groups 2"), "{}", groups.stdout);
+    let rows = folder.run("check sales.csv --key id --payload region,amount");
+    assert!(rows.stdout.contains("columns: region, amount\n  the payload of each key takes"), "{}", rows.stdout);
+}
+
+#[test]
+fn check_says_how_two_tables_meet() {
+    let folder = Folder::new();
+    folder.write("ours.csv", "id,at\n5.0,2013-01-01 10:00:00\n6.0,2013-01-02 10:00:00\n,\n");
+    folder.write("theirs.csv", "nr,time\n5,2013-01-01T10:00:00\n6,2013-01-02T10:00:00\n");
+    let arguments = "check ours.csv theirs.csv --key id --key at --second-key nr --second-key time";
+    let checked = folder.run(arguments);
+    checked.expect(0, &[]);
+    for text in [
+        "ours.csv and theirs.csv: 0 keys match, of 2 and 2",
+        "such columns meet under int, which reads 5.0 as 5",
+        "2 keys match instead of 0 (of the first 3 and 2 rows) with",
+        "ours.csv: --normalise 'id=int' --normalise 'at=timestamp:utc'",
+        "theirs.csv: --normalise 'nr=int' --normalise 'time=timestamp:utc'",
+        "row 1 (\"5.0\", \"2013-01-01 10:00:00\") and row 1 (\"5\", \"2013-01-01T10:00:00\") both become",
+    ] {
+        assert!(checked.stdout.contains(text), "{text:?} is missing in {}", checked.stdout);
+    }
+    // What it names works.
+    let flags = "--normalise id=int --normalise at=timestamp:utc \
+                 --second-normalise nr=int --second-normalise time=timestamp:utc";
+    let checked = folder.run(&format!("{arguments} {flags}"));
+    assert!(checked.stdout.contains(": 2 keys match, of 2 and 2"), "{}", checked.stdout);
+    assert!(!folder.run(&format!("{arguments} --show-keys 0")).stdout.contains("5.0\""));
+    let json: Value = serde_json::from_str(&folder.run(&format!("{arguments} --json")).stdout).expect("a JSON object");
+    assert_eq!(json["comparison"]["meeting"]["common"], 2);
+    folder
+        .run("check ours.csv theirs.csv --key id --key at --second-key nr")
+        .expect(3, &["2 columns in the first table"]);
+    folder.run("check - - --key id").expect(2, &["both tables are standard input"]);
 }
 
 /// The fields that the design lists, each there and of its kind.

@@ -125,11 +125,18 @@ impl Default for KindCounts {
 }
 
 impl KindCounts {
-    /// Counts a value.
-    pub fn count(&mut self, value: &[u8]) {
-        if let Some(count) = self.0.get_mut(place(value)) {
+    /// Counts a value, and gives the form in which it is written.
+    pub fn count(&mut self, value: &[u8]) -> Form {
+        let place = place(value);
+        if let Some(count) = self.0.get_mut(place) {
             *count += 1;
         }
+        form_at(place)
+    }
+
+    /// How many values were counted.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
     }
 
     /// Takes over the counts of further values.
@@ -144,9 +151,22 @@ impl KindCounts {
         self.0.get(plain(form)).copied().unwrap_or_default()
     }
 
+    /// Dates and times by the kinds of their forms, the most frequent first; none that does not occur.
+    pub(crate) fn dated(&self) -> Vec<(Kind, u64)> {
+        let (_, times) = self.0.split_at(PLAIN.len());
+        let dates = (Kind { form: Form::Date, precision: None }, self.of(Form::Date));
+        let times = TIMES.iter().zip(times.chunks(Precision::ALL.len())).map(|(&form, counts)| {
+            let precision = most_frequent(counts);
+            (Kind { form, precision }, counts.iter().sum())
+        });
+        let mut found: Vec<(Kind, u64)> = std::iter::once(dates).chain(times).filter(|&(_, count)| count > 0).collect();
+        found.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        found
+    }
+
     /// The kind of what was counted.
     pub fn kind(&self) -> Kind {
-        let all: u64 = self.0.iter().sum();
+        let all = self.total();
         let (plain, times) = self.0.split_at(PLAIN.len());
         let most = |count: u64| count > 0 && count * 10 >= all * 9;
         if let Some((&form, _)) = PLAIN.iter().zip(plain).find(|&(_, &count)| most(count)) {
@@ -154,12 +174,7 @@ impl KindCounts {
         }
         for (&form, counts) in TIMES.iter().zip(times.chunks(Precision::ALL.len())) {
             if most(counts.iter().sum()) {
-                let precision = Precision::ALL
-                    .into_iter()
-                    .zip(counts)
-                    .max_by_key(|&(_, count)| count)
-                    .map(|(precision, _)| precision);
-                return Kind { form, precision };
+                return Kind { form, precision: most_frequent(counts) };
             }
         }
         Kind { form: Form::Text, precision: None }
@@ -170,6 +185,18 @@ impl Serialize for KindCounts {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.kind().serialize(serializer)
     }
+}
+
+/// The precision with the largest of these counts, one for each.
+fn most_frequent(counts: &[u64]) -> Option<Precision> {
+    Precision::ALL.into_iter().zip(counts).max_by_key(|&(_, count)| count).map(|(precision, _)| precision)
+}
+
+/// The form that is counted at a place.
+fn form_at(place: usize) -> Form {
+    let time = place.checked_sub(PLAIN.len()).map(|time| time / Precision::ALL.len());
+    let form = time.map_or_else(|| PLAIN.get(place), |time| TIMES.get(time));
+    form.copied().unwrap_or(Form::Text)
 }
 
 /// Where values of a form without a precision are counted.

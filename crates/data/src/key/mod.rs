@@ -15,6 +15,8 @@
 pub(crate) mod date;
 mod digest;
 mod kind;
+mod looks;
+mod mend;
 mod normalise;
 mod phone;
 mod spec;
@@ -23,11 +25,14 @@ mod timestamp;
 pub use date::DateFormat;
 pub use digest::{DIGEST_VERSION, Digest, Digests, KeyFrame, digest};
 pub use kind::{Form, Kind, KindCounts};
+pub use looks::{Looks, Pitfall};
+pub use mend::{Mend, mend};
 pub use normalise::{Normaliser, Unmatchable};
 pub use phone::{Bare, Phone};
 pub use spec::{KeyColumn, KeySpec, SpecError};
 pub use timestamp::{Precision, Timestamp};
 
 pub(crate) use digest::KeyBatch;
+pub(crate) use looks::pitfalls;
 pub(crate) use normalise::Chain;
 pub(crate) use phone::Reading;

@@ -8,7 +8,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::key::date::{self, DateFormat};
 use crate::key::phone::{self, Phone, Reading};
-use crate::key::{SpecError, Timestamp};
+use crate::key::{Form, Precision, SpecError, Timestamp};
 
 /// The value is not of the kind that the normaliser reads (no telephone number, no date). Says
 /// nothing of the value.
@@ -43,6 +43,12 @@ pub enum Normaliser {
     /// `int@2`: an optional sign and decimal digits to the shortest decimal: `042`, `+42`, `42` and
     /// `42.0` are one key. `42.5` is unmatchable.
     Int,
+    /// `decimal@1`: an optional sign and decimal digits with or without a point, to the shortest
+    /// decimal: `5.10`, `+5.1` and `05.1` are `5.1`; `5.0` and `5` are `5`. Exponents are unmatchable.
+    Decimal,
+    /// `bool@1`: `true`, `t`, `yes`, `y`, `on`, `1` to `true`, and `false`, `f`, `no`, `n`, `off`, `0` to
+    /// `false`, in any case. The rest is unmatchable.
+    Bool,
 }
 
 impl Normaliser {
@@ -56,6 +62,8 @@ impl Normaliser {
             ("email", None) => Ok(Self::Email),
             ("digits", None) => Ok(Self::Digits),
             ("int", None) => Ok(Self::Int),
+            ("decimal", None) => Ok(Self::Decimal),
+            ("bool", None) => Ok(Self::Bool),
             ("date", None) => Ok(Self::Date(None)),
             ("date", Some(format)) => Ok(Self::Date(Some(DateFormat::parse(format)?))),
             ("e164", country) => Phone::parse(country.unwrap_or_default()).map(Self::E164),
@@ -76,7 +84,45 @@ impl Normaliser {
             Self::Date(_) => "date@1",
             Self::Timestamp(timestamp) => return Cow::Owned(timestamp.agreed_name()),
             Self::Int => "int@2",
+            Self::Decimal => "decimal@1",
+            Self::Bool => "bool@1",
         })
+    }
+
+    /// The form of every value that the normaliser gives; `None` where it follows the value that was
+    /// given. A `decimal` may give integers.
+    pub fn gives(&self) -> Option<Form> {
+        match self {
+            Self::Trim | Self::Lower | Self::Nfc | Self::Digits | Self::Decimal => None,
+            Self::Email | Self::E164(_) => Some(Form::Text),
+            Self::Date(_) => Some(Form::Date),
+            Self::Timestamp(timestamp) if timestamp.precision() == Precision::Day => Some(Form::Date),
+            Self::Timestamp(_) => Some(Form::ZonedTimestamp),
+            Self::Int => Some(Form::Integer),
+            Self::Bool => Some(Form::Boolean),
+        }
+    }
+
+    /// One of each normaliser, with arguments where it takes some.
+    pub fn examples() -> Vec<Self> {
+        let names = [
+            "trim",
+            "lower",
+            "nfc",
+            "email",
+            "e164:DE",
+            "digits",
+            "int",
+            "decimal",
+            "bool",
+            "date",
+            "date:%d.%m.%Y",
+            "timestamp:utc",
+            "timestamp:+02:00",
+            "timestamp:utc:ms",
+            "timestamp:+02:00:day",
+        ];
+        names.into_iter().filter_map(|name| Self::parse(name).ok()).collect()
     }
 
     /// Appends the normal form of `value` to `out`, which the caller cleared.
@@ -102,6 +148,8 @@ impl Normaliser {
             Self::Date(Some(format)) => format.read(value)?.write(out),
             Self::Timestamp(timestamp) => timestamp.read(value, out)?,
             Self::Int => int(value, out)?,
+            Self::Decimal => decimal(value, out)?,
+            Self::Bool => out.push_str(if truth(value)? { "true" } else { "false" }),
         }
         Ok(Reading::Only)
     }
@@ -184,6 +232,44 @@ fn int(value: &str, out: &mut String) -> Result<(), Unmatchable> {
         }
     }
     Ok(())
+}
+
+fn decimal(value: &str, out: &mut String) -> Result<(), Unmatchable> {
+    let (minus, digits) = match value.as_bytes().first() {
+        Some(b'-') => ("-", &value[1..]),
+        Some(b'+') => ("", &value[1..]),
+        _ => ("", value),
+    };
+    let (whole, fraction) = match digits.split_once('.') {
+        Some((_, "")) => return Err(Unmatchable),
+        Some(parts) => parts,
+        None if digits.is_empty() => return Err(Unmatchable),
+        None => (digits, ""),
+    };
+    if !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+        return Err(Unmatchable);
+    }
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
+    if !(whole.is_empty() && fraction.is_empty()) {
+        out.push_str(minus);
+    }
+    out.push_str(if whole.is_empty() { "0" } else { whole });
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    Ok(())
+}
+
+fn truth(value: &str) -> Result<bool, Unmatchable> {
+    let is = |words: [&str; 6]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
+    if is(["true", "t", "yes", "y", "on", "1"]) {
+        Ok(true)
+    } else if is(["false", "f", "no", "n", "off", "0"]) {
+        Ok(false)
+    } else {
+        Err(Unmatchable)
+    }
 }
 
 /// A column's normalisers with the buffers they need, so that no row allocates.

@@ -1,5 +1,6 @@
 //! Which columns form the key and what is done to their values.
 
+use crate::key::Form;
 use crate::key::normalise::Normaliser;
 
 /// One column of the key with the normalisers that its values pass, in order.
@@ -9,6 +10,27 @@ pub struct KeyColumn {
     pub name: String,
     /// Applied first to last.
     pub normalisers: Vec<Normaliser>,
+}
+
+impl KeyColumn {
+    /// `COLUMN=NAME[,NAME...]` as `--normalise` takes it, with one more normaliser at the end. It
+    /// stands instead of the last one if that is of the same name.
+    pub fn flag_with(&self, normaliser: &str) -> String {
+        let name = |text: &str| text.split(':').next().unwrap_or_default().to_owned();
+        let mut chain: Vec<String> = self.normalisers.iter().map(Normaliser::to_string).collect();
+        if chain.last().is_some_and(|last| name(last) == name(normaliser)) {
+            chain.pop();
+        }
+        chain.push(normaliser.to_owned());
+        format!("{}={}", self.name, chain.join(","))
+    }
+
+    /// The form that the normalisers give to every value, where they do: that of the last one that
+    /// does not leave it as it was.
+    pub fn gives(&self) -> Option<Form> {
+        let keeps = |normaliser: &&Normaliser| matches!(normaliser, Normaliser::Trim | Normaliser::Nfc);
+        self.normalisers.iter().rev().find(|normaliser| !keeps(normaliser))?.gives()
+    }
 }
 
 /// The key: its columns in the order that both parties use.
@@ -35,7 +57,7 @@ pub enum SpecError {
     /// A normaliser that does not exist.
     #[error(
         "there is no normaliser `{0}`; known are trim, lower, nfc, email, e164:COUNTRY, digits, date[:FORMAT], \
-         timestamp:ZONE[:PRECISION], int"
+         timestamp:ZONE[:PRECISION], int, decimal, bool"
     )]
     UnknownNormaliser(String),
     /// A country that `e164` does not know.
@@ -100,6 +122,11 @@ impl KeySpec {
     /// The columns in key order; never empty.
     pub fn columns(&self) -> &[KeyColumn] {
         &self.columns
+    }
+
+    /// The form that the normalisers of each column give to every value, where they do, in key order.
+    pub fn gives(&self) -> Vec<Option<Form>> {
+        self.columns.iter().map(KeyColumn::gives).collect()
     }
 
     /// What both parties must agree on, one line a column: the versioned normalisers, or `as it

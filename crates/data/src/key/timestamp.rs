@@ -89,6 +89,11 @@ impl Timestamp {
         Ok(Self { offset, precision })
     }
 
+    /// How finely it gives times.
+    pub(crate) fn precision(&self) -> Precision {
+        self.precision
+    }
+
     /// Name, version and precision; the zone only where it decides what a day is.
     pub(crate) fn agreed_name(&self) -> String {
         match self.precision {

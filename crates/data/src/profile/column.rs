@@ -1,6 +1,6 @@
 //! What the values of one column look like.
 
-use crate::key::{Form, KeyColumn, KindCounts, Normaliser, Precision};
+use crate::key::{KeyColumn, KindCounts, Looks, Normaliser, Pitfall, pitfalls};
 use crate::table::ColumnStats;
 
 /// Counts over the values of one key column that are neither null nor empty, before any normaliser.
@@ -40,6 +40,8 @@ pub struct ColumnProfile {
     pub not_text: u64,
     /// How the values are written.
     pub written: KindCounts,
+    /// Details of their notation.
+    pub looks: Looks,
     /// What each normaliser would do alone.
     pub normalisers: Vec<NormaliserEffect>,
 }
@@ -73,6 +75,8 @@ impl Inspector {
             Normaliser::Digits,
             Normaliser::Date(None),
             Normaliser::Int,
+            Normaliser::Decimal,
+            Normaliser::Bool,
         ];
         for declared in &column.normalisers {
             if !normalisers.contains(declared) {
@@ -100,7 +104,8 @@ impl Inspector {
         p.values += 1;
         p.shortest = p.shortest.min(value.len());
         p.longest = p.longest.max(value.len());
-        p.written.count(value);
+        let form = p.written.count(value);
+        p.looks.count(form, value);
         let Ok(text) = std::str::from_utf8(value) else {
             p.not_text += 1;
             return;
@@ -202,44 +207,8 @@ impl ColumnProfile {
                  --normalise {name}=int"
             ));
         }
-        let written = self.written.kind();
-        let consider = |normaliser: &str| format!("consider --normalise {name}={normaliser} on both sides");
-        match (written.form, written.precision) {
-            (Form::Decimal, _) => {
-                let whole = self.normalisers.iter().any(|effect| effect.normaliser == "int" && effect.refuses == 0);
-                let mend = if whole {
-                    consider("int")
-                } else {
-                    "write them as integers of a smaller unit in both tables".to_owned()
-                };
-                warn(format!("the values are {written}, which never match integers (5): {mend}"));
-            }
-            (form, Some(Precision::Day)) if form.is_timestamp() => {
-                warn(format!(
-                    "the values are {written}: they never match dates: {}",
-                    consider(if form.is_zoned() { "timestamp:utc:day" } else { "date" })
-                ));
-            }
-            (form, _) if form.is_zoned() => warn(format!(
-                "the values are {written}: they match only where the partner writes the same zone and notation: {}",
-                consider("timestamp:utc")
-            )),
-            (Form::Integer | Form::Text, _)
-                if self.written.of(Form::Integer) > 0 && self.written.of(Form::Decimal) > 0 =>
-            {
-                let count = self.written.of(Form::Decimal);
-                warn(format!(
-                    "{count} values among integers have a decimal point (5.0) and never match them: {}",
-                    consider("int")
-                ));
-            }
-            (Form::SpacedTimestamp | Form::LongTimestamp, _) => {
-                warn(format!(
-                    "the values are {written}, which do not match those of Parquet and Arrow: {}",
-                    consider("timestamp:utc")
-                ));
-            }
-            _ => {}
+        for Pitfall { what, normaliser, .. } in pitfalls(&self.written, &self.looks) {
+            warn(format!("{what}: consider --normalise {name}={normaliser} on both sides"));
         }
         let nfc = self.normalisers.iter().find(|effect| effect.normaliser == "nfc").map_or(0, |effect| effect.changes);
         if nfc > 0 {

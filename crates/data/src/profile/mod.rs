@@ -1,10 +1,15 @@
-//! `check`: what a table's key columns hold, told in counts and never in values.
+//! `check`: what a table's key columns hold. A [`Profile`] tells it in counts and never in values;
+//! [`Examples`] and a [`Comparison`] hold values, for the user whose tables these are.
 
 mod cells;
 mod column;
+mod compare;
+mod examples;
 mod show;
 
 pub use column::{ColumnProfile, NormaliserEffect};
+pub use compare::{ComparedColumn, Comparison, Meeting, MeetingRows, compare};
+pub use examples::{Component, ExampleKey, Examples, RefusedValue, RefusedValues, examples};
 
 use crate::key::KeySpec;
 use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, TableError, collect_keys};
@@ -76,6 +81,16 @@ pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
     let columns: Vec<ColumnProfile> = columns.into_iter().map(column::Inspector::finish).collect();
     for (column, declared) in columns.iter().zip(spec.columns()) {
         column.warn(!declared.normalisers.is_empty(), &mut warnings);
+    }
+    for (declared, stats) in spec.columns().iter().zip(&table.stats.columns) {
+        if declared.normalisers.is_empty() {
+            continue;
+        }
+        let pitfalls = stats.pitfalls().into_iter().filter(|pitfall| !pitfall.only_beside_other_kinds);
+        warnings.extend(pitfalls.map(|pitfall| {
+            let (name, flag) = (&declared.name, declared.flag_with(pitfall.normaliser));
+            format!("`{name}`: after normalising, {}: consider --normalise {flag} on both sides", pitfall.what)
+        }));
     }
     warnings.extend(
         spec.columns().iter().zip(&table.stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column)),

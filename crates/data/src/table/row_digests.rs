@@ -81,7 +81,7 @@ impl<'a> RowDigests<'a> {
             }
             Ok(value) => {
                 let stats = &mut self.stats.columns[index];
-                stats.written.count(value.as_bytes());
+                stats.count(value.as_bytes());
                 if !self.frame.push(value.as_bytes()) {
                     return Err(self.out_of_range(index));
                 }
@@ -117,7 +117,7 @@ impl<'a> RowDigests<'a> {
             return self.text(index, "");
         }
         if self.chains[index].is_empty() {
-            self.stats.columns[index].written.count(value);
+            self.stats.columns[index].count(value);
             if !self.frame.push(value) {
                 return Err(self.out_of_range(index));
             }

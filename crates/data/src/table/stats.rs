@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use crate::key::{KeyColumn, KeySpec, Kind, KindCounts, Normaliser};
+use crate::key::{KeyColumn, KeySpec, Kind, KindCounts, Looks, Normaliser, Pitfall, pitfalls};
 
 /// Counts over the rows of one table. Never a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -42,6 +42,8 @@ pub struct ColumnStats {
     pub bare_international: u64,
     /// How the values are written after normalising.
     pub written: KindCounts,
+    /// Details of their notation, after normalising.
+    pub looks: Looks,
 }
 
 impl KeyStats {
@@ -52,6 +54,39 @@ impl KeyStats {
 }
 
 impl ColumnStats {
+    /// Counts how a value is written.
+    #[inline]
+    pub(crate) fn count(&mut self, value: &[u8]) {
+        let form = self.written.count(value);
+        self.looks.count(form, value);
+    }
+
+    /// Notations that often keep equal things from matching, after normalising.
+    pub fn pitfalls(&self) -> Vec<Pitfall> {
+        let mut found = pitfalls(&self.written, &self.looks);
+        let Looks { outer_space, with_upper_case, only_lower_case, leading_zero, .. } = self.looks;
+        let mut find = |what: String, normaliser| {
+            found.push(Pitfall { what, normaliser, only_beside_other_kinds: false });
+        };
+        if outer_space > 0 {
+            find(format!("{outer_space} values have white space at an end"), "trim");
+        }
+        match (with_upper_case, only_lower_case) {
+            (0, _) => {}
+            (upper, 0) => {
+                find(format!("{upper} values have upper-case letters: `Ada` and `ada` are two keys"), "lower")
+            }
+            (upper, lower) => {
+                find(format!("{upper} values have upper-case letters and {lower} have not"), "lower");
+            }
+        }
+        if leading_zero > 0 {
+            let what = "values are numbers with leading zeros, which differ from the same numbers without";
+            find(format!("{leading_zero} {what}"), "int");
+        }
+        found
+    }
+
     /// What is to be said of telephone numbers that `column` might mean in two ways, if their user
     /// did not say which.
     pub fn bare_numbers(&self, column: &KeyColumn) -> Option<String> {
@@ -91,6 +126,7 @@ impl KeyStats {
             column.bare_national += take(&mut more.bare_national);
             column.bare_international += take(&mut more.bare_international);
             column.written.add(&take(&mut more.written));
+            column.looks.add(&take(&mut more.looks));
         }
     }
 }

@@ -3,6 +3,7 @@
 mod columnar_tables;
 mod csv_errors;
 mod csv_tables;
+mod key_page;
 mod keys;
 mod normalisers;
 mod outputs;

@@ -1,7 +1,7 @@
 //! `check`.
 
 use vesica_data::key::KeySpec;
-use vesica_data::profile::{Profile, check};
+use vesica_data::profile::{Comparison, Profile, check, compare, examples};
 
 use super::{Folder, key, open};
 
@@ -52,7 +52,11 @@ fn what_columns_look_like() {
     assert!(hints("x", "N/A\nnull\na").contains("2 values look like a word for null"));
     assert!(hints("id", "5.0\n6.0").contains("never match integers (5): consider --normalise id=int"));
     assert!(hints("id", "5.0\n6\n7").contains("1 values among integers have a decimal point (5.0)"));
-    assert!(hints("id", "5.25\n6.0").contains("integers of a smaller unit"));
+    assert!(
+        hints("id", "5.25\n6.0").contains(
+            "5.10 and 5.1 are two keys, and 5.0 never matches an integer (5): consider --normalise id=decimal"
+        )
+    );
     assert!(
         hints("t", "2013-01-01 00:00:00\n2013-01-02 00:00:00")
             .contains("never match dates: consider --normalise t=date")
@@ -90,4 +94,120 @@ fn a_table_without_usable_keys_is_reported() {
     let profile = profile("k,l\n,1\n,2\n", &key(&["k"]));
     assert_eq!(profile.keys.distinct, 0);
     assert!(profile.warnings.iter().any(|warning| warning.contains("no row has a usable key")));
+}
+
+#[test]
+fn the_first_keys_and_the_refused_values_are_shown_with_their_rows() {
+    let spec = KeySpec::parse(&["id", "n"], &["n=int"]).unwrap();
+    let mut text = String::from("id,n\nb,05\na,x0\n,7\nb,5.0\na,6\nc,\n");
+    for row in 1..=12 {
+        text.push_str(&format!("d,x{row}\n"));
+    }
+    let folder = Folder::new();
+    let input = open(&folder.write("in.csv", text)).unwrap();
+    let shown = examples(&input, &spec, 5).unwrap();
+    let keys: Vec<(u64, Vec<(&str, &str)>)> = shown
+        .keys
+        .iter()
+        .map(|key| (key.row, key.components.iter().map(|c| (c.value.as_str(), c.key.as_str())).collect()))
+        .collect();
+    // The fourth row repeats the key of the first; those without an id or a number have none.
+    assert_eq!(
+        keys,
+        [(1, vec![("\"b\"", "\"b\""), ("\"05\"", "\"5\"")]), (5, vec![("\"a\"", "\"a\""), ("\"6\"", "\"6\"")]),]
+    );
+    let refused = &shown.refused[1];
+    assert_eq!((shown.refused[0].count, refused.count, refused.first.len()), (0, 13, 10));
+    assert_eq!((refused.first[0].row, refused.first[0].value.as_str(), refused.first[9].row), (2, "\"x0\"", 15));
+    assert_eq!(examples(&input, &spec, 1).unwrap().keys.len(), 1);
+    let hidden = examples(&input, &spec, 0).unwrap();
+    assert!(hidden.keys.is_empty() && hidden.refused[1].first.iter().all(|value| value.value.is_empty()));
+}
+
+#[test]
+fn shown_values_cannot_steer_a_terminal() {
+    let folder = Folder::new();
+    let long = "y".repeat(500);
+    let input = open(&folder.write("in.csv", format!("k\n\u{1b}[2J\n{long}\n"))).unwrap();
+    let shown = examples(&input, &key(&["k"]), 5).unwrap();
+    assert_eq!(shown.keys[0].components[0].value, "\"\\u{1b}[2J\"");
+    assert!(shown.keys[1].components[0].value.len() < 100);
+}
+
+fn compared(first: &str, second: &str, specs: [&KeySpec; 2]) -> Comparison {
+    let folder = Folder::new();
+    let [first, second] = [("first.csv", first), ("second.csv", second)]
+        .map(|(name, text)| open(&folder.write(name, format!("k,l\n{text}\n"))).unwrap());
+    compare([(&first, specs[0]), (&second, specs[1])]).unwrap()
+}
+
+#[test]
+fn two_tables_are_told_which_normalisers_make_their_keys_match() {
+    let spec = key(&["k"]);
+    for (ours, theirs, flags) in [
+        (["5.0", "6.0", "7.0"], ["5", "6", "7"], ["int", "int"]),
+        (["005", "006", "007"], ["5", "6", "7"], ["int", "int"]),
+        (["5.10", "6.25", "7.0"], ["5.1", "6.250", "7"], ["decimal", "decimal"]),
+        (["Ada", "Bob", "Eve"], ["ada", "bob", "eve"], ["lower", "lower"]),
+        (["Ada ", "Bob ", "Eve "], ["ada", "bob", "eve"], ["trim,lower", "trim,lower"]),
+        (["e\u{301}a", "e\u{301}b", "x"], ["\u{e9}a", "\u{e9}b", "y"], ["nfc", "nfc"]),
+        (
+            ["2013-01-01 10:00:00", "2013-01-02 11:00:00", "x"],
+            ["2013-01-01T10:00:00", "2013-01-02T11:00:00", "y"],
+            ["timestamp:utc", "timestamp:utc"],
+        ),
+        (
+            ["2013-01-01 12:30:00", "2013-01-02 13:10:07", "x"],
+            ["2013-01-01T10:30:00Z", "2013-01-02T11:10:07Z", "y"],
+            ["timestamp:+02:00", "timestamp:utc"],
+        ),
+        (
+            ["2013-01-01", "2013-01-02", "2013-01-03"],
+            ["2013-01-01 00:00:00", "2013-01-02 00:00:00", "x"],
+            ["timestamp:utc", "timestamp:utc"],
+        ),
+        (["31.01.2013", "28.02.2013", "x"], ["2013-01-31", "2013-02-28", "y"], ["date:%d.%m.%Y", "date"]),
+        (["31.01.2013", "28.02.2013", "x"], ["1/31/2013", "2/28/2013", "y"], ["date:%d.%m.%Y", "date:%m/%d/%Y"]),
+        (["DE-007", "FR-018", "IT-029"], ["007 DE", "018 FR", "029 IT"], ["digits", "digits"]),
+    ] {
+        let found = compared(&ours.join(",\n"), &theirs.join(",\n"), [&spec, &spec]);
+        let meeting = found.meeting.unwrap_or_else(|| panic!("nothing makes {ours:?} and {theirs:?} meet"));
+        assert!(meeting.common > found.common && meeting.common_before == found.common, "{meeting:?}");
+        assert_eq!(meeting.normalise.map(|flags| flags.concat()), flags.map(|flag| format!("k={flag}")), "{ours:?}");
+        let example = &meeting.examples[0];
+        assert_eq!(example.values[0], [format!("\"{}\"", ours[(example.rows[0] - 1) as usize])]);
+    }
+}
+
+#[test]
+fn tables_that_share_nothing_are_not_told_that_they_do() {
+    let spec = key(&["k"]);
+    for (ours, theirs) in [
+        (["ada1", "bob2", "eve3"], ["max2", "tom3", "zoe1"]),
+        (["2013-01-01 10:00:00", "2013-01-01 11:00:00", "2013-01-01 12:00:00"], ["2013-01-01 17:17:17", "x", "y"]),
+    ] {
+        let found = compared(&ours.join(",\n"), &theirs.join(",\n"), [&spec, &spec]);
+        assert_eq!(found.common, 0);
+        assert_eq!(found.meeting, None);
+    }
+    let same = compared("a,1\nb,2", "a,1\nb,2", [&spec, &spec]);
+    assert_eq!((same.common, same.meeting), (2, None));
+}
+
+/// Only the column that keeps the rows apart gets a flag; a wrong number of columns is an error.
+#[test]
+fn each_column_of_a_key_is_mended_by_itself() {
+    let (both, swapped) = (key(&["k", "l"]), key(&["l", "k"]));
+    let found = compared("1,5.0\n2,6.0\n3,9.0", "1,5\n2,6\n4,7", [&both, &both]);
+    assert_eq!((found.common, found.columns[0].common, found.columns[1].common), (0, 2, 0));
+    let meeting = found.meeting.unwrap();
+    assert_eq!((meeting.normalise, meeting.common), ([vec!["l=int".to_owned()], vec!["l=int".to_owned()]], 2));
+    let found = compared("1,a\n2,b", "a,1\nb,2", [&both, &swapped]);
+    assert_eq!((found.common, found.is_refused), (2, false));
+    let declared = KeySpec::parse(&["k"], &["k=int"]).unwrap();
+    assert!(compared("1,a", "1,b", [&key(&["k"]), &declared]).is_refused);
+    let folder = Folder::new();
+    let input = open(&folder.write("in.csv", "k,l\n1,2\n")).unwrap();
+    let wrong = compare([(&input, &both), (&input, &key(&["k"]))]).unwrap_err().to_string();
+    assert!(wrong.contains("2 columns in the first table and 1 in the second"), "{wrong}");
 }

@@ -1,6 +1,6 @@
 //! What a side is told where the two sides write a key column in different kinds.
 
-use crate::key::{Form, KeySpec, Kind};
+use crate::key::{KeySpec, Kind, Mend, mend};
 
 /// A warning for each key column whose kinds differ, with what makes them meet. It follows from the
 /// kinds alone: neither side learns from it whether anything matched.
@@ -10,10 +10,10 @@ pub(crate) fn warnings(spec: &KeySpec, ours: &[Kind], theirs: &[Kind]) -> Vec<St
     let told = differing.map(|(place, ((column, ours), theirs))| {
         let mend = match mend(*ours, *theirs) {
             Mend::Both(normaliser, remark) => {
-                let name = &column.name;
+                let (flag, whose) = (column.flag_with(&normaliser), whose_clock(*ours, *theirs));
                 format!(
-                    "start both sides again with --normalise {name}={normaliser} (your partner with its own column's \
-                     name){remark}"
+                    "start both sides again with --normalise {flag} (your partner with its own column's \
+                     name){remark}{whose}"
                 )
             }
             Mend::Nothing => {
@@ -30,65 +30,14 @@ pub(crate) fn warnings(spec: &KeySpec, ours: &[Kind], theirs: &[Kind]) -> Vec<St
     told.collect()
 }
 
-/// What makes two kinds meet.
-#[derive(Debug, PartialEq, Eq)]
-enum Mend {
-    /// A normaliser on both sides, and what is to be known of it.
-    Both(String, &'static str),
-    Nothing,
-}
-
-/// What makes keys of two kinds match. Swapping the kinds does not change it, so both sides say the
-/// same.
-fn mend(a: Kind, b: Kind) -> Mend {
-    let both = |normaliser: &str, remark| Mend::Both(normaliser.to_owned(), remark);
-    let (first, second) = (a.form, b.form);
-    let is = |form: Form| first == form || second == form;
-    if first.is_timestamp() && second.is_timestamp() {
-        return timestamps(a, b);
+/// Which side has timestamps without a zone, where only one has.
+fn whose_clock(ours: Kind, theirs: Kind) -> &'static str {
+    let is_naive = |kind: Kind| kind.form.is_timestamp() && !kind.form.is_zoned();
+    match (is_naive(ours), is_naive(theirs)) {
+        (true, false) if theirs.form.is_zoned() => ". It is your column that has none; your partner may say utc",
+        (false, true) if ours.form.is_zoned() => ". It is your partner's column that has none; you may say utc",
+        _ => "",
     }
-    if is(Form::Date) && (first.is_zoned() || second.is_zoned()) {
-        return both(
-            "timestamp:ZONE:day",
-            ", where ZONE is the time zone in which the dates are meant: utc, or an offset such as +02:00",
-        );
-    }
-    if is(Form::Date) && (first.is_timestamp() || second.is_timestamp()) {
-        return both("date", ", which keeps the date of a timestamp");
-    }
-    if is(Form::Date) && is(Form::Integer) {
-        return both("date", ", if the integers are dates such as 20130131");
-    }
-    if is(Form::Date) && is(Form::Text) {
-        return both("date", ", the side with text with its own format: for example date:%d.%m.%Y");
-    }
-    if is(Form::Text) && (first.is_timestamp() || second.is_timestamp()) {
-        return both("timestamp:ZONE", ", once the text is written as ISO 8601 (2013-01-31T10:00:00)");
-    }
-    if is(Form::Decimal) && is(Form::Integer) {
-        return both("int", ", which reads 5.0 as 5");
-    }
-    if is(Form::Text) && (is(Form::Integer) || is(Form::Decimal)) {
-        return both("int", ", if the text holds whole numbers, for example with leading zeros");
-    }
-    if is(Form::Text) && is(Form::Boolean) {
-        return both("lower", ", if the text is True and False");
-    }
-    Mend::Nothing
-}
-
-fn timestamps(a: Kind, b: Kind) -> Mend {
-    let coarser = a.precision.min(b.precision);
-    let precision = match coarser {
-        // What one side has cut, the other must cut.
-        Some(precision) if a.precision != b.precision => format!(":{}", precision.name()),
-        _ => String::new(),
-    };
-    if a.form.is_zoned() == b.form.is_zoned() {
-        return Mend::Both(format!("timestamp:utc{precision}"), "");
-    }
-    let zone = ", where ZONE is the time zone of the timestamps without one: utc, or an offset such as +02:00";
-    Mend::Both(format!("timestamp:ZONE{precision}"), zone)
 }
 
 #[cfg(test)]
@@ -132,9 +81,11 @@ mod tests {
             ("20130101", "2013-01-01", "date"),
             ("5.0", "5", "int"),
             ("007", "7", "int"),
-            ("True", "true", "lower"),
+            ("True", "true", "bool"),
+            ("1", "true", "bool"),
             ("x", "2013-01-01T10:00:00", "timestamp:ZONE"),
-            ("true", "5", "none"),
+            ("5.5", "x", "decimal"),
+            ("true", "2013-01-01", "none"),
         ];
         for (ours, theirs, named) in cases {
             assert_eq!(flag(ours, theirs).as_deref(), Some(named), "{ours} and {theirs}");

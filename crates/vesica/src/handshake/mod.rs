@@ -127,6 +127,16 @@ pub(crate) struct Agreement<T> {
     pub clock: u64,
 }
 
+impl<T> Agreement<T> {
+    /// The partner's keys, its dummies included, as the side in this role knows them.
+    pub(crate) fn peer_items(&self, role: Role) -> u64 {
+        match role {
+            Role::Sender => self.extent.receiver_items as u64,
+            Role::Receiver => self.extent.sender_items as u64,
+        }
+    }
+}
+
 /// What a side brings to [`settle`].
 pub(crate) struct Negotiation<'a, N: ?Sized> {
     /// The own side of the task.

@@ -26,9 +26,10 @@ use crate::failure::{Failure, code};
 use crate::handshake::{kind_warnings, printable};
 use crate::memory::{Budget, Bytes};
 use crate::report::OutputReport;
+use crate::session::advice::{self, Matched};
 use crate::session::deadline::Deadline;
 use crate::session::{
-    Destination, End, Events, Interrupt, NO_MATCH, OwnTable, Protection, RetryPolicy, bind_end, named_path, reach_end,
+    Destination, End, Events, Interrupt, OwnTable, Protection, RetryPolicy, bind_end, named_path, reach_end,
     refuse_one_file,
 };
 use crate::table::{
@@ -236,7 +237,9 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         return Err(Failure::new(code::INTERNAL, "a query ended without an answer", "please report this"));
     };
     if matches.is_empty() {
-        warnings.push(NO_MATCH.to_owned());
+        let matched = Matched { keys: 0, own: table.stats.distinct, partner: description.capacity };
+        let kinds = table.stats.kinds();
+        warnings.extend(advice::causes(matched, &config.source.key, &table.stats, &kinds, &description.key_kinds));
     }
     events.stage("writing the output");
     let payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();

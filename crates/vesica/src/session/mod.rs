@@ -1,5 +1,6 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
 
+pub(crate) mod advice;
 pub(crate) mod deadline;
 mod files;
 mod guests;
@@ -24,7 +25,6 @@ pub(crate) use files::{named_path, refuse_one_file};
 pub use interrupt::Interrupt;
 pub use link::{End, Protection};
 pub(crate) use link::{RetryPolicy, bind as bind_end, reach as reach_end};
-pub(crate) use run::NO_MATCH;
 pub use run::run;
 pub use tell::{Meeting, tell_partner};
 pub use validate::check;

@@ -7,6 +7,7 @@ use vesica_party::{Abort, Channel, ChannelOptions, Role, Tally};
 use vesica_structures::rng::SecretRng;
 use zeroize::Zeroize;
 
+use super::advice::{self, Matched};
 use super::deadline::Deadline;
 use super::link::{self, RetryPolicy};
 use super::parting::{self, Parted, Parting, Signing};
@@ -173,11 +174,6 @@ impl Ready {
     }
 }
 
-/// Told to a side that learns its matches, when there are none.
-pub(crate) const NO_MATCH: &str = "no key matches: if some should, compare on both sides what `vesica check` says of the key \
-                        columns and how the same key is written in each table; keys match only where they are equal \
-                        to the byte after --normalise";
-
 struct Conversation<'a> {
     config: &'a Config,
     job: Box<dyn AnyJob>,
@@ -201,6 +197,7 @@ struct Agreed {
     receipt: Option<Receipt>,
     /// Why the partner did not confirm the end, if it did not.
     unconfirmed: Option<Abort>,
+    key_notes: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -213,6 +210,7 @@ struct Done {
     output: Option<OutputReport>,
     receipt: Option<String>,
     tally: Tally,
+    key_notes: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -252,6 +250,10 @@ impl Conversation<'_> {
         let agreement = handshake::settle(ch, &negotiation)?;
         self.debit(ch)?;
         let entry = agreement.entry;
+        let key_notes = advice::notes(&self.config.source.key, &table.stats);
+        for note in &key_notes {
+            self.events.notice(note);
+        }
         let mut warnings: Vec<String> = entry.warning().into_iter().chain(agreement.terms.warnings()).collect();
         warnings.extend(self.key_warnings(&table.stats, &key_kinds, &agreement.peer_key_kinds));
         for warning in &warnings {
@@ -286,20 +288,31 @@ impl Conversation<'_> {
             result,
             receipt,
             unconfirmed,
+            key_notes,
             warnings,
         })
     }
 
     /// All that only this side sees: the output and the receipt.
     fn keep(&self, agreed: Agreed, tally: Tally) -> Result<Done, Failure> {
-        let Agreed { agreement, source, table, placed, own_items, distinct, result, receipt, mut warnings, .. } =
-            agreed;
+        let Agreed {
+            agreement,
+            source,
+            table,
+            placed,
+            own_items,
+            distinct,
+            result,
+            receipt,
+            key_notes,
+            mut warnings,
+            ..
+        } = agreed;
         let finished = Finished { table: &table, distinct, session: &agreement.session, entry: agreement.entry };
         let result = result.map(|result| result(&finished));
         let matched_keys = result.as_ref().and_then(ResultSet::matched_keys);
-        if matched_keys == Some(0) {
-            warnings.push(NO_MATCH.to_owned());
-        }
+        let noise = agreement.terms.disclosure().noise;
+        let counted = matched_keys.or_else(|| self.counted(result.as_ref()?).filter(|_| noise.is_none()));
         // First: a result that cannot be written must not take along the proof of the run, which the
         // partner has.
         let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
@@ -311,7 +324,25 @@ impl Conversation<'_> {
             }
             _ => None,
         };
-        Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, warnings })
+        let partner = agreement.peer_items(self.config.role);
+        // Of a union, the other keys of the partner are common.
+        let new_rows = output.as_ref().and_then(|output: &OutputReport| output.new_rows);
+        if let Some(keys) = counted.or_else(|| Some(partner.saturating_sub(new_rows?))) {
+            let matched = Matched { keys, own: distinct as u64, partner };
+            let (key, stats) = (&self.config.source.key, &table.stats);
+            warnings.extend(advice::causes(matched, key, stats, &stats.kinds(), &agreement.peer_key_kinds));
+        }
+        Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, key_notes, warnings })
+    }
+
+    /// How many keys are common, where the result is that number alone.
+    fn counted(&self, result: &ResultSet) -> Option<u64> {
+        let ResultSet::Numbers { groups: None, output, .. } = result else { return None };
+        let is_count = self.config.task.name() == "cardinality";
+        match output.groups.as_slice() {
+            [Some(numbers)] if is_count => numbers.first().copied(),
+            _ => None,
+        }
     }
 
     /// Takes the noise's epsilon from the partner's budget, before the first message of the
@@ -496,10 +527,7 @@ impl Done {
                 Protection::InsecurePlaintext => None,
             },
             own_items: self.own_items,
-            peer_items: match config.role {
-                Role::Sender => extent.receiver_items as u64,
-                Role::Receiver => extent.sender_items as u64,
-            },
+            peer_items: self.agreement.peer_items(config.role),
             input: self.table.stats,
             peer_key_kinds: self.agreement.peer_key_kinds.clone(),
             matched_keys: self.matched_keys,
@@ -522,6 +550,7 @@ impl Done {
             bytes_received: total.received(),
             seconds: started.elapsed().as_secs_f64(),
             phases: PhaseReport::all(&self.tally),
+            key_notes: self.key_notes,
             warnings: self.warnings,
         }
     }
