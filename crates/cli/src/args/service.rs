@@ -110,8 +110,8 @@ pub struct ServeArgs {
     pub integer_bits: Option<u32>,
     /// Hash each key with Argon2id before anything else is done with it, here and at each client. If
     /// somebody steals your server's state, each guess at a key of your table then costs him one such
-    /// hash. Give the memory that one hash takes and, after a comma, the number of passes over it: with
-    /// 19MiB,2 a key takes about 0.03 s. Preparing the set takes that time for each key of the table. A
+    /// hash. Give the memory that one hash takes and, after a comma, the number of passes over it. With
+    /// --slow-hash 19MiB,2, hashing one key takes about 0.03 s. Preparing the set takes that time for each key of the table. A
     /// query takes that time for each key in it
     #[arg(long, value_name = "MEMORY[,PASSES]", help_heading = "Set")]
     pub slow_hash: Option<SlowHash>,
