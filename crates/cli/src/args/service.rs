@@ -19,8 +19,8 @@ Examples:
     ... --payload category
   Show counters to a monitoring system on this machine:
     ... --metrics 127.0.0.1:9464
-SIGHUP makes the server read its table again. Clients that come back then fetch, by themselves, what has changed (with \
-oprf-pir, cmdg21 and cm25-select, all that they had fetched before; with oprf-buckets, nothing). SIGHUP also reads the file of \
+SIGHUP makes the server read its table again. A client that comes back afterwards fetches what has changed, without being \
+told to. With oprf-pir, cmdg21 and cm25-select, it fetches everything again; with oprf-buckets, nothing. SIGHUP also reads the file of \
 --clients again, and disconnects clients that are not in it any more. SIGUSR1 makes a new secret key. SIGTERM or \
 SIGINT ends the server, after \
 the queries under way. docs/service.md takes you from a table to a running server.";
