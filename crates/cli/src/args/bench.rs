@@ -140,8 +140,8 @@ Each number of the paper stands beside ours with the ratio of ours over theirs. 
                                 name no recording, our bytes are computed from formulas, and our times are left out. If you name several recordings, \
                                 each row of a table is filled from one of them: the first that has a run for this row.
 
-A recording is made by `vesica bench suite`. The numbers of papers are of runs with one thread on each side. So `bench compare` uses only \
-                                those of your runs that have one thread on each side too, and no payloads.";
+A recording is made by `vesica bench suite`. The numbers of papers are of runs with one thread on each side. `bench compare` \
+                                therefore leaves out runs of yours with more threads. It also leaves out runs with payloads.";
 
 /// `vesica bench suite`.
 #[derive(Debug, Args)]

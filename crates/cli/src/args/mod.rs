@@ -37,7 +37,7 @@ the other has, and of which kind they are (text, dates, integers). There is no t
 
 With --task, the receiver gets something else: the sender's keys that it does not have itself (a union); or only numbers \
 about the common keys, or about the keys of both tables together (how many, sums of columns); or one half of a result \
-that says nothing without the sender's half (shares).";
+which says nothing without the sender's half (shares).";
 
 const AFTER_LONG: &str = "\
 First steps:
