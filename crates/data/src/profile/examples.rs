@@ -103,7 +103,7 @@ pub fn examples(source: &dyn Source, spec: &KeySpec, most: usize) -> Result<Exam
 
 /// The bytes of the normal form; `None` for a refusal. Normalisers read text alone.
 pub(super) fn normal(chain: &mut Chain<'_>, value: &[u8]) -> Option<Vec<u8>> {
-    if chain.is_empty() || value.is_empty() {
+    if chain.is_empty() {
         return Some(value.to_vec());
     }
     let text = std::str::from_utf8(value).ok()?;

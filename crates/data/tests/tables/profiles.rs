@@ -141,6 +141,11 @@ fn compared(first: &str, second: &str, specs: [&KeySpec; 2]) -> Comparison {
     compare([(&first, specs[0]), (&second, specs[1])]).unwrap()
 }
 
+/// Rows of a first column of these values and an empty second one.
+fn rows(values: [&str; 3]) -> String {
+    values.map(|value| format!("{value},")).join("\n")
+}
+
 #[test]
 fn two_tables_are_told_which_normalisers_make_their_keys_match() {
     let spec = key(&["k"]);
@@ -170,7 +175,7 @@ fn two_tables_are_told_which_normalisers_make_their_keys_match() {
         (["31.01.2013", "28.02.2013", "x"], ["1/31/2013", "2/28/2013", "y"], ["date:%d.%m.%Y", "date:%m/%d/%Y"]),
         (["DE-007", "FR-018", "IT-029"], ["007 DE", "018 FR", "029 IT"], ["digits", "digits"]),
     ] {
-        let found = compared(&ours.join(",\n"), &theirs.join(",\n"), [&spec, &spec]);
+        let found = compared(&rows(ours), &rows(theirs), [&spec, &spec]);
         let meeting = found.meeting.unwrap_or_else(|| panic!("nothing makes {ours:?} and {theirs:?} meet"));
         assert!(meeting.common > found.common && meeting.common_before == found.common, "{meeting:?}");
         assert_eq!(meeting.normalise.map(|flags| flags.concat()), flags.map(|flag| format!("k={flag}")), "{ours:?}");
@@ -186,7 +191,7 @@ fn tables_that_share_nothing_are_not_told_that_they_do() {
         (["ada1", "bob2", "eve3"], ["max2", "tom3", "zoe1"]),
         (["2013-01-01 10:00:00", "2013-01-01 11:00:00", "2013-01-01 12:00:00"], ["2013-01-01 17:17:17", "x", "y"]),
     ] {
-        let found = compared(&ours.join(",\n"), &theirs.join(",\n"), [&spec, &spec]);
+        let found = compared(&rows(ours), &rows(theirs), [&spec, &spec]);
         assert_eq!(found.common, 0);
         assert_eq!(found.meeting, None);
     }
