@@ -6,7 +6,7 @@ use crate::layout::wrapped;
 /// Characters in a line of text.
 const WIDTH: usize = 110;
 /// Characters of a label with the space behind it.
-const LABEL: usize = 20;
+const LABEL: usize = 22;
 
 /// The page for a terminal.
 pub fn text(page: &Page) -> String {

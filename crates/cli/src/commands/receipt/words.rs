@@ -123,6 +123,9 @@ const TASKS: &[TaskWords] = &[
     },
 ];
 
+/// The tasks whose result is numbers; the first three have groups and thresholds.
+const AGGREGATES: [&str; 5] = ["cardinality", "sum", "join-and-compute", "union-cardinality", "union-sum"];
+
 /// A text from a receipt, fit to be shown.
 fn shown(text: &str) -> String {
     printable_within(text, MOST_SHOWN)
@@ -139,7 +142,8 @@ pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
         .ok()
         .and_then(|task| task.find(&statement.protocol).ok().flatten())
         .filter(|entry| entry.task == statement.task);
-    let mut sections = vec![the_run(statement), compared(statement), learned(statement, entry)];
+    let mut sections =
+        vec![the_run(statement), compared(statement), learned(statement, entry, receipt.verify() == (true, true))];
     sections.push(match entry {
         Some(entry) => limits(statement, entry),
         None => Section {
@@ -216,6 +220,16 @@ fn compared(statement: &Statement) -> Section {
     if !(sender_values.is_empty() && receiver_values.is_empty()) {
         let text = format!("{} of the sender; {} of the receiver", columns(sender_values), columns(receiver_values));
         rows.push(Row::of("computed on", text));
+    }
+    let threshold = match reveal_if_at_least {
+        0 | 1 => "none: a result about a single key would be shown".to_owned(),
+        least => format!("results about fewer than {least} common keys were withheld"),
+    };
+    if AGGREGATES.iter().take(3).any(|task| *task == statement.task) || *reveal_if_at_least > 1 {
+        rows.push(Row::of("groups", groups.to_string()));
+        rows.push(Row::of("threshold", threshold));
+    }
+    if AGGREGATES.contains(&statement.task.as_str()) || statement.noise_epsilon.is_some() {
         rows.push(Row::of(
             "noise",
             match &statement.noise_epsilon {
@@ -224,25 +238,17 @@ fn compared(statement: &Statement) -> Section {
             },
         ));
     }
-    let threshold = match reveal_if_at_least {
-        0 | 1 => "none: a result about a single key would be shown".to_owned(),
-        least => format!("results about fewer than {least} common keys were withheld"),
-    };
-    if ["cardinality", "sum", "join-and-compute"].contains(&statement.task.as_str()) || *reveal_if_at_least > 1 {
-        rows.push(Row::of("groups", groups.to_string()));
-        rows.push(Row::of("threshold", threshold));
-    }
     Section { title: "What was compared", note: "", rows }
 }
 
-/// What each side learned, as both signed it, and what it did not.
-fn learned(statement: &Statement, entry: Option<&Entry>) -> Section {
+/// What each side learned, and what it did not; signed by both sides if that `holds`.
+fn learned(statement: &Statement, entry: Option<&Entry>, holds: bool) -> Section {
     let mut to: [(&str, &'static str, Vec<String>); 5] = [
         ("to the receiver", "receiver learned", Vec::new()),
         ("to the sender", "sender learned", Vec::new()),
         ("to both sides", "both learned", Vec::new()),
         ("to neither side", "neither learned", Vec::new()),
-        ("", "also signed", Vec::new()),
+        ("", "also stated", Vec::new()),
     ];
     for sentence in &statement.revealed {
         let sentence = shown(sentence);
@@ -264,7 +270,7 @@ fn learned(statement: &Statement, entry: Option<&Entry>) -> Section {
     match words {
         Some(words) if sound => {
             let beyond = |what: &str| format!("beyond the above: {what}");
-            rows.push(Row::of("receiver did not", beyond(words.receiver_does_not)));
+            rows.push(Row::of("kept from receiver", beyond(words.receiver_does_not)));
             let sender = if statement.both_learn {
                 match statement.task.as_str() {
                     "union" => "which of its own keys the receiver has",
@@ -273,7 +279,7 @@ fn learned(statement: &Statement, entry: Option<&Entry>) -> Section {
             } else {
                 words.sender_does_not
             };
-            rows.push(Row::of("sender did not", beyond(sender)));
+            rows.push(Row::of("kept from sender", beyond(sender)));
         }
         _ => rows.push(Row::of(
             "not learned",
@@ -282,8 +288,13 @@ fn learned(statement: &Statement, entry: Option<&Entry>) -> Section {
     }
     Section {
         title: "What each side learned",
-        note: "Both sides signed what was learned. What was not learned holds as far as the section Security says, and \
-               as far as no side put guessed keys into its table.",
+        note: match holds {
+            true => {
+                "Both sides signed what was learned. The rest holds as far as the section Security says, and as far as \
+                 no side put guessed keys into its table."
+            }
+            false => "What the receipt states here is not confirmed by two signatures.",
+        },
         rows,
     }
 }
