@@ -118,7 +118,7 @@ fn an_interrupt_removes_the_namespaces() {
 
 #[test]
 fn links_of_namespaces_that_cannot_be_are_refused_with_their_mend() {
-    let folder = Folder::new();
+    let folder = scripts();
     let few = "bench --protocol ecdh --security semi-honest --sender-items 9 --receiver-items 9 --repeat 1 --cold";
     run(&folder, &format!("{few} --in-process --link netns:1gbit,0ms")).expect(11, &["a process for each party"]);
     assert_eq!(folder.run(&format!("{few} --link netns:1gbit")).code, 2);
