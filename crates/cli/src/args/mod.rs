@@ -36,7 +36,7 @@ partner has. The other side runs `send`: it does not learn which keys match. Eac
 the other has, and of which kind they are (text, dates, integers). There is no third party.
 
 With --task, the receiver gets something else: the sender's keys that it does not have itself (a union); or only numbers \
-about the common keys, or about the keys of both tables together (how many, sums of columns); or one half of a result \
+about the common keys, or about the keys of both tables together (how many, sums of columns); or one half of a result, \
 which says nothing without the sender's half (shares).";
 
 const AFTER_LONG: &str = "\
