@@ -54,6 +54,8 @@ pub const TARGETS: &[Target] = &[
     target("normalise", normalise, seeds::normalise, Reach::Unknown),
     target("table", |bytes| table(bytes, Format::Csv), seeds::csv, Reach::Some),
     target("gzip", |bytes| table(bytes, Format::Csv), seeds::gzip, Reach::All),
+    target("zstd", |bytes| table(bytes, Format::Csv), seeds::zstd, Reach::All),
+    target("bzip2", |bytes| table(bytes, Format::Csv), seeds::bzip2, Reach::All),
     target("parquet", |bytes| table(bytes, Format::Parquet), seeds::parquet, Reach::All),
     target("parquet-structures", parquet_structures, seeds::parquet_structures, Reach::Unknown),
     target("arrow-file", |bytes| table(bytes, Format::ArrowFile), seeds::arrow_files, Reach::All),

@@ -114,6 +114,29 @@ pub fn gzip() -> Vec<Vec<u8>> {
     vec![packed(0, text), packed(9, text), [packed(6, text), packed(6, "3,c@example.org\n")].concat()]
 }
 
+pub fn zstd() -> Vec<Vec<u8>> {
+    let packed = |level, checksum, text: &str| {
+        let mut packer = zstd::stream::write::Encoder::new(Vec::new(), level)?;
+        packer.include_checksum(checksum)?;
+        packer.write_all(text.as_bytes())?;
+        packer.finish()
+    };
+    let packed = |level, checksum, text: &str| packed(level, checksum, text).unwrap_or_default();
+    let text = "id,email\n1,a@example.org\n2,b@example.org\n";
+    let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7][..], &packed(1, true, text)].concat();
+    let more = [packed(1, true, text), packed(3, false, "3,c@example.org\n")].concat();
+    vec![packed(1, false, text), packed(19, true, &text.repeat(20)), skipped, more]
+}
+
+pub fn bzip2() -> Vec<Vec<u8>> {
+    let packed = |text: &str| {
+        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        packer.write_all(text.as_bytes()).and_then(|()| packer.finish()).unwrap_or_default()
+    };
+    let text = "id,email\n1,a@example.org\n2,b@example.org\n";
+    vec![packed(text), [packed(text), packed("3,c@example.org\n")].concat()]
+}
+
 pub fn normalise() -> Vec<Vec<u8>> {
     texts(["  Ana.Maria@Example.ORG ", "+49 (0)30 123-456", "0030/1234567", "2026-11-20", "İstanbul ß ﬁ", "-0042"])
 }

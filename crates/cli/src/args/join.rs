@@ -52,7 +52,7 @@ docs/tasks.md says what each task computes and reveals.";
 #[command(after_long_help = RECEIVE_EXAMPLES)]
 pub struct ReceiveArgs {
     /// Where to write the result; - for standard output. The name's ending says the format: for
-    /// rows .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (a name without an
+    /// rows .csv, .txt, .csv.gz, .csv.zst, .tsv, .parquet, .arrow, .feather or .arrows (a name without an
     /// ending: the input's format), for numbers .csv or .json, for shares .shares
     #[arg(long, value_name = "FILE")]
     pub output: String,
@@ -121,7 +121,7 @@ pub struct SendArgs {
 /// A table and its key.
 #[derive(Debug, Args)]
 pub struct TableArgs {
-    /// Your table: CSV (also gzip), Parquet or Arrow; - for standard input
+    /// Your table: CSV (also packed with gzip, zstd or bzip2), Parquet or Arrow; - for standard input
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     pub input: String,
     /// A key column. Repeat the flag for a key of several columns, in the same order as your

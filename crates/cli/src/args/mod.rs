@@ -200,7 +200,7 @@ pub struct DemoArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:\n  vesica check customers.csv --key email --normalise email=email")]
 pub struct CheckArgs {
-    /// The table: CSV, Parquet or Arrow; - for standard input
+    /// The table: CSV (also packed with gzip, zstd or bzip2), Parquet or Arrow; - for standard input
     pub file: String,
     /// A key column. Repeat the flag for a key of several columns; their order counts
     #[arg(long, value_name = "COLUMN", required = true)]

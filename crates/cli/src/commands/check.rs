@@ -5,7 +5,7 @@ use std::fmt::Write;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::profile::{self, ColumnProfile, Profile};
-use vesica::table::Input;
+use vesica::table::TableFile;
 
 use crate::args::CheckArgs;
 use crate::commands::join::{input_options, key_spec};
@@ -13,8 +13,8 @@ use crate::outcome::{Outcome, print};
 
 pub fn run(args: CheckArgs) -> Outcome {
     let spec = key_spec(&args.key, &args.normalise)?;
-    let input = Input::open(&args.file, &input_options(args.format.as_deref(), args.delimiter.as_deref())?)?;
-    let profile = profile::check(&input, &spec)?;
+    let options = input_options(args.format.as_deref(), args.delimiter.as_deref())?;
+    let profile = profile::check_file(&TableFile::open(&args.file, &options)?, &spec)?;
     if args.json {
         let text = serde_json::to_string(&profile).map_err(|error| {
             Failure::new(code::INTERNAL, format_args!("the profile cannot be written: {error}"), "please report this")
@@ -30,10 +30,11 @@ fn describe(profile: &Profile) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{}: {}{}, {} bytes",
+        "{}: {}{}{}, {} bytes",
         profile.path,
         profile.format.name(),
-        if profile.gzip { " (gzip)" } else { "" },
+        profile.packing.map_or(String::new(), |packing| format!(" ({})", packing.name())),
+        if profile.files > 1 { format!(" in {} files", profile.files) } else { String::new() },
         profile.bytes
     );
     let _ = writeln!(text, "{} rows, {} distinct keys", keys.rows, keys.distinct);

@@ -1,7 +1,8 @@
 //! Joins that succeed, checked against plain ones.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -115,6 +116,55 @@ fn both_learn_gives_the_sender_its_rows() {
     receiver.expect(0, &[]);
     sender.expect(0, &["2 keys match"]);
     assert_eq!(folder.read("theirs-too.csv"), "mail,score\nc@x.org,7\na@x.org,9\n");
+}
+
+#[test]
+fn packed_csv_goes_in_and_out() {
+    let folder = tables();
+    fs::write(folder.path("ours.csv.zst"), zstd::encode_all(OURS.as_bytes(), 1).expect("packed")).expect("written");
+    let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    packer.write_all(THEIRS.as_bytes()).expect("packed");
+    fs::write(folder.path("theirs.csv.bz2"), packer.finish().expect("packed")).expect("written");
+    let (receiver, sender) =
+        folder.join("--input ours.csv.zst --key email --output m.csv.zst", "--input theirs.csv.bz2 --key mail");
+    receiver.expect(0, &["wrote 3 rows"]);
+    sender.expect(0, &[]);
+    let packed = fs::read(folder.path("m.csv.zst")).expect("a result");
+    let text = zstd::decode_all(&packed[..]).expect("zstd");
+    assert_eq!(text, b"id,email\n1,a@x.org\n4,a@x.org\n5,c@x.org\n");
+}
+
+#[test]
+fn a_folder_and_a_pattern_are_one_table() {
+    let folder = tables();
+    fs::create_dir(folder.path("ours")).expect("made");
+    for (name, text) in [
+        ("ours/part-2.csv", "id,email\n5,c@x.org\n"),
+        ("ours/part-1.csv", "id,email\n1,a@x.org\n2,b@x.org\n"),
+        ("ours/_SUCCESS", ""),
+        ("theirs-1.csv", "mail,score\nc@x.org,7\n"),
+        ("theirs-2.csv", "mail,score\na@x.org,9\n"),
+        ("other-1.csv", "mail,score\na@x.org,9\n"),
+        ("other-2.csv", "mail,points\na@x.org,9\n"),
+    ] {
+        folder.write(name, text);
+    }
+    let (receiver, sender) = folder.join(
+        "--input ours/ --key email --output m.csv",
+        "--input theirs-?.csv --key mail --payload score",
+    );
+    receiver.expect(0, &["wrote 2 rows"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("m.csv"), "id,email,score\n1,a@x.org,9\n5,c@x.org,7\n");
+
+    let (receiver, sender) =
+        folder.join("--input ours --key email --output m2.csv", "--input other-*.csv --key mail");
+    sender.expect(3, &["other-1.csv and other-2.csv", "only the first has a column `score`"]);
+    receiver.expect(9, &["its input table cannot be used"]);
+    let part = "ours/part-1.csv";
+    let (receiver, _) = folder
+        .join(&format!("--input ours --key email --output {part} --force"), "--input theirs.csv --key mail");
+    receiver.expect(2, &["--input and --output", "name the same file"]);
 }
 
 const ROWS: usize = 100_000;

@@ -27,6 +27,22 @@ pub enum TableError {
         /// The operating system's error.
         source: io::Error,
     },
+    /// A folder or pattern without files.
+    #[error("{path} names no file")]
+    NoParts {
+        /// The folder or pattern, as the user gave it.
+        path: String,
+    },
+    /// Two files that cannot be parts of one table.
+    #[error("{one} and {other} are no parts of one table: {difference}")]
+    UnlikeParts {
+        /// The first file.
+        one: String,
+        /// The second one.
+        other: String,
+        /// How they differ.
+        difference: String,
+    },
     /// Reading failed in the middle.
     #[error("cannot read {path}: {source}")]
     Read {
@@ -340,13 +356,20 @@ impl TableError {
             Self::Open { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the path",
                 io::ErrorKind::PermissionDenied => "ask for the right to read it",
-                io::ErrorKind::IsADirectory => "name a file in it",
+                io::ErrorKind::IsADirectory => "folders in it are not read: name the files by a pattern, such as 'folder/*/*.csv'",
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                     "an input that is no file is copied first: free space in the temporary folder (TMPDIR) or raise \
                      the limit on file sizes (`ulimit -f`), or name a file"
                 }
                 _ => "check the path and that the file can be read",
             },
+            Self::NoParts { .. } => {
+                "check the path and the pattern; names that begin with a dot or `_` are left out, and `*` does not stand \
+                 for `/`"
+            }
+            Self::UnlikeParts { .. } => {
+                "give all files the same format, names and types of columns, or name fewer files by a pattern"
+            }
             Self::Read { .. } => "check where the table is stored, and run again",
             Self::Damaged { .. } => {
                 "write or copy the file again (its end may be missing), or name its format with --format"
@@ -468,7 +491,8 @@ pub(crate) fn missing_column_mend(asked: &str, existing: &[String], delimiter: O
     format!("{suggestion}its columns are {}{more}", shown.join(", "))
 }
 
-fn looks_like_data(name: &str) -> bool {
+/// Whether a column's name is rather a cell of a table without a header.
+pub(crate) fn looks_like_data(name: &str) -> bool {
     let digits = name.chars().filter(char::is_ascii_digit).count();
     name.contains('@')
         || (digits >= 4 && name.starts_with(|c: char| c.is_ascii_digit() || "+-(".contains(c)))

@@ -5,13 +5,18 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use crate::table::part_names::{Named, named};
 use crate::table::source::{OpenSource, Scanner, Source, Stored, Wanted};
 use crate::table::{
-    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, ResultKind, Sink, TableError,
+    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, Parts, ResultKind, Sink, TableError,
     columnar, csv,
 };
 
-/// A table file, or standard input for `-`.
+/// A table file, standard input for `-`, a folder of files, or a pattern that names files: `*` stands
+/// for any text without `/` and `?` for one character, unless there is a file of that name. The
+/// files of a folder or pattern are one table: they have one format and the same columns, and their
+/// rows come in the order of their names. Of a folder, names that begin with a dot or `_` are left
+/// out.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     /// Its name.
@@ -26,14 +31,40 @@ impl OpenSource for SourceFile {
     }
 
     fn open(&self) -> Result<Box<dyn Source>, TableError> {
-        Ok(Box::new(Input::open(&self.path, &self.options)?))
+        Ok(match TableFile::open(&self.path, &self.options)? {
+            TableFile::One(input) => Box::new(input),
+            TableFile::Parts(parts) => Box::new(parts),
+        })
     }
 
-    fn file(&self) -> Option<FileIdentity> {
-        match self.path.as_str() {
-            "-" => FileIdentity::of_standard_input(),
-            path => FileIdentity::of_path(Path::new(path)),
+    fn files(&self) -> Vec<FileIdentity> {
+        match (self.path.as_str(), named(&self.path)) {
+            ("-", _) => FileIdentity::of_standard_input().into_iter().collect(),
+            (_, Ok(Named::Parts(paths))) => {
+                paths.iter().filter_map(|path| FileIdentity::of_path(Path::new(path))).collect()
+            }
+            // An error of the name comes when the table is opened.
+            (path, _) => FileIdentity::of_path(Path::new(path)).into_iter().collect(),
         }
+    }
+}
+
+/// A table in one file or in several.
+#[derive(Debug)]
+pub enum TableFile {
+    /// A file, or standard input.
+    One(Input),
+    /// A folder, or the files that a pattern names.
+    Parts(Parts),
+}
+
+impl TableFile {
+    /// Opens what `path` names, as a [`SourceFile`] does.
+    pub fn open(path: &str, options: &InputOptions) -> Result<Self, TableError> {
+        Ok(match named(path)? {
+            Named::One => Self::One(Input::open(path, options)?),
+            Named::Parts(paths) => Self::Parts(Parts::open(path, paths, options)?),
+        })
     }
 }
 
@@ -90,7 +121,7 @@ impl Source for Input {
     }
 
     fn stored(&self) -> Option<Stored> {
-        Some(Stored { format: self.format(), delimiter: self.delimiter(), gzip: self.gzip(), bytes: self.len() })
+        Some(self.stored_as())
     }
 
     fn sample(&self) -> Result<RecordBatch, TableError> {

@@ -2,7 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::{File, Metadata};
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::SystemTime;
@@ -10,9 +11,8 @@ use std::time::SystemTime;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
-use flate2::read::MultiGzDecoder;
 
-use crate::table::TableError;
+use crate::table::{Packing, Stored, TableError};
 
 /// File formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -50,10 +50,11 @@ impl Format {
         }
     }
 
-    /// The format that a file name's extension says (`.gz` is passed over), if it is known.
+    /// The format that a file name's extension says (that of a
+    /// [`Packing`] is passed over), if it is known.
     pub fn of_name(path: &str) -> Option<Self> {
         let lower = path.to_ascii_lowercase();
-        let name = lower.strip_suffix(".gz").unwrap_or(&lower);
+        let (name, _) = Packing::of_name(&lower);
         match Path::new(name).extension()?.to_str()? {
             "csv" | "tsv" | "tab" | "txt" => Some(Self::Csv),
             "parquet" | "pq" => Some(Self::Parquet),
@@ -82,6 +83,15 @@ pub struct InputOptions {
     pub delimiter: Option<u8>,
 }
 
+/// Which file it is, and in which state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    device: u64,
+    number: u64,
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
 /// An open table. It is held open between the passes, so that both read the same file even when its
 /// name is given to another.
 #[derive(Debug)]
@@ -90,8 +100,8 @@ pub struct Input {
     path: String,
     format: Format,
     delimiter: u8,
-    gzip: bool,
-    seen: (u64, Option<SystemTime>),
+    packing: Option<Packing>,
+    seen: State,
     schema: OnceLock<SchemaRef>,
 }
 
@@ -145,16 +155,11 @@ impl Input {
         let failed = |source| TableError::Open { path: shown(path), source };
         let seen = state(&file.metadata().map_err(failed)?);
         let magic = first_bytes(&mut file).map_err(failed)?;
-        let gzip = magic.starts_with(&[0x1f, 0x8b]);
-        let format = Self::choose_format(path, options, &magic, gzip)?;
+        let packing = Packing::of_magic(&magic);
+        let format = Self::choose_format(path, options, &magic, packing)?;
         let delimiter = match options.delimiter {
             Some(delimiter) => delimiter,
-            None if path.trim_end_matches(".gz").ends_with(".tsv")
-                || path.trim_end_matches(".gz").ends_with(".tab") =>
-            {
-                b'\t'
-            }
-            None => b',',
+            None => default_delimiter(path),
         };
         if !delimiter.is_ascii() || matches!(delimiter, b'"' | b'\r' | b'\n' | 0) {
             return Err(TableError::Option(
@@ -162,10 +167,15 @@ impl Input {
                 "use for example ',' ';' '|' or a tab",
             ));
         }
-        Ok(Self { file, path: shown(path), format, delimiter, gzip, seen, schema: OnceLock::new() })
+        Ok(Self { file, path: shown(path), format, delimiter, packing, seen, schema: OnceLock::new() })
     }
 
-    fn choose_format(path: &str, options: &InputOptions, magic: &[u8], gzip: bool) -> Result<Format, TableError> {
+    fn choose_format(
+        path: &str,
+        options: &InputOptions,
+        magic: &[u8],
+        packing: Option<Packing>,
+    ) -> Result<Format, TableError> {
         let by_magic = Format::of_magic(magic);
         let named = options.format.or_else(|| Format::of_name(path)).or(by_magic).unwrap_or(Format::Csv);
         // Both Arrow formats go by `.arrow`; the first bytes tell them apart.
@@ -180,11 +190,19 @@ impl Input {
             Format::Csv if magic.starts_with(&[0xff, 0xfe]) || magic.starts_with(&[0xfe, 0xff]) => {
                 Err(damaged("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8"))
             }
-            Format::Csv => match by_magic {
-                Some(other) => Err(damaged(&format!("its first bytes are those of a {} file", other.name()))),
-                None => Ok(format),
+            Format::Csv => match (by_magic, Packing::of_name(&path.to_ascii_lowercase()).1) {
+                (Some(other), _) => Err(damaged(&format!("its first bytes are those of a {} file", other.name()))),
+                (None, Some(named)) if packing != Some(named) => Err(damaged(&format!(
+                    "its name ends in {}, and its first bytes are not those of {}",
+                    named.ending(),
+                    named.name()
+                ))),
+                (None, _) => Ok(format),
             },
-            _ if gzip => Err(damaged("it is compressed with gzip as a whole; unpack it first")),
+            _ if packing.is_some() => {
+                let name = packing.map_or("", Packing::name);
+                Err(damaged(&format!("it is compressed with {name} as a whole; unpack it first")))
+            }
             _ if magic.is_empty() => Err(damaged("it is empty")),
             _ if magic.starts_with(b"FEA1") => {
                 Err(damaged("it is Feather version 1; write it as version 2 or as Parquet"))
@@ -209,14 +227,24 @@ impl Input {
         self.delimiter
     }
 
-    /// Whether the file is compressed with gzip.
-    pub fn gzip(&self) -> bool {
-        self.gzip
+    /// How the file is compressed as a whole, if it is.
+    pub fn packing(&self) -> Option<Packing> {
+        self.packing
     }
 
     /// Length of the file (compressed, if it is), in bytes.
     pub fn len(&self) -> u64 {
-        self.seen.0
+        self.seen.bytes
+    }
+
+    /// Which file it is, as it was opened.
+    pub(crate) fn state(&self) -> State {
+        self.seen
+    }
+
+    /// How it is stored.
+    pub(crate) fn stored_as(&self) -> Stored {
+        Stored { format: self.format, delimiter: self.delimiter, packing: self.packing, bytes: self.len() }
     }
 
     /// Whether the file has no bytes.
@@ -237,10 +265,9 @@ impl Input {
     /// The text of a CSV input from its start, unpacked.
     pub(crate) fn text(&self) -> Result<Box<dyn Read>, TableError> {
         let file = self.rewind()?;
-        Ok(if self.gzip {
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file)))
-        } else {
-            Box::new(file)
+        Ok(match self.packing {
+            Some(packing) => Box::new(packing.unpack(file).map_err(|source| self.unreadable(source))?),
+            None => Box::new(file),
         })
     }
 
@@ -270,12 +297,24 @@ impl Input {
     }
 }
 
+/// What separates the fields of CSV, by the name of its file.
+fn default_delimiter(path: &str) -> u8 {
+    let lower = path.to_ascii_lowercase();
+    let (name, _) = Packing::of_name(&lower);
+    if name.ends_with(".tsv") || name.ends_with(".tab") { b'\t' } else { b',' }
+}
+
 fn shown(path: &str) -> String {
     if path == "-" { "standard input".to_owned() } else { path.to_owned() }
 }
 
-fn state(metadata: &Metadata) -> (u64, Option<SystemTime>) {
-    (metadata.len(), metadata.modified().ok())
+fn state(metadata: &Metadata) -> State {
+    State {
+        device: metadata.dev(),
+        number: metadata.ino(),
+        bytes: metadata.len(),
+        modified: metadata.modified().ok(),
+    }
 }
 
 /// Copies what can be read only once. `tempfile()` makes a file without a name, mode 0600, gone

@@ -81,8 +81,8 @@ impl Output {
         let place = Place::create(path, options.force)?;
         if let (ResultKind::OwnRows | ResultKind::Union, Layout::Rows(rows), Some(stored)) = (kind, layout, stored)
             && stored.format == rows.format
-            && !stored.gzip
-            && !rows.gzip
+            && stored.packing.is_none()
+            && rows.packing.is_none()
         {
             place.reserve(stored.bytes)?;
         }
@@ -138,7 +138,7 @@ impl Sink for Output {
         let Layout::Rows(rows) = self.layout else { return self.unfit() };
         let place = self.take_place()?;
         self.state = match rows.format {
-            Format::Csv => State::Text(TextWriter::new(place, rows, &self.path, head)),
+            Format::Csv => State::Text(TextWriter::new(place, rows, &self.path, head)?),
             format @ (Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
                 State::Columns(Box::new(ColumnsWriter::new(place, format, &self.path, head)?))
             }

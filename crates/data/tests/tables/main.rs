@@ -6,6 +6,7 @@ mod csv_tables;
 mod keys;
 mod normalisers;
 mod outputs;
+mod parts;
 mod payloads;
 mod profiles;
 mod sources;

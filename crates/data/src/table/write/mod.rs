@@ -58,6 +58,8 @@ pub struct KeptRows<'a> {
     payload: Option<ReceivedPayload<'a>>,
     /// One more than the last row that was asked for.
     asked: Cell<usize>,
+    /// The row that [`Self::row`] takes for 0.
+    first: Cell<usize>,
 }
 
 impl fmt::Debug for KeptRows<'_> {
@@ -83,18 +85,20 @@ impl<'a> KeptRows<'a> {
                 return Err(TableError::PeerPayload("its length is not that of the matches"));
             }
         }
-        Ok(Self { row_key: &table.row_key, rank, join, payload, asked: Cell::new(0) })
+        Ok(Self { row_key: &table.row_key, rank, join, payload, asked: Cell::new(0), first: Cell::new(0) })
     }
 
     /// All rows of `table`, those without a usable key among them.
     pub(crate) fn all(table: &'a KeyTable) -> Self {
-        Self { row_key: &table.row_key, rank: Vec::new(), join: Join::Difference, payload: None, asked: Cell::new(0) }
+        let (asked, first) = (Cell::new(0), Cell::new(0));
+        Self { row_key: &table.row_key, rank: Vec::new(), join: Join::Difference, payload: None, asked, first }
     }
 
     /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match.
     /// A second pass asks this of every row.
     #[inline]
     pub fn row(&self, row: usize) -> Option<Option<&'a [u8]>> {
+        let row = self.first.get() + row;
         self.asked.set(self.asked.get().max(row + 1));
         let key = self.row_key.get(row).copied().unwrap_or(NO_KEY);
         let rank = self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
@@ -106,6 +110,12 @@ impl<'a> KeptRows<'a> {
             payload.bytes.get(start..start + payload.schema.width)
         });
         Some(record)
+    }
+
+    /// Counts rows from 0 again, behind those that were asked for. How many these are.
+    pub(crate) fn begin_part(&self) -> usize {
+        self.first.set(self.asked.get());
+        self.asked.get()
     }
 
     /// The partner's columns that go along.

@@ -6,12 +6,11 @@ use std::io::{self, Write};
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::ArrowError;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use crate::table::columnar::Scalars;
 use crate::table::csv::write_field;
 use crate::table::ending::RowsAs;
+use crate::table::packing::Packer;
 use crate::table::payload::Value;
 use crate::table::write::{WriteStats, payload_names};
 use crate::table::{Head, PayloadSchema, RowBatch, Source, TableError, canonical_kind};
@@ -25,7 +24,7 @@ pub(crate) struct TextWriter<W: Write> {
     path: String,
     /// The name of the rows' source in errors.
     source: String,
-    writer: Compressor<W>,
+    writer: Packer<W>,
     block: Vec<u8>,
     delimiter: u8,
     /// Whether there are columns before those of the payload.
@@ -37,18 +36,11 @@ pub(crate) struct TextWriter<W: Write> {
     stats: WriteStats,
 }
 
-enum Compressor<W: Write> {
-    None(W),
-    Gzip(Box<GzEncoder<W>>),
-}
-
 impl<W: Write> TextWriter<W> {
     /// Writes the header.
-    pub fn new(writer: W, rows: RowsAs, path: &str, head: &Head<'_>) -> Self {
-        let writer = match rows.gzip {
-            true => Compressor::Gzip(Box::new(GzEncoder::new(writer, Compression::default()))),
-            false => Compressor::None(writer),
-        };
+    pub fn new(writer: W, rows: RowsAs, path: &str, head: &Head<'_>) -> Result<Self, TableError> {
+        let writer =
+            Packer::new(writer, rows.packing).map_err(|source| TableError::Output { path: path.to_owned(), source })?;
         let delimiter = rows.delimiter;
         let mut block = Vec::with_capacity(BLOCK_BYTES + (1 << 12));
         let line_end = match &head.csv {
@@ -77,7 +69,7 @@ impl<W: Write> TextWriter<W> {
             write_field(&name, delimiter, &mut block);
         }
         block.extend_from_slice(line_end);
-        Self {
+        Ok(Self {
             path: path.to_owned(),
             source: head.source.to_owned(),
             writer,
@@ -88,7 +80,7 @@ impl<W: Write> TextWriter<W> {
             payload: head.payload.cloned(),
             scratch: String::new(),
             stats: WriteStats::default(),
-        }
+        })
     }
 
     /// Writes a record as it stands, and the payload behind it.
@@ -172,11 +164,7 @@ impl<W: Write> TextWriter<W> {
     }
 
     fn drain(&mut self) -> Result<(), TableError> {
-        let written = match &mut self.writer {
-            Compressor::None(writer) => writer.write_all(&self.block),
-            Compressor::Gzip(writer) => writer.write_all(&self.block),
-        };
-        written.map_err(|source| self.failed(source))?;
+        self.writer.write_all(&self.block).map_err(|source| self.failed(source))?;
         self.stats.bytes += self.block.len() as u64;
         self.block.clear();
         Ok(())
@@ -185,13 +173,9 @@ impl<W: Write> TextWriter<W> {
     /// Writes what is gathered, and gives the writer back.
     pub fn finish(mut self) -> Result<(W, WriteStats), TableError> {
         self.drain()?;
-        let writer = match self.writer {
-            Compressor::None(writer) => writer,
-            Compressor::Gzip(writer) => {
-                writer.finish().map_err(|source| TableError::Output { path: self.path.clone(), source })?
-            }
-        };
-        Ok((writer, self.stats))
+        let Self { path, writer, stats, .. } = self;
+        let writer = writer.finish().map_err(|source| TableError::Output { path, source })?;
+        Ok((writer, stats))
     }
 
     fn failed(&self, source: io::Error) -> TableError {
