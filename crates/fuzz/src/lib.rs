@@ -56,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     target("gzip", |bytes| table(bytes, Format::Csv), seeds::gzip, Reach::All),
     target("zstd", |bytes| table(bytes, Format::Csv), seeds::zstd, Reach::All),
     target("bzip2", |bytes| table(bytes, Format::Csv), seeds::bzip2, Reach::All),
+    target("json-lines", |bytes| table(bytes, Format::JsonLines), seeds::json_lines, Reach::Some),
     target("parquet", |bytes| table(bytes, Format::Parquet), seeds::parquet, Reach::All),
     target("parquet-structures", parquet_structures, seeds::parquet_structures, Reach::Unknown),
     target("arrow-file", |bytes| table(bytes, Format::ArrowFile), seeds::arrow_files, Reach::All),

@@ -105,6 +105,15 @@ pub fn csv() -> Vec<Vec<u8>> {
     ])
 }
 
+pub fn json_lines() -> Vec<Vec<u8>> {
+    texts([
+        "{\"id\":1,\"email\":\"a@example.org\"}\n{\"id\":2,\"email\":\"b@example.org\"}\n",
+        "\u{feff}{\"email\":\"say \\\"hi\\\" \\ud83d\\ude00\"}\r\n\r\n{}\n{\"email\":-1.50e+3}",
+        "{\"email\":null,\"tags\":[1,{\"a\":[]}]}\n {\"tags\":{},\"email\":true} \n",
+        "{\"email\":{}}\n",
+    ])
+}
+
 pub fn gzip() -> Vec<Vec<u8>> {
     let packed = |level, text: &str| {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));

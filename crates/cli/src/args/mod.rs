@@ -200,7 +200,8 @@ pub struct DemoArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:\n  vesica check customers.csv --key email --normalise email=email")]
 pub struct CheckArgs {
-    /// The table: CSV (also packed with gzip, zstd or bzip2), Parquet or Arrow; - for standard input
+    /// The table: CSV or JSON lines (also packed with gzip, zstd or bzip2), Parquet or Arrow; a folder or a
+    /// pattern of such files; - for standard input
     pub file: String,
     /// A key column. Repeat the flag for a key of several columns; their order counts
     #[arg(long, value_name = "COLUMN", required = true)]
@@ -209,7 +210,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "COLUMN=NAME[,NAME]")]
     pub normalise: Vec<String>,
     /// The format, if neither name nor content shows it
-    #[arg(long, value_name = "csv|parquet|arrow|arrow-stream")]
+    #[arg(long, value_name = "csv|jsonl|parquet|arrow|arrow-stream")]
     pub format: Option<String>,
     /// The CSV delimiter, one ASCII character or `tab`
     #[arg(long, value_name = "CHARACTER")]

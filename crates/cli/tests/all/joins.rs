@@ -135,6 +135,41 @@ fn packed_csv_goes_in_and_out() {
 }
 
 #[test]
+fn json_lines_go_in_and_out() {
+    let folder = tables();
+    folder
+        .write("ours.jsonl", "{\"id\":1.50,\"email\":\"a@x.org\"}\n{\"email\":\"b@x.org\"}\n{\"email\":\"c@x.org\"}\n");
+    folder.write("theirs.ndjson", "{\"mail\":\"a@x.org\",\"score\":9}\n{\"mail\":\"z@x.org\",\"score\":4}\n");
+    let ours = "--input ours.jsonl --key email";
+    let theirs = "--input theirs.ndjson --key mail";
+    let (receiver, sender) = folder.join(&format!("{ours} --output m.jsonl"), &format!("{theirs} --payload score"));
+    receiver.expect(0, &["wrote 1 rows"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("m.jsonl"), "{\"id\":1.50,\"email\":\"a@x.org\",\"score\":\"9\"}\n");
+
+    let union = "--task union --security semi-honest";
+    let (receiver, _) = folder.join(&format!("{ours} --output u.jsonl {union}"), &format!("{theirs} {union}"));
+    receiver.expect(0, &[]);
+    let rows = folder.read("u.jsonl");
+    assert!(rows.starts_with(&folder.read("ours.jsonl")), "{rows}");
+    assert!(rows.ends_with("\n{\"id\":null,\"email\":\"z@x.org\"}\n"), "{rows}");
+
+    let sum = "--task sum --security semi-honest";
+    let (receiver, _) =
+        folder.join(&format!("{ours} --output s.jsonl {sum}"), &format!("{theirs} --payload score {sum}"));
+    receiver.expect(0, &[]);
+    let numbers: serde_json::Value = serde_json::from_str(folder.read("s.jsonl").trim_end()).expect("one line");
+    assert!(numbers.as_object().is_some_and(|object| object.values().any(|value| *value == 9)), "{numbers}");
+
+    folder.write("bad.jsonl", "{\"email\":\"a@x.org\"}\n{\"email\":{\"s3cr3t\":1}}\n");
+    let (receiver, sender) =
+        folder.join("--input bad.jsonl --key email --output n.jsonl", "--input theirs.csv --key mail");
+    receiver.expect(3, &["line 2 of bad.jsonl has an object or array in column `email`"]);
+    assert!(!receiver.stderr.contains("s3cr3t"));
+    sender.expect(9, &["its input table cannot be used"]);
+}
+
+#[test]
 fn a_folder_and_a_pattern_are_one_table() {
     let folder = tables();
     fs::create_dir(folder.path("ours")).expect("made");
@@ -149,21 +184,18 @@ fn a_folder_and_a_pattern_are_one_table() {
     ] {
         folder.write(name, text);
     }
-    let (receiver, sender) = folder.join(
-        "--input ours/ --key email --output m.csv",
-        "--input theirs-?.csv --key mail --payload score",
-    );
+    let (receiver, sender) =
+        folder.join("--input ours/ --key email --output m.csv", "--input theirs-?.csv --key mail --payload score");
     receiver.expect(0, &["wrote 2 rows"]);
     sender.expect(0, &[]);
     assert_eq!(folder.read("m.csv"), "id,email,score\n1,a@x.org,9\n5,c@x.org,7\n");
 
-    let (receiver, sender) =
-        folder.join("--input ours --key email --output m2.csv", "--input other-*.csv --key mail");
+    let (receiver, sender) = folder.join("--input ours --key email --output m2.csv", "--input other-*.csv --key mail");
     sender.expect(3, &["other-1.csv and other-2.csv", "only the first has a column `score`"]);
     receiver.expect(9, &["its input table cannot be used"]);
     let part = "ours/part-1.csv";
-    let (receiver, _) = folder
-        .join(&format!("--input ours --key email --output {part} --force"), "--input theirs.csv --key mail");
+    let (receiver, _) =
+        folder.join(&format!("--input ours --key email --output {part} --force"), "--input theirs.csv --key mail");
     receiver.expect(2, &["--input and --output", "name the same file"]);
 }
 

@@ -10,15 +10,15 @@ use crate::table::{Format, OutputOptions, Packing, Stored, TableError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RowsAs {
     pub format: Format,
-    /// How CSV is compressed.
+    /// How CSV or JSON lines are compressed.
     pub packing: Option<Packing>,
     /// Between fields of CSV.
     pub delimiter: u8,
 }
 
-const ROWS: &str = "give --output a name that ends in .csv or .txt (also with .gz or .zst), .tsv or .tab, .parquet, .arrow, \
-                    .feather or .arrows, or one without an ending for the input's format";
-const NUMBERS: &str = "give --output a name that ends in .csv or .json, or one without an ending for CSV";
+const ROWS: &str = "give --output a name that ends in .csv or .txt (also with .gz or .zst), .tsv or .tab, .jsonl, .parquet, \
+                    .arrow, .feather or .arrows, or one without an ending for the input's format";
+const NUMBERS: &str = "give --output a name that ends in .csv, .json or .jsonl, or one without an ending for CSV";
 const SHARES: &str = "give --output a name that ends in .shares, or one without an ending";
 
 /// How rows of a table that is stored like `source` go to `path`: by the option, else by the name,
@@ -34,8 +34,8 @@ pub(crate) fn of_rows(path: &str, options: &OutputOptions, source: Option<Stored
     };
     match packing {
         Some(Packing::Bzip2) => return Err(not_written(path, "rows of a table", ROWS)),
-        Some(_) if format != Format::Csv => {
-            let fault = format!("cannot write {path}: only CSV is compressed as a whole");
+        Some(_) if !format.is_text() => {
+            let fault = format!("cannot write {path}: only CSV and JSON lines are compressed as a whole");
             let mend = "leave the last ending away, or give the output a name that ends in .csv.gz or .csv.zst";
             return Err(TableError::Option(fault, mend));
         }
@@ -56,12 +56,23 @@ pub(crate) fn of_rows(path: &str, options: &OutputOptions, source: Option<Stored
     Ok(RowsAs { format, packing, delimiter })
 }
 
-/// Whether the numbers of an aggregate go to `path` as JSON, else CSV.
-pub(crate) fn json_of_numbers(path: &str) -> Result<bool, TableError> {
+/// How the numbers of an aggregate are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumbersAs {
+    Csv,
+    /// An array of objects.
+    Json,
+    /// An object a line.
+    JsonLines,
+}
+
+/// How the numbers of an aggregate go to `path`.
+pub(crate) fn of_numbers(path: &str) -> Result<NumbersAs, TableError> {
     match ending(path) {
-        (None, None) => Ok(false),
-        (Some(ending), None) if ending == "csv" => Ok(false),
-        (Some(ending), None) if ending == "json" => Ok(true),
+        (None, None) => Ok(NumbersAs::Csv),
+        (Some(ending), None) if ending == "csv" => Ok(NumbersAs::Csv),
+        (Some(ending), None) if ending == "json" => Ok(NumbersAs::Json),
+        (Some(ending), None) if ending == "jsonl" || ending == "ndjson" => Ok(NumbersAs::JsonLines),
         _ => Err(not_written(path, "the numbers of an aggregate", NUMBERS)),
     }
 }
@@ -109,6 +120,8 @@ mod tests {
             ("out.csv", written(Format::Csv, None)),
             ("OUT.CSV.GZ", written(Format::Csv, Some(Packing::Gzip))),
             ("out.csv.zst", written(Format::Csv, Some(Packing::Zstd))),
+            ("out.jsonl", written(Format::JsonLines, None)),
+            ("out.ndjson.zst", written(Format::JsonLines, Some(Packing::Zstd))),
             ("out.txt", written(Format::Csv, None)),
             ("out.parquet", written(Format::Parquet, None)),
             ("out.feather", written(Format::ArrowFile, None)),
@@ -122,7 +135,6 @@ mod tests {
         }
         for name in [
             "out.json",
-            "out.jsonl",
             "out.xlsx",
             "out.tsv",
             "out.tab.gz",
@@ -146,11 +158,18 @@ mod tests {
 
     #[test]
     fn numbers_and_shares_have_their_own() {
-        for (name, json) in [("r.csv", false), ("r", false), ("-", false), ("r.JSON", true)] {
-            assert_eq!(json_of_numbers(name).expect(name), json, "{name}");
+        for (name, written) in [
+            ("r.csv", NumbersAs::Csv),
+            ("r", NumbersAs::Csv),
+            ("-", NumbersAs::Csv),
+            ("r.JSON", NumbersAs::Json),
+            ("r.jsonl", NumbersAs::JsonLines),
+            ("r.ndjson", NumbersAs::JsonLines),
+        ] {
+            assert_eq!(of_numbers(name).expect(name), written, "{name}");
         }
-        for name in ["r.parquet", "r.tsv", "r.csv.gz", "r.csv.zst", "r.jsonl", "r.shares"] {
-            assert!(json_of_numbers(name).expect_err(name).mend().contains(".json"), "{name}");
+        for name in ["r.parquet", "r.tsv", "r.csv.gz", "r.csv.zst", "r.jsonl.gz", "r.shares"] {
+            assert!(of_numbers(name).expect_err(name).mend().contains(".json"), "{name}");
         }
         assert!(check_shares("ours.shares").is_ok() && check_shares("ours").is_ok());
         for name in ["ours.csv", "ours.json", "ours.shares.gz"] {

@@ -124,7 +124,19 @@ pub enum TableError {
         /// How it is malformed.
         what: &'static str,
     },
-    /// A CSV record longer than any sound one.
+    /// A line of JSON lines that is no row.
+    #[error("line {line} of {path} {what}")]
+    JsonLine {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+        /// What the user can do.
+        mend: &'static str,
+    },
+    /// A CSV record or a line longer than any sound one.
     #[error("the record on line {line} of {path} is longer than {limit} bytes")]
     LongRecord {
         /// The name of the table or file, as the user gave it.
@@ -356,7 +368,9 @@ impl TableError {
             Self::Open { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the path",
                 io::ErrorKind::PermissionDenied => "ask for the right to read it",
-                io::ErrorKind::IsADirectory => "folders in it are not read: name the files by a pattern, such as 'folder/*/*.csv'",
+                io::ErrorKind::IsADirectory => {
+                    "folders in it are not read: name the files by a pattern, such as 'folder/*/*.csv'"
+                }
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                     "an input that is no file is copied first: free space in the temporary folder (TMPDIR) or raise \
                      the limit on file sizes (`ulimit -f`), or name a file"
@@ -383,7 +397,8 @@ impl TableError {
             }
             Self::CsvNotUtf8 { .. } => "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
             Self::Quote { .. } => "correct this line; a quote inside of a quoted field is written twice",
-            Self::LongRecord { .. } => "look there for a quoted field that is never closed",
+            Self::JsonLine { mend, .. } => mend,
+            Self::LongRecord { .. } => "look there for a quoted field that is never closed, or a missing line end",
             Self::TooManyColumns { .. } => {
                 "check that the file is a table and that --delimiter names what separates its columns"
             }

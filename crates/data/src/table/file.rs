@@ -8,8 +8,8 @@ use arrow_schema::SchemaRef;
 use crate::table::part_names::{Named, named};
 use crate::table::source::{OpenSource, Scanner, Source, Stored, Wanted};
 use crate::table::{
-    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, Parts, ResultKind, Sink, TableError,
-    columnar, csv,
+    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, Parts, ResultKind, Sink,
+    TableError, columnar, csv, json_lines,
 };
 
 /// A table file, standard input for `-`, a folder of files, or a pattern that names files: `*` stands
@@ -102,6 +102,7 @@ impl Source for Input {
     fn schema(&self) -> Result<SchemaRef, TableError> {
         self.known_schema(|| match self.format() {
             Format::Csv => csv::schema(self),
+            Format::JsonLines => json_lines::schema(self),
             Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::schema(self),
         })
     }
@@ -109,6 +110,7 @@ impl Source for Input {
     fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
         match self.format() {
             Format::Csv => csv::scan(self, wanted, scanner),
+            Format::JsonLines => json_lines::scan(self, wanted, scanner),
             Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::scan(self, wanted, scanner),
         }
     }
@@ -116,6 +118,7 @@ impl Source for Input {
     fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
         match self.format() {
             Format::Csv => csv::keep(self, kept, sink),
+            Format::JsonLines => json_lines::keep(self, kept, sink),
             Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::keep(self, kept, sink),
         }
     }
@@ -126,7 +129,7 @@ impl Source for Input {
 
     fn sample(&self) -> Result<RecordBatch, TableError> {
         match self.format() {
-            Format::Csv => Ok(RecordBatch::new_empty(self.schema()?)),
+            Format::Csv | Format::JsonLines => Ok(RecordBatch::new_empty(self.schema()?)),
             Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::sample(self),
         }
     }

@@ -20,6 +20,8 @@ use crate::table::{Packing, Stored, TableError};
 pub enum Format {
     /// Separated values, RFC 4180.
     Csv,
+    /// One JSON object a line.
+    JsonLines,
     /// Apache Parquet.
     Parquet,
     /// Arrow IPC file, also known as Feather version 2.
@@ -33,6 +35,7 @@ impl Format {
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "csv" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
             "parquet" => Some(Self::Parquet),
             "arrow" => Some(Self::ArrowFile),
             "arrow-stream" => Some(Self::ArrowStream),
@@ -44,10 +47,16 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "CSV",
+            Self::JsonLines => "JSON lines",
             Self::Parquet => "Parquet",
             Self::ArrowFile => "Arrow",
             Self::ArrowStream => "Arrow stream",
         }
+    }
+
+    /// Whether its rows are lines of text, which can be compressed as a whole.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::JsonLines)
     }
 
     /// The format that a file name's extension says (that of a
@@ -57,6 +66,7 @@ impl Format {
         let (name, _) = Packing::of_name(&lower);
         match Path::new(name).extension()?.to_str()? {
             "csv" | "tsv" | "tab" | "txt" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
             "parquet" | "pq" => Some(Self::Parquet),
             "arrow" | "feather" | "ipc" => Some(Self::ArrowFile),
             "arrows" => Some(Self::ArrowStream),
@@ -177,7 +187,10 @@ impl Input {
         packing: Option<Packing>,
     ) -> Result<Format, TableError> {
         let by_magic = Format::of_magic(magic);
-        let named = options.format.or_else(|| Format::of_name(path)).or(by_magic).unwrap_or(Format::Csv);
+        // A CSV file may begin so as well, if it says that it is one.
+        let begun = magic.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(magic).trim_ascii_start().starts_with(b"{");
+        let otherwise = if begun { Format::JsonLines } else { Format::Csv };
+        let named = options.format.or_else(|| Format::of_name(path)).or(by_magic).unwrap_or(otherwise);
         // Both Arrow formats go by `.arrow`; the first bytes tell them apart.
         let format = match (named, by_magic) {
             (Format::ArrowFile, Some(Format::ArrowStream)) => Format::ArrowStream,
@@ -187,10 +200,10 @@ impl Input {
         let damaged =
             |reason: &str| TableError::Damaged { path: shown(path), format: format.name(), reason: reason.to_owned() };
         match format {
-            Format::Csv if magic.starts_with(&[0xff, 0xfe]) || magic.starts_with(&[0xfe, 0xff]) => {
+            Format::Csv | Format::JsonLines if magic.starts_with(&[0xff, 0xfe]) || magic.starts_with(&[0xfe, 0xff]) => {
                 Err(damaged("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8"))
             }
-            Format::Csv => match (by_magic, Packing::of_name(&path.to_ascii_lowercase()).1) {
+            Format::Csv | Format::JsonLines => match (by_magic, Packing::of_name(&path.to_ascii_lowercase()).1) {
                 (Some(other), _) => Err(damaged(&format!("its first bytes are those of a {} file", other.name()))),
                 (None, Some(named)) if packing != Some(named) => Err(damaged(&format!(
                     "its name ends in {}, and its first bytes are not those of {}",
@@ -262,7 +275,7 @@ impl Input {
         Ok(file)
     }
 
-    /// The text of a CSV input from its start, unpacked.
+    /// The text of a CSV input or one of JSON lines from its start, unpacked.
     pub(crate) fn text(&self) -> Result<Box<dyn Read>, TableError> {
         let file = self.rewind()?;
         Ok(match self.packing {
@@ -309,12 +322,7 @@ fn shown(path: &str) -> String {
 }
 
 fn state(metadata: &Metadata) -> State {
-    State {
-        device: metadata.dev(),
-        number: metadata.ino(),
-        bytes: metadata.len(),
-        modified: metadata.modified().ok(),
-    }
+    State { device: metadata.dev(), number: metadata.ino(), bytes: metadata.len(), modified: metadata.modified().ok() }
 }
 
 /// Copies what can be read only once. `tempfile()` makes a file without a name, mode 0600, gone

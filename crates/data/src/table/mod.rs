@@ -7,7 +7,8 @@
 //! OpenSink::open ----> Sink <--- write_matches(source, table, matches) --> Sink::finish makes the result visible
 //! ```
 //!
-//! A [`Source`] is a file, several files or standard input ([`SourceFile`]: CSV, Parquet, Arrow IPC)
+//! A [`Source`] is a file, several files or standard input ([`SourceFile`]: CSV, JSON lines, Parquet, Arrow
+//! IPC)
 //! or record batches in memory ([`Batches`]); a [`Sink`] is a file or standard output ([`SinkFile`]) or
 //! memory ([`Collected`]).
 //!
@@ -30,6 +31,7 @@ mod identity;
 mod input;
 mod integers;
 mod ipc_check;
+mod json_lines;
 mod named_columns;
 mod output;
 mod packing;
@@ -56,11 +58,11 @@ pub use input::{Format, Input, InputOptions};
 pub use integers::MOST_INTEGER_BITS;
 pub use output::{Output, OutputOptions};
 pub use packing::Packing;
+pub use parts::Parts;
 pub use payload::{
     Duplicates, KeyKind, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,
     PayloadUnit, ReceivedPayload, UnionKeys, UnionSpec, key_schema,
 };
-pub use parts::Parts;
 pub use place::Place;
 pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};

@@ -64,9 +64,7 @@ impl Parts {
 
     /// The first file.
     pub(crate) fn first(&self) -> Result<Input, TableError> {
-        self.parts
-            .first()
-            .map_or_else(|| Err(TableError::NoParts { path: self.name.clone() }), |part| self.part(part))
+        self.parts.first().map_or_else(|| Err(TableError::NoParts { path: self.name.clone() }), |part| self.part(part))
     }
 
     fn part(&self, part: &Part) -> Result<Input, TableError> {
@@ -124,6 +122,10 @@ impl Sink for Joined<'_> {
         self.sink.takes_records(delimiter)
     }
 
+    fn takes_lines(&self) -> bool {
+        self.sink.takes_lines()
+    }
+
     fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError> {
         if std::mem::replace(&mut self.has_begun, true) {
             return Ok(());
@@ -154,7 +156,11 @@ impl Sink for Joined<'_> {
 /// In which point two files are stored differently, as far as it matters. Packings may differ.
 fn storage_difference(one: Stored, other: Stored) -> Option<String> {
     if one.format != other.format {
-        return Some(format!("the first is a {} file and the second a {} file", one.format.name(), other.format.name()));
+        return Some(format!(
+            "the first is a {} file and the second a {} file",
+            one.format.name(),
+            other.format.name()
+        ));
     }
     let shown = |delimiter| if delimiter == b'\t' { "tab".to_owned() } else { format!("'{}'", char::from(delimiter)) };
     (one.format == Format::Csv && one.delimiter != other.delimiter).then(|| {

@@ -133,8 +133,8 @@ fn long_csv() -> String {
 #[test]
 fn zstd_and_bzip2_are_found_by_their_first_bytes_and_zstd_is_written_by_its_name() {
     let folder = Folder::new();
-    let packers: [(Packing, fn(&[u8]) -> Vec<u8>); 2] = [(Packing::Zstd, zstd), (Packing::Bzip2, bzip2)];
-    for (packing, pack) in packers {
+    for packing in [Packing::Zstd, Packing::Bzip2] {
+        let pack = if packing == Packing::Zstd { zstd } else { bzip2 };
         // Two frames or streams, as `cat` makes them of two files; the first one may be empty.
         let bytes = [pack(b""), pack(b"id\na\n"), pack(b"b\na\n")].concat();
         let input = open(&folder.write("in.csv", &bytes)).unwrap();

@@ -3,6 +3,7 @@
 mod columnar_tables;
 mod csv_errors;
 mod csv_tables;
+mod json_lines;
 mod keys;
 mod normalisers;
 mod outputs;

@@ -46,7 +46,7 @@ fn parts_of_csv_are_one_table_with_one_header() {
         let out = [out, folder.path("out.parquet")];
         write(source.as_ref(), &table, &[1], &out[1]).unwrap();
         assert_eq!(super::keys_of(&out[1], &key(&["id", "n"])).unwrap().stats.rows, 1);
-        out.map(|path| std::fs::remove_file(path).unwrap());
+        out.iter().for_each(|path| std::fs::remove_file(path).unwrap());
     }
     let path = folder.path("t");
     let table = TableFile::open(path.to_str().unwrap(), &InputOptions::default()).unwrap();

@@ -1,10 +1,13 @@
 //! The second pass: every own row of the result, once, in input order.
 
 mod columns;
+mod lines;
+mod rows;
 mod text;
 mod union;
 
 pub(crate) use columns::{ColumnsWriter, WithPayload, with_payload};
+pub(crate) use lines::LinesWriter;
 pub(crate) use text::TextWriter;
 pub use union::{NewKeys, UnionStats, write_union};
 
@@ -133,12 +136,17 @@ impl<'a> KeptRows<'a> {
 /// Refuses rows that `format` cannot hold, as far as the columns and the first row say: before the
 /// protocol, not after it.
 pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(), TableError> {
-    let csv = source.stored().is_some_and(|stored| stored.format == Format::Csv);
+    let from = source.stored().map(|stored| stored.format);
     match rows.format {
-        Format::Csv if csv => Ok(()),
-        Format::Csv => text::check(source, path),
+        Format::Csv if from.is_some_and(Format::is_text) => Ok(()),
+        Format::JsonLines if from == Some(Format::JsonLines) => Ok(()),
+        Format::JsonLines => {
+            columns::check_names(source.schema()?.as_ref(), path)?;
+            text::check(source, rows.format, path)
+        }
+        Format::Csv => text::check(source, rows.format, path),
         format @ (Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
-            if csv {
+            if from == Some(Format::Csv) {
                 columns::check_names(source.schema()?.as_ref(), path)?;
             }
             columns::check(source, format, path)
@@ -149,9 +157,10 @@ pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(),
 /// Writes the result's rows with all their columns, and the payload's behind them, and completes
 /// the result.
 ///
-/// CSV to CSV copies each record byte by byte; Parquet and Arrow keep their schema. Another output
-/// format converts: CSV columns are text, columnar values get the text of [`crate::key`], floats
-/// their shortest exact decimal and binary hexadecimal digits.
+/// CSV to CSV copies each record byte by byte, and JSON lines to JSON lines each line; Parquet and
+/// Arrow keep their schema. Another output format converts: columns of CSV and JSON lines are text,
+/// columnar values get the text of [`crate::key`], floats their shortest exact decimal and binary
+/// hexadecimal digits.
 pub fn write_matches(
     source: &dyn Source,
     table: &KeyTable,
