@@ -5,8 +5,8 @@ pub mod seeds;
 
 use crate::key::{DateFormat, KeySpec};
 use crate::table::{
-    ColumnarReader, ExpectedRange, Format, Input, InputOptions, PayloadSchema, ReceivedPayload, TableError, ValueSpec,
-    read_keys, read_values,
+    Collected, ColumnarReader, ExpectedRange, Format, Input, InputOptions, Join, KeyTable, Matches, OpenSink,
+    PayloadSchema, ReceivedPayload, ResultKind, TableError, ValueSpec, read_keys, read_values, write_matches,
 };
 
 pub use crate::table::csv::{Field, Split, split_line, split_record};
@@ -26,17 +26,30 @@ pub fn table(bytes: &[u8], format: Format) -> Result<u64, TableError> {
         }
         Ok(rows)
     };
-    let whole = if format == Format::Csv { Ok(u64::MAX) } else { all() };
-    let keyed =
-        KeySpec::parse(&["email"], &[]).map(|spec| read_keys(&input, &spec, None).map(|table| table.stats.rows));
+    let whole = if format.is_text() { Ok(u64::MAX) } else { all() };
+    let keyed = KeySpec::parse(&["email"], &[]).map(|spec| -> Result<u64, TableError> {
+        let table = read_keys(&input, &spec, None)?;
+        if format == Format::JsonLines {
+            assert_eq!(all_rows(&input, &table), table.stats.rows);
+        }
+        Ok(table.stats.rows)
+    });
     match keyed {
         Ok(Ok(rows)) if whole.as_ref().is_ok_and(|&whole| whole != rows && whole != u64::MAX) => {
             panic!("{rows} rows in one pass, {whole:?} in another")
         }
         Ok(Err(failure)) => Err(failure),
-        _ if format == Format::Csv => keyed.unwrap_or(Ok(0)),
+        _ if format.is_text() => keyed.unwrap_or(Ok(0)),
         _ => whole,
     }
+}
+
+/// Writes all rows of a table that was read as columns: how many.
+fn all_rows(input: &Input, table: &KeyTable) -> u64 {
+    let sink = Collected::default().open(ResultKind::OwnRows, input).expect("a sink in memory");
+    let none = Matches { keys: &[], payload: None };
+    let written = write_matches(input, table, &none, Join::Difference, sink);
+    written.expect("the first pass refuses what the second one cannot write").rows
 }
 
 /// Bytes as a table of this format.

@@ -1,7 +1,7 @@
 //! Tables, the keys in them, and the rows of a result. This crate knows neither protocols nor
 //! partners.
 //!
-//! - [`table`] reads CSV, Parquet and Arrow, and writes the rows that a session keeps.
+//! - [`table`] reads CSV, JSON lines, Parquet and Arrow, and writes the rows that a session keeps.
 //! - [`key`] says which columns form the key, brings their values to one canonical form, and
 //!   derives digests from them.
 //! - [`profile`] reports on the key columns of a table in counts, as `vesica check` prints it.

@@ -105,6 +105,15 @@ pub fn csv() -> Vec<Vec<u8>> {
     ])
 }
 
+pub fn json_lines() -> Vec<Vec<u8>> {
+    texts([
+        "{\"id\":1,\"email\":\"a@example.org\"}\n{\"id\":2,\"email\":\"b@example.org\"}\n",
+        "\u{feff}{\"email\":\"say \\\"hi\\\" \\ud83d\\ude00\"}\r\n\r\n{}\n{\"email\":-1.50e+3}",
+        "{\"email\":null,\"tags\":[1,{\"a\":[]}]}\n {\"tags\":{},\"email\":true} \n",
+        "{\"email\":{}}\n",
+    ])
+}
+
 pub fn gzip() -> Vec<Vec<u8>> {
     let packed = |level, text: &str| {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
@@ -112,6 +121,29 @@ pub fn gzip() -> Vec<Vec<u8>> {
     };
     let text = "id,email\n1,a@example.org\n2,b@example.org\n";
     vec![packed(0, text), packed(9, text), [packed(6, text), packed(6, "3,c@example.org\n")].concat()]
+}
+
+pub fn zstd() -> Vec<Vec<u8>> {
+    let packed = |level, checksum, text: &str| {
+        let mut packer = zstd::stream::write::Encoder::new(Vec::new(), level)?;
+        packer.include_checksum(checksum)?;
+        packer.write_all(text.as_bytes())?;
+        packer.finish()
+    };
+    let packed = |level, checksum, text: &str| packed(level, checksum, text).unwrap_or_default();
+    let text = "id,email\n1,a@example.org\n2,b@example.org\n";
+    let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7][..], &packed(1, true, text)].concat();
+    let more = [packed(1, true, text), packed(3, false, "3,c@example.org\n")].concat();
+    vec![packed(1, false, text), packed(19, true, &text.repeat(20)), skipped, more]
+}
+
+pub fn bzip2() -> Vec<Vec<u8>> {
+    let packed = |text: &str| {
+        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        packer.write_all(text.as_bytes()).and_then(|()| packer.finish()).unwrap_or_default()
+    };
+    let text = "id,email\n1,a@example.org\n2,b@example.org\n";
+    vec![packed(text), [packed(text), packed("3,c@example.org\n")].concat()]
 }
 
 pub fn normalise() -> Vec<Vec<u8>> {

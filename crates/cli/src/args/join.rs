@@ -54,8 +54,8 @@ docs/tasks.md says what each task computes and reveals.";
 #[command(after_long_help = RECEIVE_EXAMPLES)]
 pub struct ReceiveArgs {
     /// Where to write the result; - for standard output. The name's ending says the format: for
-    /// rows .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (a name without an
-    /// ending: the input's format), for numbers .csv or .json, for shares .shares
+    /// rows .csv, .txt, .csv.gz, .csv.zst, .tsv, .jsonl, .parquet, .arrow, .feather or .arrows (a name
+    /// without an ending: the input's format), for numbers .csv, .json or .jsonl, for shares .shares
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: String,
     /// Which of your rows to write
@@ -123,7 +123,9 @@ pub struct SendArgs {
 /// A table and its key.
 #[derive(Debug, Args)]
 pub struct TableArgs {
-    /// Your table: CSV (also gzip), Parquet or Arrow; - for standard input
+    /// Your table: CSV or JSON lines (also packed with gzip, zstd or bzip2), Parquet or Arrow; - for
+    /// standard input. A folder, or a pattern such as 'part-*.parquet', stands for its files in order
+    /// of their names: they have one format and the same columns
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Table")]
     pub input: String,
     /// A key column. Repeat the flag for a key of several columns, in the same order as your
@@ -138,7 +140,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
     /// The format of the input, if neither name nor content shows it
-    #[arg(long, value_name = "csv|parquet|arrow|arrow-stream", help_heading = "Table")]
+    #[arg(long, value_name = "csv|jsonl|parquet|arrow|arrow-stream", help_heading = "Table")]
     pub format: Option<String>,
     /// The CSV delimiter, one ASCII character or `tab`
     #[arg(long, value_name = "CHARACTER", help_heading = "Table")]

@@ -24,8 +24,6 @@ pub use service::{LogName, QueryArgs, ServeArgs};
 pub use task::items;
 pub use values::{Columns, JoinName, ProgressName, columns, delimiter};
 
-use values::columns;
-
 const ABOUT: &str = "Find the rows that two private tables share; by default all other keys stay private";
 
 const LONG_ABOUT: &str = "\
@@ -254,7 +252,8 @@ The output shows keys of your own table. Do not pass it on; --show-keys 0 leaves
 #[derive(Debug, Args)]
 #[command(after_long_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// The table: CSV, Parquet or Arrow; - for standard input
+    /// The table: CSV or JSON lines (also packed with gzip, zstd or bzip2), Parquet or Arrow; a folder or a
+    /// pattern of such files; - for standard input
     pub file: String,
     /// A second table of yours, for example test data of both sides: says how many keys the two have
     /// in common, and which normalisers make more of them match
@@ -297,7 +296,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "COLUMN")]
     pub group_by: Option<String>,
     /// The format, if neither name nor content shows it
-    #[arg(long, value_name = "csv|parquet|arrow|arrow-stream")]
+    #[arg(long, value_name = "csv|jsonl|parquet|arrow|arrow-stream")]
     pub format: Option<String>,
     /// The CSV delimiter, one ASCII character or `tab`
     #[arg(long, value_name = "CHARACTER")]

@@ -209,7 +209,7 @@ pub enum LogName {
 #[command(after_long_help = QUERY_EXAMPLES)]
 pub struct QueryArgs {
     /// Where to write the matching rows; - for standard output. The name's ending says the format:
-    /// .csv, .txt, .csv.gz, .tsv, .parquet, .arrow, .feather or .arrows (a name without an ending:
+    /// .csv, .txt, .csv.gz, .csv.zst, .tsv, .jsonl, .parquet, .arrow, .feather or .arrows (a name without an ending:
     /// the input's format)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: String,

@@ -8,7 +8,7 @@ use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::Role;
 use vesica::profile::{self, ColumnProfile, Comparison, Examples, MeetingRows, Profile};
-use vesica::table::{Input, Join, KeyTable};
+use vesica::table::{Join, KeyTable, Source, TableFile};
 use vesica::task::{self, Flags, Side};
 
 use crate::args::{CheckArgs, SideName};
@@ -20,15 +20,16 @@ pub fn run(args: CheckArgs) -> Outcome {
     if args.second.as_deref() == Some("-") && args.file == "-" {
         return Err(usage("both tables are standard input", "name a file for one of them"));
     }
-    let input = open(&args, &args.file)?;
-    let profile = profile::check(&input, &spec)?;
-    let examples = profile::examples(&input, &spec, args.show_keys)?;
-    let columns = columns(&args, &input, &spec)?;
+    let table = open(&args, &args.file)?;
+    let input = table.source();
+    let profile = profile::check_file(&table, &spec)?;
+    let examples = profile::examples(input, &spec, args.show_keys)?;
+    let columns = columns(&args, input, &spec)?;
     let comparison = match &args.second {
         Some(second) => {
             let second_spec = second_spec(&args)?;
             let second = open(&args, second)?;
-            Some(profile::compare([(&input, &spec), (&second, &second_spec)])?)
+            Some(profile::compare([(input, &spec), (second.source(), &second_spec)])?)
         }
         None => None,
     };
@@ -50,8 +51,8 @@ pub fn run(args: CheckArgs) -> Outcome {
     print(&text)
 }
 
-fn open(args: &CheckArgs, path: &str) -> Result<Input, Failure> {
-    Ok(Input::open(path, &input_options(args.format.as_deref(), args.delimiter.as_deref())?)?)
+fn open(args: &CheckArgs, path: &str) -> Result<TableFile, Failure> {
+    Ok(TableFile::open(path, &input_options(args.format.as_deref(), args.delimiter.as_deref())?)?)
 }
 
 /// The key of the second table: that of the first, unless the flags say otherwise.
@@ -75,7 +76,7 @@ struct CheckedColumns {
 ///
 /// # Errors
 /// As of the run: for flags that the task does not take, and for values that do not fit.
-fn columns(args: &CheckArgs, input: &Input, spec: &KeySpec) -> Result<Option<CheckedColumns>, Failure> {
+fn columns(args: &CheckArgs, input: &dyn Source, spec: &KeySpec) -> Result<Option<CheckedColumns>, Failure> {
     let task = task::find(&args.task)?;
     let named = names(args.payload.clone());
     if named.is_empty() && args.group_by.is_none() && args.scale.is_empty() && args.clamp.is_empty() {
@@ -167,10 +168,11 @@ fn describe(profile: &Profile) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{}: {}{}, {} bytes",
+        "{}: {}{}{}, {} bytes",
         profile.path,
         profile.format.name(),
-        if profile.gzip { " (gzip)" } else { "" },
+        profile.packing.map_or(String::new(), |packing| format!(" ({})", packing.name())),
+        if profile.files > 1 { format!(" in {} files", profile.files) } else { String::new() },
         profile.bytes
     );
     let _ = writeln!(text, "{} rows, {} distinct keys", keys.rows, keys.distinct);

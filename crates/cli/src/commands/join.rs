@@ -124,7 +124,7 @@ pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Resu
     let format = format
         .map(|name| {
             Format::parse(name).ok_or_else(|| {
-                usage(&format!("there is no format {name:?}"), "say csv, parquet, arrow or arrow-stream")
+                usage(&format!("there is no format {name:?}"), "say csv, jsonl, parquet, arrow or arrow-stream")
             })
         })
         .transpose()?;

@@ -1,7 +1,8 @@
 //! Joins that succeed, checked against plain ones.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::fs::{self, File};
+use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
@@ -115,6 +116,87 @@ fn both_learn_gives_the_sender_its_rows() {
     receiver.expect(0, &[]);
     sender.expect(0, &["2 keys match"]);
     assert_eq!(folder.read("theirs-too.csv"), "mail,score\nc@x.org,7\na@x.org,9\n");
+}
+
+#[test]
+fn packed_csv_goes_in_and_out() {
+    let folder = tables();
+    fs::write(folder.path("ours.csv.zst"), zstd::encode_all(OURS.as_bytes(), 1).expect("packed")).expect("written");
+    let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    packer.write_all(THEIRS.as_bytes()).expect("packed");
+    fs::write(folder.path("theirs.csv.bz2"), packer.finish().expect("packed")).expect("written");
+    let (receiver, sender) =
+        folder.join("--input ours.csv.zst --key email --output m.csv.zst", "--input theirs.csv.bz2 --key mail");
+    receiver.expect(0, &["wrote 3 rows"]);
+    sender.expect(0, &[]);
+    let packed = fs::read(folder.path("m.csv.zst")).expect("a result");
+    let text = zstd::decode_all(&packed[..]).expect("zstd");
+    assert_eq!(text, b"id,email\n1,a@x.org\n4,a@x.org\n5,c@x.org\n");
+}
+
+#[test]
+fn json_lines_go_in_and_out() {
+    let folder = tables();
+    folder
+        .write("ours.jsonl", "{\"id\":1.50,\"email\":\"a@x.org\"}\n{\"email\":\"b@x.org\"}\n{\"email\":\"c@x.org\"}\n");
+    folder.write("theirs.ndjson", "{\"mail\":\"a@x.org\",\"score\":9}\n{\"mail\":\"z@x.org\",\"score\":4}\n");
+    let ours = "--input ours.jsonl --key email";
+    let theirs = "--input theirs.ndjson --key mail";
+    let (receiver, sender) = folder.join(&format!("{ours} --output m.jsonl"), &format!("{theirs} --payload score"));
+    receiver.expect(0, &["wrote 1 rows"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("m.jsonl"), "{\"id\":1.50,\"email\":\"a@x.org\",\"score\":\"9\"}\n");
+
+    let union = "--task union --security semi-honest";
+    let (receiver, _) = folder.join(&format!("{ours} --output u.jsonl {union}"), &format!("{theirs} {union}"));
+    receiver.expect(0, &[]);
+    let rows = folder.read("u.jsonl");
+    assert!(rows.starts_with(&folder.read("ours.jsonl")), "{rows}");
+    assert!(rows.ends_with("\n{\"id\":null,\"email\":\"z@x.org\"}\n"), "{rows}");
+
+    let sum = "--task sum --security semi-honest";
+    let (receiver, _) =
+        folder.join(&format!("{ours} --output s.jsonl {sum}"), &format!("{theirs} --payload score {sum}"));
+    receiver.expect(0, &[]);
+    let numbers: serde_json::Value = serde_json::from_str(folder.read("s.jsonl").trim_end()).expect("one line");
+    assert!(numbers.as_object().is_some_and(|object| object.values().any(|value| *value == 9)), "{numbers}");
+
+    folder.write("bad.jsonl", "{\"email\":\"a@x.org\"}\n{\"email\":{\"s3cr3t\":1}}\n");
+    let (receiver, sender) =
+        folder.join("--input bad.jsonl --key email --output n.jsonl", "--input theirs.csv --key mail");
+    receiver.expect(3, &["line 2 of bad.jsonl has an object or array in column `email`"]);
+    assert!(!receiver.stderr.contains("s3cr3t"));
+    sender.expect(9, &["its input table cannot be used"]);
+}
+
+#[test]
+fn a_folder_and_a_pattern_are_one_table() {
+    let folder = tables();
+    fs::create_dir(folder.path("ours")).expect("made");
+    for (name, text) in [
+        ("ours/part-2.csv", "id,email\n5,c@x.org\n"),
+        ("ours/part-1.csv", "id,email\n1,a@x.org\n2,b@x.org\n"),
+        ("ours/_SUCCESS", ""),
+        ("theirs-1.csv", "mail,score\nc@x.org,7\n"),
+        ("theirs-2.csv", "mail,score\na@x.org,9\n"),
+        ("other-1.csv", "mail,score\na@x.org,9\n"),
+        ("other-2.csv", "mail,points\na@x.org,9\n"),
+    ] {
+        folder.write(name, text);
+    }
+    let (receiver, sender) =
+        folder.join("--input ours/ --key email --output m.csv", "--input theirs-?.csv --key mail --payload score");
+    receiver.expect(0, &["wrote 2 rows"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("m.csv"), "id,email,score\n1,a@x.org,9\n5,c@x.org,7\n");
+
+    let (receiver, sender) = folder.join("--input ours --key email --output m2.csv", "--input other-*.csv --key mail");
+    sender.expect(3, &["other-1.csv and other-2.csv", "only the first has a column `score`"]);
+    receiver.expect(9, &["its input table cannot be used"]);
+    let part = "ours/part-1.csv";
+    let (receiver, _) =
+        folder.join(&format!("--input ours --key email --output {part} --force"), "--input theirs.csv --key mail");
+    receiver.expect(2, &["--input and --output", "name the same file"]);
 }
 
 const ROWS: usize = 100_000;

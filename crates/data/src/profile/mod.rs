@@ -12,7 +12,7 @@ pub use compare::{ComparedColumn, Comparison, Meeting, MeetingRows, compare};
 pub use examples::{Component, ExampleKey, Examples, RefusedValue, RefusedValues, examples};
 
 use crate::key::KeySpec;
-use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, TableError, collect_keys};
+use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, Packing, Source, TableError, TableFile, collect_keys};
 
 /// How many of the largest multiplicities are listed.
 const LISTED_MULTIPLICITIES: usize = 5;
@@ -24,10 +24,12 @@ pub struct Profile {
     pub path: String,
     /// Format found.
     pub format: Format,
+    /// How many files it is in.
+    pub files: usize,
     /// Bytes on disk.
     pub bytes: u64,
-    /// Compressed with gzip.
-    pub gzip: bool,
+    /// How it is compressed as a whole, if it is.
+    pub packing: Option<Packing>,
     /// Only for CSV.
     pub csv: Option<CsvProfile>,
     /// Rows, nulls, duplicates and distinct keys under the declared normalisers.
@@ -57,8 +59,22 @@ pub struct CsvProfile {
 
 /// Reads the table twice and reports on its key.
 pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
+    report(input, input, 1, spec)
+}
+
+/// [`check`] of a table in one file or in several. How CSV is written is said of the first one.
+pub fn check_file(table: &TableFile, spec: &KeySpec) -> Result<Profile, TableError> {
+    match table {
+        TableFile::One(input) => check(input, spec),
+        TableFile::Parts(parts) => report(parts, &parts.first()?, parts.count(), spec),
+    }
+}
+
+/// Reports on a table whose first file is `first`.
+fn report(input: &dyn Source, first: &Input, files: usize, spec: &KeySpec) -> Result<Profile, TableError> {
     let mut warnings = Vec::new();
-    let csv = if input.format() == Format::Csv { Some(csv_profile(input)?) } else { None };
+    let csv = if first.format() == Format::Csv { Some(csv_profile(first)?) } else { None };
+    let stored = input.stored().unwrap_or(first.stored_as());
     let table = collect_keys(input, spec)?;
     let mut multiplicities = vec![0u64; table.digests.len()];
     for &key in table.row_key.iter().filter(|&&key| key != NO_KEY) {
@@ -99,10 +115,11 @@ pub fn check(input: &Input, spec: &KeySpec) -> Result<Profile, TableError> {
         warnings.push("no row has a usable key: `send` and `receive` will refuse this table".to_owned());
     }
     Ok(Profile {
-        path: input.path().to_owned(),
-        format: input.format(),
-        bytes: input.len(),
-        gzip: input.gzip(),
+        path: input.name().to_owned(),
+        format: stored.format,
+        files,
+        bytes: stored.bytes,
+        packing: stored.packing,
         csv,
         keys: table.stats,
         top_multiplicities: multiplicities,

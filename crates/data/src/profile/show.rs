@@ -6,8 +6,16 @@ use crate::profile::{ColumnProfile, Profile};
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let gzip = if self.gzip { ", gzip" } else { "" };
-        writeln!(f, "{}: {}{gzip}, {} bytes, {} rows", self.path, self.format.name(), self.bytes, self.keys.rows)?;
+        let packing = self.packing.map_or(String::new(), |packing| format!(", {}", packing.name()));
+        let files = if self.files > 1 { format!(" in {} files", self.files) } else { String::new() };
+        writeln!(
+            f,
+            "{}: {}{packing}{files}, {} bytes, {} rows",
+            self.path,
+            self.format.name(),
+            self.bytes,
+            self.keys.rows
+        )?;
         if let Some(csv) = &self.csv {
             let delimiter = if csv.delimiter == '\t' { "tab".to_owned() } else { format!("'{}'", csv.delimiter) };
             let mark = if csv.byte_order_mark { ", byte-order mark" } else { "" };

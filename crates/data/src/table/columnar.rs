@@ -76,7 +76,7 @@ impl<'a> ColumnarReader<'a> {
                 ipc_check::check(input, &file)?;
                 Reader::File(FileReader::try_new(BufReader::new(file), places).map_err(damaged)?)
             }
-            Format::Csv => return Err(not_columnar(input)),
+            Format::Csv | Format::JsonLines => return Err(not_columnar(input)),
         };
         let schema = match &reader {
             Reader::Parquet(reader) => arrow_array::RecordBatchReader::schema(reader),
@@ -141,12 +141,12 @@ pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {
                 ipc_check::check(input, &file)?;
                 Ok(FileReader::try_new(BufReader::new(file), None).map_err(damaged)?.schema())
             }
-            Format::Csv => Err(not_columnar(input)),
+            Format::Csv | Format::JsonLines => Err(not_columnar(input)),
         }
     })
 }
 
-/// The error of an input that `csv` reads.
+/// The error of an input of text.
 fn not_columnar(input: &Input) -> TableError {
     input.damaged("it has no typed columns")
 }

@@ -29,6 +29,22 @@ pub enum TableError {
         /// The operating system's error.
         source: io::Error,
     },
+    /// A folder or pattern without files.
+    #[error("{path} names no file")]
+    NoParts {
+        /// The folder or pattern, as the user gave it.
+        path: String,
+    },
+    /// Two files that cannot be parts of one table.
+    #[error("{one} and {other} are no parts of one table: {difference}")]
+    UnlikeParts {
+        /// The first file.
+        one: String,
+        /// The second one.
+        other: String,
+        /// How they differ.
+        difference: String,
+    },
     /// Reading failed in the middle.
     #[error("cannot read {path}: {source}")]
     Read {
@@ -110,7 +126,19 @@ pub enum TableError {
         /// How it is malformed.
         what: &'static str,
     },
-    /// A CSV record longer than any sound one.
+    /// A line of JSON lines that is no row.
+    #[error("line {line} of {path} {what}")]
+    JsonLine {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+        /// What the user can do.
+        mend: &'static str,
+    },
+    /// A CSV record or a line longer than any sound one.
     #[error("the record on line {line} of {path} is longer than {limit} bytes")]
     LongRecord {
         /// The name of the table or file, as the user gave it.
@@ -342,13 +370,22 @@ impl TableError {
             Self::Open { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => "check the path",
                 io::ErrorKind::PermissionDenied => "ask for the right to read it",
-                io::ErrorKind::IsADirectory => "name a file in it",
+                io::ErrorKind::IsADirectory => {
+                    "folders in it are not read: name the files by a pattern, such as 'folder/*/*.csv'"
+                }
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                     "an input that is no file is copied first: free space in the temporary folder (TMPDIR) or raise \
                      the limit on file sizes (`ulimit -f`), or name a file"
                 }
                 _ => "check the path and that the file can be read",
             },
+            Self::NoParts { .. } => {
+                "check the path and the pattern; names that begin with a dot or `_` are left out, and `*` does not stand \
+                 for `/`"
+            }
+            Self::UnlikeParts { .. } => {
+                "give all files the same format, names and types of columns, or name fewer files by a pattern"
+            }
             Self::Read { .. } => "check where the table is stored, and run again",
             Self::Damaged { .. } => {
                 "write or copy the file again (its end may be missing), or name its format with --format"
@@ -362,7 +399,8 @@ impl TableError {
             }
             Self::CsvNotUtf8 { .. } => "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
             Self::Quote { .. } => "correct this line; a quote inside of a quoted field is written twice",
-            Self::LongRecord { .. } => "look there for a quoted field that is never closed",
+            Self::JsonLine { mend, .. } => mend,
+            Self::LongRecord { .. } => "look there for a quoted field that is never closed, or a missing line end",
             Self::TooManyColumns { .. } => {
                 "check that the file is a table and that --delimiter names what separates its columns"
             }
@@ -466,7 +504,8 @@ pub(crate) fn missing_column_mend(asked: &str, existing: &[String], delimiter: O
     format!("{suggestion}its columns are {}{more}", shown.join(", "))
 }
 
-fn looks_like_data(name: &str) -> bool {
+/// Whether a column's name is rather a cell of a table without a header.
+pub(crate) fn looks_like_data(name: &str) -> bool {
     let digits = name.chars().filter(char::is_ascii_digit).count();
     name.contains('@')
         || (digits >= 4 && name.starts_with(|c: char| c.is_ascii_digit() || "+-(".contains(c)))

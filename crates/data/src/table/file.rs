@@ -5,13 +5,18 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
+use crate::table::part_names::{Named, named};
 use crate::table::source::{OpenSource, Scanner, Source, Stored, Wanted};
 use crate::table::{
-    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, ResultKind, Sink, TableError,
-    columnar, csv,
+    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, Parts, ResultKind, Sink,
+    TableError, columnar, csv, json_lines,
 };
 
-/// A table file, or standard input for `-`.
+/// A table file, standard input for `-`, a folder of files, or a pattern that names files: `*` stands
+/// for any text without `/` and `?` for one character, unless there is a file of that name. The
+/// files of a folder or pattern are one table: they have one format and the same columns, and their
+/// rows come in the order of their names. Of a folder, names that begin with a dot or `_` are left
+/// out.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     /// Its name.
@@ -26,13 +31,47 @@ impl OpenSource for SourceFile {
     }
 
     fn open(&self) -> Result<Box<dyn Source>, TableError> {
-        Ok(Box::new(Input::open(&self.path, &self.options)?))
+        Ok(match TableFile::open(&self.path, &self.options)? {
+            TableFile::One(input) => Box::new(input),
+            TableFile::Parts(parts) => Box::new(parts),
+        })
     }
 
-    fn file(&self) -> Option<FileIdentity> {
-        match self.path.as_str() {
-            "-" => FileIdentity::of_standard_input(),
-            path => FileIdentity::of_path(Path::new(path)),
+    fn files(&self) -> Vec<FileIdentity> {
+        match (self.path.as_str(), named(&self.path)) {
+            ("-", _) => FileIdentity::of_standard_input().into_iter().collect(),
+            (_, Ok(Named::Parts(paths))) => {
+                paths.iter().filter_map(|path| FileIdentity::of_path(Path::new(path))).collect()
+            }
+            // An error of the name comes when the table is opened.
+            (path, _) => FileIdentity::of_path(Path::new(path)).into_iter().collect(),
+        }
+    }
+}
+
+/// A table in one file or in several.
+#[derive(Debug)]
+pub enum TableFile {
+    /// A file, or standard input.
+    One(Input),
+    /// A folder, or the files that a pattern names.
+    Parts(Parts),
+}
+
+impl TableFile {
+    /// Opens what `path` names, as a [`SourceFile`] does.
+    pub fn open(path: &str, options: &InputOptions) -> Result<Self, TableError> {
+        Ok(match named(path)? {
+            Named::One => Self::One(Input::open(path, options)?),
+            Named::Parts(paths) => Self::Parts(Parts::open(path, paths, options)?),
+        })
+    }
+
+    /// Its rows.
+    pub fn source(&self) -> &dyn Source {
+        match self {
+            Self::One(input) => input,
+            Self::Parts(parts) => parts,
         }
     }
 }
@@ -71,6 +110,7 @@ impl Source for Input {
     fn schema(&self) -> Result<SchemaRef, TableError> {
         self.known_schema(|| match self.format() {
             Format::Csv => csv::schema(self),
+            Format::JsonLines => json_lines::schema(self),
             Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::schema(self),
         })
     }
@@ -78,6 +118,7 @@ impl Source for Input {
     fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
         match self.format() {
             Format::Csv => csv::scan(self, wanted, scanner),
+            Format::JsonLines => json_lines::scan(self, wanted, scanner),
             Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::scan(self, wanted, scanner),
         }
     }
@@ -85,17 +126,18 @@ impl Source for Input {
     fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
         match self.format() {
             Format::Csv => csv::keep(self, kept, sink),
+            Format::JsonLines => json_lines::keep(self, kept, sink),
             Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::keep(self, kept, sink),
         }
     }
 
     fn stored(&self) -> Option<Stored> {
-        Some(Stored { format: self.format(), delimiter: self.delimiter(), gzip: self.gzip(), bytes: self.len() })
+        Some(self.stored_as())
     }
 
     fn sample(&self) -> Result<RecordBatch, TableError> {
         match self.format() {
-            Format::Csv => Ok(RecordBatch::new_empty(self.schema()?)),
+            Format::Csv | Format::JsonLines => Ok(RecordBatch::new_empty(self.schema()?)),
             Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::sample(self),
         }
     }

@@ -2,7 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::{File, Metadata};
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::SystemTime;
@@ -10,9 +11,8 @@ use std::time::SystemTime;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
-use flate2::read::MultiGzDecoder;
 
-use crate::table::TableError;
+use crate::table::{Packing, Stored, TableError};
 
 /// File formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -20,6 +20,8 @@ use crate::table::TableError;
 pub enum Format {
     /// Separated values, RFC 4180.
     Csv,
+    /// One JSON object a line.
+    JsonLines,
     /// Apache Parquet.
     Parquet,
     /// Arrow IPC file, also known as Feather version 2.
@@ -33,6 +35,7 @@ impl Format {
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "csv" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
             "parquet" => Some(Self::Parquet),
             "arrow" => Some(Self::ArrowFile),
             "arrow-stream" => Some(Self::ArrowStream),
@@ -44,18 +47,26 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "CSV",
+            Self::JsonLines => "JSON lines",
             Self::Parquet => "Parquet",
             Self::ArrowFile => "Arrow",
             Self::ArrowStream => "Arrow stream",
         }
     }
 
-    /// The format that a file name's extension says (`.gz` is passed over), if it is known.
+    /// Whether its rows are lines of text, which can be compressed as a whole.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Csv | Self::JsonLines)
+    }
+
+    /// The format that a file name's extension says (that of a
+    /// [`Packing`] is passed over), if it is known.
     pub fn of_name(path: &str) -> Option<Self> {
         let lower = path.to_ascii_lowercase();
-        let name = lower.strip_suffix(".gz").unwrap_or(&lower);
+        let (name, _) = Packing::of_name(&lower);
         match Path::new(name).extension()?.to_str()? {
             "csv" | "tsv" | "tab" | "txt" => Some(Self::Csv),
+            "jsonl" | "ndjson" => Some(Self::JsonLines),
             "parquet" | "pq" => Some(Self::Parquet),
             "arrow" | "feather" | "ipc" => Some(Self::ArrowFile),
             "arrows" => Some(Self::ArrowStream),
@@ -82,6 +93,15 @@ pub struct InputOptions {
     pub delimiter: Option<u8>,
 }
 
+/// Which file it is, and in which state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    device: u64,
+    number: u64,
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
 /// An open table. It is held open between the passes, so that both read the same file even when its
 /// name is given to another.
 #[derive(Debug)]
@@ -90,8 +110,8 @@ pub struct Input {
     path: String,
     format: Format,
     delimiter: u8,
-    gzip: bool,
-    seen: (u64, Option<SystemTime>),
+    packing: Option<Packing>,
+    seen: State,
     schema: OnceLock<SchemaRef>,
 }
 
@@ -145,16 +165,11 @@ impl Input {
         let failed = |source| TableError::Open { path: shown(path), source };
         let seen = state(&file.metadata().map_err(failed)?);
         let magic = first_bytes(&mut file).map_err(failed)?;
-        let gzip = magic.starts_with(&[0x1f, 0x8b]);
-        let format = Self::choose_format(path, options, &magic, gzip)?;
+        let packing = Packing::of_magic(&magic);
+        let format = Self::choose_format(path, options, &magic, packing)?;
         let delimiter = match options.delimiter {
             Some(delimiter) => delimiter,
-            None if path.trim_end_matches(".gz").ends_with(".tsv")
-                || path.trim_end_matches(".gz").ends_with(".tab") =>
-            {
-                b'\t'
-            }
-            None => b',',
+            None => default_delimiter(path),
         };
         if !delimiter.is_ascii() || matches!(delimiter, b'"' | b'\r' | b'\n' | 0) {
             return Err(TableError::Option(
@@ -162,12 +177,20 @@ impl Input {
                 "use for example ',' ';' '|' or a tab",
             ));
         }
-        Ok(Self { file, path: shown(path), format, delimiter, gzip, seen, schema: OnceLock::new() })
+        Ok(Self { file, path: shown(path), format, delimiter, packing, seen, schema: OnceLock::new() })
     }
 
-    fn choose_format(path: &str, options: &InputOptions, magic: &[u8], gzip: bool) -> Result<Format, TableError> {
+    fn choose_format(
+        path: &str,
+        options: &InputOptions,
+        magic: &[u8],
+        packing: Option<Packing>,
+    ) -> Result<Format, TableError> {
         let by_magic = Format::of_magic(magic);
-        let named = options.format.or_else(|| Format::of_name(path)).or(by_magic).unwrap_or(Format::Csv);
+        // A CSV file may begin so as well, if it says that it is one.
+        let begun = magic.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(magic).trim_ascii_start().starts_with(b"{");
+        let otherwise = if begun { Format::JsonLines } else { Format::Csv };
+        let named = options.format.or_else(|| Format::of_name(path)).or(by_magic).unwrap_or(otherwise);
         // Both Arrow formats go by `.arrow`; the first bytes tell them apart.
         let format = match (named, by_magic) {
             (Format::ArrowFile, Some(Format::ArrowStream)) => Format::ArrowStream,
@@ -177,14 +200,22 @@ impl Input {
         let damaged =
             |reason: &str| TableError::Damaged { path: shown(path), format: format.name(), reason: reason.to_owned() };
         match format {
-            Format::Csv if magic.starts_with(&[0xff, 0xfe]) || magic.starts_with(&[0xfe, 0xff]) => {
+            Format::Csv | Format::JsonLines if magic.starts_with(&[0xff, 0xfe]) || magic.starts_with(&[0xfe, 0xff]) => {
                 Err(damaged("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8"))
             }
-            Format::Csv => match by_magic {
-                Some(other) => Err(damaged(&format!("its first bytes are those of a {} file", other.name()))),
-                None => Ok(format),
+            Format::Csv | Format::JsonLines => match (by_magic, Packing::of_name(&path.to_ascii_lowercase()).1) {
+                (Some(other), _) => Err(damaged(&format!("its first bytes are those of a {} file", other.name()))),
+                (None, Some(named)) if packing != Some(named) => Err(damaged(&format!(
+                    "its name ends in {}, and its first bytes are not those of {}",
+                    named.ending(),
+                    named.name()
+                ))),
+                (None, _) => Ok(format),
             },
-            _ if gzip => Err(damaged("it is compressed with gzip as a whole; unpack it first")),
+            _ if packing.is_some() => {
+                let name = packing.map_or("", Packing::name);
+                Err(damaged(&format!("it is compressed with {name} as a whole; unpack it first")))
+            }
             _ if magic.is_empty() => Err(damaged("it is empty")),
             _ if magic.starts_with(b"FEA1") => {
                 Err(damaged("it is Feather version 1; write it as version 2 or as Parquet"))
@@ -209,14 +240,24 @@ impl Input {
         self.delimiter
     }
 
-    /// Whether the file is compressed with gzip.
-    pub fn gzip(&self) -> bool {
-        self.gzip
+    /// How the file is compressed as a whole, if it is.
+    pub fn packing(&self) -> Option<Packing> {
+        self.packing
     }
 
     /// Length of the file (compressed, if it is), in bytes.
     pub fn len(&self) -> u64 {
-        self.seen.0
+        self.seen.bytes
+    }
+
+    /// Which file it is, as it was opened.
+    pub(crate) fn state(&self) -> State {
+        self.seen
+    }
+
+    /// How it is stored.
+    pub(crate) fn stored_as(&self) -> Stored {
+        Stored { format: self.format, delimiter: self.delimiter, packing: self.packing, bytes: self.len() }
     }
 
     /// Whether the file has no bytes.
@@ -234,13 +275,12 @@ impl Input {
         Ok(file)
     }
 
-    /// The text of a CSV input from its start, unpacked.
+    /// The text of a CSV input or one of JSON lines from its start, unpacked.
     pub(crate) fn text(&self) -> Result<Box<dyn Read>, TableError> {
         let file = self.rewind()?;
-        Ok(if self.gzip {
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file)))
-        } else {
-            Box::new(file)
+        Ok(match self.packing {
+            Some(packing) => Box::new(packing.unpack(file).map_err(|source| self.unreadable(source))?),
+            None => Box::new(file),
         })
     }
 
@@ -270,12 +310,19 @@ impl Input {
     }
 }
 
+/// What separates the fields of CSV, by the name of its file.
+fn default_delimiter(path: &str) -> u8 {
+    let lower = path.to_ascii_lowercase();
+    let (name, _) = Packing::of_name(&lower);
+    if name.ends_with(".tsv") || name.ends_with(".tab") { b'\t' } else { b',' }
+}
+
 fn shown(path: &str) -> String {
     if path == "-" { "standard input".to_owned() } else { path.to_owned() }
 }
 
-fn state(metadata: &Metadata) -> (u64, Option<SystemTime>) {
-    (metadata.len(), metadata.modified().ok())
+fn state(metadata: &Metadata) -> State {
+    State { device: metadata.dev(), number: metadata.ino(), bytes: metadata.len(), modified: metadata.modified().ok() }
 }
 
 /// Copies what can be read only once. `tempfile()` makes a file without a name, mode 0600, gone

@@ -26,7 +26,9 @@ pub(crate) fn check(input: &Input, file: &File) -> Result<(), TableError> {
     let found = match input.format() {
         Format::ArrowFile => check.file(),
         Format::ArrowStream => check.stream(),
-        Format::Csv | Format::Parquet => Err(Fault::Wrong("it is not of an Arrow format".to_owned())),
+        Format::Csv | Format::JsonLines | Format::Parquet => {
+            Err(Fault::Wrong("it is not of an Arrow format".to_owned()))
+        }
     };
     found.and_then(|()| check.sum()).map_err(|fault| fault.of(input))
 }

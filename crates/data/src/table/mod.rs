@@ -7,8 +7,9 @@
 //! OpenSink::open ----> Sink <--- write_matches(source, table, matches) --> Sink::finish makes the result visible
 //! ```
 //!
-//! A [`Source`] is a file or standard input ([`SourceFile`]: CSV, Parquet, Arrow IPC) or record
-//! batches in memory ([`Batches`]); a [`Sink`] is a file or standard output ([`SinkFile`]) or
+//! A [`Source`] is a file, several files or standard input ([`SourceFile`]: CSV, JSON lines, Parquet, Arrow
+//! IPC)
+//! or record batches in memory ([`Batches`]); a [`Sink`] is a file or standard output ([`SinkFile`]) or
 //! memory ([`Collected`]).
 //!
 //! Both passes stream; memory is 32 bytes a distinct key and 4 bytes a row, besides one block of
@@ -30,10 +31,14 @@ mod identity;
 mod input;
 mod integers;
 mod ipc_check;
+mod json_lines;
 mod named_columns;
 mod output;
+mod packing;
 mod parquet_check;
+mod part_names;
 mod partial;
+mod parts;
 mod payload;
 mod place;
 mod row_digests;
@@ -47,11 +52,13 @@ pub use batches::{Batches, keep_batch, scan_batch};
 pub use collect::{KeyTable, NO_KEY, read_integers, read_keys, read_keys_within, read_union_within, read_values};
 pub use collected::{Collected, Delivered};
 pub use error::{Blame, TableError};
-pub use file::{SinkFile, SourceFile};
+pub use file::{SinkFile, SourceFile, TableFile};
 pub use identity::FileIdentity;
 pub use input::{Format, Input, InputOptions};
 pub use integers::MOST_INTEGER_BITS;
 pub use output::{Output, OutputOptions};
+pub use packing::Packing;
+pub use parts::Parts;
 pub use payload::{
     Duplicates, KeyKind, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,
     PayloadUnit, ReceivedPayload, UnionKeys, UnionSpec, key_schema,

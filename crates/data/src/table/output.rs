@@ -4,8 +4,8 @@
 use std::fmt;
 use std::io::Write;
 
-use crate::table::ending::{self, RowsAs};
-use crate::table::write::{self, ColumnsWriter, TextWriter};
+use crate::table::ending::{self, NumbersAs, RowsAs};
+use crate::table::write::{self, ColumnsWriter, LinesWriter, TextWriter};
 use crate::table::{Format, Head, Place, ResultKind, ResultTable, RowBatch, Sink, Source, TableError, WriteStats};
 
 /// How to write an output.
@@ -29,7 +29,7 @@ pub struct Output {
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     Rows(RowsAs),
-    Numbers { json: bool },
+    Numbers(NumbersAs),
     Shares,
 }
 
@@ -38,6 +38,7 @@ enum State {
     /// Ready, with what was written so far.
     Placed(Place, WriteStats),
     Text(TextWriter<Place>),
+    Lines(LinesWriter<Place>),
     Columns(Box<ColumnsWriter<Place>>),
     Done,
 }
@@ -72,7 +73,7 @@ impl Output {
                 Layout::Rows(rows)
             }
             ResultKind::NewRows => Layout::Rows(ending::of_rows(path, options, None)?),
-            ResultKind::Numbers => Layout::Numbers { json: ending::json_of_numbers(path)? },
+            ResultKind::Numbers => Layout::Numbers(ending::of_numbers(path)?),
             ResultKind::Shares => {
                 ending::check_shares(path)?;
                 Layout::Shares
@@ -81,8 +82,8 @@ impl Output {
         let place = Place::create(path, options.force)?;
         if let (ResultKind::OwnRows | ResultKind::Union, Layout::Rows(rows), Some(stored)) = (kind, layout, stored)
             && stored.format == rows.format
-            && !stored.gzip
-            && !rows.gzip
+            && stored.packing.is_none()
+            && rows.packing.is_none()
         {
             place.reserve(stored.bytes)?;
         }
@@ -93,7 +94,7 @@ impl Output {
     pub fn format(&self) -> Format {
         match self.layout {
             Layout::Rows(rows) => rows.format,
-            Layout::Numbers { .. } | Layout::Shares => Format::Csv,
+            Layout::Numbers(_) | Layout::Shares => Format::Csv,
         }
     }
 
@@ -134,11 +135,16 @@ impl Sink for Output {
         matches!(self.layout, Layout::Rows(rows) if rows.format == Format::Csv && rows.delimiter == delimiter)
     }
 
+    fn takes_lines(&self) -> bool {
+        matches!(self.layout, Layout::Rows(rows) if rows.format == Format::JsonLines)
+    }
+
     fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError> {
         let Layout::Rows(rows) = self.layout else { return self.unfit() };
         let place = self.take_place()?;
         self.state = match rows.format {
-            Format::Csv => State::Text(TextWriter::new(place, rows, &self.path, head)),
+            Format::Csv => State::Text(TextWriter::new(place, rows, &self.path, head)?),
+            Format::JsonLines => State::Lines(LinesWriter::new(place, rows, &self.path, head)?),
             format @ (Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
                 State::Columns(Box::new(ColumnsWriter::new(place, format, &self.path, head)?))
             }
@@ -149,6 +155,7 @@ impl Sink for Output {
     fn record(&mut self, record: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
         match &mut self.state {
             State::Text(writer) => writer.record(record, end, payload),
+            State::Lines(writer) => writer.line(record, end, payload),
             _ => self.unfit(),
         }
     }
@@ -156,14 +163,20 @@ impl Sink for Output {
     fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
         match &mut self.state {
             State::Text(writer) => writer.batch(rows),
+            State::Lines(writer) => writer.batch(rows),
             State::Columns(writer) => writer.batch(rows),
             State::Placed(..) | State::Done => self.unfit(),
         }
     }
 
     fn numbers(&mut self, numbers: &ResultTable<'_>) -> Result<(), TableError> {
-        let Layout::Numbers { json } = self.layout else { return self.unfit() };
-        self.write_whole(&if json { numbers.json() } else { numbers.csv() }, numbers.results.len() as u64)
+        let Layout::Numbers(written) = self.layout else { return self.unfit() };
+        let text = match written {
+            NumbersAs::Csv => numbers.csv(),
+            NumbersAs::Json => numbers.json(),
+            NumbersAs::JsonLines => numbers.json_lines(),
+        };
+        self.write_whole(&text, numbers.results.len() as u64)
     }
 
     fn shares(&mut self, bytes: &[u8]) -> Result<(), TableError> {
@@ -175,6 +188,7 @@ impl Sink for Output {
         let (place, stats) = match std::mem::replace(&mut self.state, State::Done) {
             State::Placed(place, stats) => (place, stats),
             State::Text(writer) => writer.finish()?,
+            State::Lines(writer) => writer.finish()?,
             State::Columns(writer) => writer.finish()?,
             State::Done => return self.unfit(),
         };

@@ -46,13 +46,19 @@ pub trait Sink: Send {
         false
     }
 
+    /// Whether it takes the lines of a table of JSON lines as they stand, by [`Sink::record`].
+    /// Otherwise such a table comes in batches of text.
+    fn takes_lines(&self) -> bool {
+        false
+    }
+
     /// Begins a result of rows.
     fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError>;
 
-    /// Takes a CSV record, of which `end` bytes come before its line end, with the payload of its
+    /// Takes a CSV record or a line of JSON, of which `end` bytes come before its line end, with the payload of its
     /// match.
     fn record(&mut self, _record: &[u8], _end: usize, _payload: Option<&[u8]>) -> Result<(), TableError> {
-        Err(TableError::unfit_result(self.name(), "it takes no CSV records"))
+        Err(TableError::unfit_result(self.name(), "it takes no records of text"))
     }
 
     /// Takes rows.
@@ -83,6 +89,10 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
 
     fn takes_records(&self, delimiter: u8) -> bool {
         (**self).takes_records(delimiter)
+    }
+
+    fn takes_lines(&self) -> bool {
+        (**self).takes_lines()
     }
 
     fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError> {
@@ -125,12 +135,15 @@ pub struct Head<'a> {
     pub format: Option<Format>,
     /// The codec of a Parquet source.
     pub compression: Option<Compression>,
+    /// For each column of a table of JSON lines, whether its values are numbers or truth values.
+    /// Values in new rows are then written so as well. Empty for other tables.
+    pub bare: &'a [bool],
 }
 
 impl<'a> Head<'a> {
     /// For rows with these columns that come from no file.
     pub fn of(source: &'a str, schema: SchemaRef, payload: Option<&'a PayloadSchema>) -> Self {
-        Self { source, schema, payload, csv: None, format: None, compression: None }
+        Self { source, schema, payload, csv: None, format: None, compression: None, bare: &[] }
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use crate::table::{FileIdentity, Format, KeptRows, Sink, TableError};
+use crate::table::{FileIdentity, Format, KeptRows, Packing, Sink, TableError};
 
 /// A table that is read twice. What can be read only once is copied first, as
 /// [`crate::table::Input`] does with standard input and [`crate::table::Input::spool_batches`] with
@@ -53,8 +53,8 @@ pub struct Stored {
     pub format: Format,
     /// What separates the fields of CSV.
     pub delimiter: u8,
-    /// Whether the file is compressed with gzip.
-    pub gzip: bool,
+    /// How the file is compressed as a whole, if it is.
+    pub packing: Option<Packing>,
     /// Length of the file in bytes.
     pub bytes: u64,
 }
@@ -141,8 +141,8 @@ pub trait OpenSource: fmt::Debug + Send + Sync {
     /// Opens the table.
     fn open(&self) -> Result<Box<dyn Source>, TableError>;
 
-    /// The file that is read, if it is one: no output may replace it.
-    fn file(&self) -> Option<FileIdentity> {
-        None
+    /// The files that are read: no output may replace them.
+    fn files(&self) -> Vec<FileIdentity> {
+        Vec::new()
     }
 }

@@ -46,7 +46,7 @@ fn each_fault_names_its_line_and_its_mend() {
 fn files_that_cannot_be_opened() {
     let folder = Folder::new();
     assert!(told(&open(&folder.path("none.csv")).unwrap_err()).contains("check the path"));
-    assert!(told(&open(folder.0.path()).unwrap_err()).contains("name a file in it"));
+    assert!(told(&open(folder.0.path()).unwrap_err()).contains("by a pattern"));
     let error = open(&folder.write("in.parquet", "id\n1\n")).unwrap_err();
     assert!(told(&error).contains("not a readable Parquet file"), "{error}");
     let error = open(&folder.write("in.csv", b"PAR1....")).unwrap_err();

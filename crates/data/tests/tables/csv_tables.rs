@@ -1,9 +1,9 @@
 //! CSV in and out.
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
-use vesica_data::table::{Input, InputOptions, Join, NO_KEY, read_keys};
+use vesica_data::table::{Input, InputOptions, Join, NO_KEY, Packing, read_keys};
 
 use super::{Folder, join, key, keys_of, open};
 
@@ -90,7 +90,7 @@ fn gzip_is_found_by_its_first_bytes_and_written_by_its_name() {
     let bytes = [packed("id\na\n"), packed("b\na\n")].concat();
     let path = folder.write("in.csv", &bytes);
     let input = open(&path).unwrap();
-    assert!(input.gzip());
+    assert_eq!(input.packing(), Some(Packing::Gzip));
     let table = read_keys(&input, &key(&["id"]), None).unwrap();
     assert_eq!(table.row_key, [0, 1, 0]);
     join(&input, &table, &[0], None, Join::Inner, &folder.path("out.csv.gz")).unwrap();
@@ -105,6 +105,92 @@ fn gzip_is_found_by_its_first_bytes_and_written_by_its_name() {
     let cut = folder.write("cut.csv.gz", &bytes[..bytes.len() - 9]);
     let error = keys_of(&cut, &key(&["id"])).unwrap_err();
     assert!(error.to_string().contains("not a readable CSV file"), "{error}");
+}
+
+fn zstd(text: &[u8]) -> Vec<u8> {
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn bzip2(text: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A table of random keys, which hardly shrinks.
+fn long_csv() -> String {
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 20
+    };
+    std::iter::once("id\n".to_owned()).chain((0..40_000).map(|_| format!("{:x}\n", next()))).collect()
+}
+
+#[test]
+fn zstd_and_bzip2_are_found_by_their_first_bytes_and_zstd_is_written_by_its_name() {
+    let folder = Folder::new();
+    for packing in [Packing::Zstd, Packing::Bzip2] {
+        let pack = if packing == Packing::Zstd { zstd } else { bzip2 };
+        // Two frames or streams, as `cat` makes them of two files; the first one may be empty.
+        let bytes = [pack(b""), pack(b"id\na\n"), pack(b"b\na\n")].concat();
+        let input = open(&folder.write("in.csv", &bytes)).unwrap();
+        assert_eq!(input.packing(), Some(packing));
+        let table = read_keys(&input, &key(&["id"]), None).unwrap();
+        assert_eq!(table.row_key, [0, 1, 0]);
+        let out = folder.path(&format!("{}.csv.zst", packing.name()));
+        join(&input, &table, &[0], None, Join::Inner, &out).unwrap();
+        let packed = std::fs::read(&out).unwrap();
+        assert_eq!(&packed[..4], [0x28, 0xb5, 0x2f, 0xfd]);
+        assert_eq!(zstd::stream::decode_all(&packed[..]).unwrap(), b"id\na\na\n");
+
+        let long = long_csv();
+        let packed = pack(long.as_bytes());
+        assert!(packed.len() > 1 << 17, "more than one block");
+        let keys = keys_of(&folder.write("long", &packed), &key(&["id"])).unwrap();
+        assert_eq!(keys.stats.rows, 40_000);
+    }
+}
+
+#[test]
+fn damaged_packed_tables_are_refused() {
+    let folder = Folder::new();
+    let long = long_csv();
+    let cases: [(&str, Vec<u8>); 2] = [("zst", zstd(long.as_bytes())), ("bz2", bzip2(long.as_bytes()))];
+    for (ending, packed) in cases {
+        let refused = |bytes: &[u8], what: &str| {
+            let path = folder.write(&format!("in.csv.{ending}"), bytes);
+            let error = keys_of(&path, &key(&["id"])).expect_err(what);
+            assert!(error.to_string().contains("is not a readable CSV file"), "{what}: {error}");
+            error.to_string()
+        };
+        for end in [packed.len() - 1, packed.len() / 2, 10] {
+            assert!(refused(&packed[..end], "cut off").contains("cut off"));
+        }
+        for at in [packed.len() / 3, packed.len() / 2, packed.len() - 1] {
+            let mut damaged = packed.clone();
+            damaged[at] ^= 0xff;
+            refused(&damaged, "damaged");
+        }
+        refused(&[&packed[..], b"more"].concat(), "another text behind it");
+        assert!(refused(long.as_bytes(), "not packed").contains("its name ends in"));
+        assert!(refused(b"", "empty").contains("its name ends in"));
+    }
+}
+
+/// A frame may ask for a window of gigabytes.
+#[test]
+fn a_frame_of_zstd_cannot_take_any_memory() {
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(28).unwrap();
+    io::copy(&mut io::repeat(b'a').take(1000), &mut encoder).unwrap();
+    let packed = encoder.finish().unwrap();
+    let folder = Folder::new();
+    let error = keys_of(&folder.write("in.csv.zst", &packed), &key(&["id"])).unwrap_err();
+    assert!(error.to_string().contains("memory"), "{error}");
 }
 
 #[test]

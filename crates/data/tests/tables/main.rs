@@ -3,10 +3,12 @@
 mod columnar_tables;
 mod csv_errors;
 mod csv_tables;
+mod json_lines;
 mod key_page;
 mod keys;
 mod normalisers;
 mod outputs;
+mod parts;
 mod payloads;
 mod profiles;
 mod sources;

@@ -66,6 +66,19 @@ fn csv() -> String {
     std::iter::once("id,count,amount,city\n".to_owned()).chain(rows).collect()
 }
 
+/// The same with numbers where they are some.
+fn json_lines() -> String {
+    let text = |text: Option<String>| text.map_or("null".to_owned(), |text| serde_json::to_string(&text).unwrap());
+    (0..ROWS)
+        .map(|row| {
+            let [id, count, amount, city] = cells(row);
+            let (count, amount) = (count.unwrap(), amount.unwrap());
+            let (id, city) = (text(id), text(city));
+            format!("{{\"id\":{id},\"count\":{count},\"amount\":{amount},\"city\":{city}}}\n")
+        })
+        .collect()
+}
+
 fn opened(opener: &dyn OpenSource) -> Box<dyn Source> {
     opener.open().unwrap()
 }
@@ -81,7 +94,24 @@ fn sources(folder: &Folder) -> Vec<(&'static str, Box<dyn Source>)> {
         flate2::write::GzEncoder::new(File::create(folder.path("t.csv.gz")).unwrap(), flate2::Compression::fast());
     gzip.write_all(csv.as_bytes()).unwrap();
     gzip.finish().unwrap();
+    folder.write("t.jsonl", json_lines());
     parquet(&folder.path("t.parquet"), &columns);
+    for parts in ["csv", "parquet", "jsonl"] {
+        std::fs::create_dir(folder.path(parts)).unwrap();
+    }
+    for (part, start) in [(1, 0), (2, 3000), (3, 3001)] {
+        let end = [3000, 3001, ROWS][part - 1];
+        let lines =
+            |text: &str, head: usize| {
+                text.lines().skip(head + start).take(end - start).fold(
+                    text.lines().take(head).map(|line| line.to_owned() + "\n").collect::<String>(),
+                    |text, line| text + line + "\n",
+                )
+            };
+        folder.write(&format!("csv/{part}.csv"), lines(&csv, 1));
+        folder.write(&format!("jsonl/{part}.jsonl"), lines(&json_lines(), 0));
+        parquet(&folder.path(&format!("parquet/{part}.parquet")), &columns.slice(start, end - start));
+    }
     arrow_file(&folder.path("t.arrow"), &columns);
     arrow_stream(&folder.path("t.arrows"), &columns);
     // What can be read once, as standard input: a pipe with a name.
@@ -99,6 +129,10 @@ fn sources(folder: &Folder) -> Vec<(&'static str, Box<dyn Source>)> {
     vec![
         ("CSV", file("t.csv")),
         ("gzip", file("t.csv.gz")),
+        ("JSON lines", file("t.jsonl")),
+        ("folder of CSV", file("csv")),
+        ("folder of JSON lines", file("jsonl")),
+        ("folder of Parquet", file("parquet")),
         ("Parquet", file("t.parquet")),
         ("Arrow file", file("t.arrow")),
         ("Arrow stream", file("t.arrows")),

@@ -359,9 +359,9 @@ fn lock(state: &Path, interrupt: &Interrupt, events: &dyn Events) -> Result<Lock
 fn check_files(config: &QueryConfig) -> Result<(), Failure> {
     let (table, sink) = (&config.source.table, &config.destination.sink);
     refuse_one_file([
-        ("--input", table.file().map(|file| (table.name(), file))),
-        ("--output", sink.file().map(|file| (sink.name(), file))),
-        ("--state", config.state.as_deref().and_then(named_path)),
+        ("--input", table.name(), table.files()),
+        ("--output", sink.name(), sink.file().into_iter().collect()),
+        named_path("--state", config.state.as_deref()),
     ])
 }
 

@@ -28,32 +28,35 @@ impl Files {
 
     /// Refuses two names of one file.
     pub fn check(&self) -> Result<(), Failure> {
+        let written = self.output.as_ref().and_then(|sink| sink.file()).into_iter().collect();
         refuse_one_file([
-            ("--input", self.input.file().map(|file| (self.input.name(), file))),
-            ("--output", self.output.as_ref().and_then(|sink| Some((sink.name(), sink.file()?)))),
-            ("--receipt", self.receipt.as_deref().and_then(named_path)),
-            ("--budget", self.budget.as_deref().and_then(named_path)),
+            ("--input", self.input.name(), self.input.files()),
+            ("--output", self.output.as_ref().map_or_else(String::new, |sink| sink.name()), written),
+            named_path("--receipt", self.receipt.as_deref()),
+            named_path("--budget", self.budget.as_deref()),
         ])
     }
 }
 
-/// A file by its name, with the name that errors show.
-pub(crate) fn named_path(path: &Path) -> Option<(String, FileIdentity)> {
-    Some((path.display().to_string(), FileIdentity::of_path(path)?))
+/// A flag, the name that errors show, and the files that it names: several where they are one table.
+pub(crate) type NamedFiles = (&'static str, String, Vec<FileIdentity>);
+
+/// A flag that names a file, if it is given.
+pub(crate) fn named_path(flag: &'static str, path: Option<&Path>) -> NamedFiles {
+    let name = path.map_or_else(String::new, |path| path.display().to_string());
+    (flag, name, path.and_then(FileIdentity::of_path).into_iter().collect())
 }
 
 /// Refuses two flags that name one file. What is no file is absent.
-pub(crate) fn refuse_one_file<const FLAGS: usize>(
-    named: [(&str, Option<(String, FileIdentity)>); FLAGS],
-) -> Result<(), Failure> {
-    let mut earlier: Vec<(&str, FileIdentity)> = Vec::new();
-    for (flag, (name, file)) in named.into_iter().filter_map(|(flag, named)| Some((flag, named?))) {
-        if let Some((other, _)) = earlier.iter().find(|(_, earlier)| *earlier == file) {
+pub(crate) fn refuse_one_file<const FLAGS: usize>(named: [NamedFiles; FLAGS]) -> Result<(), Failure> {
+    let mut earlier: Vec<(&str, Vec<FileIdentity>)> = Vec::new();
+    for (flag, name, files) in named {
+        if let Some((other, _)) = earlier.iter().find(|(_, earlier)| files.iter().any(|file| earlier.contains(file))) {
             let fault = format!("{other} and {flag} name the same file, {name}");
             let told = Some("its command line is not valid");
             return Err(Failure { told, ..Failure::new(code::USAGE, fault, "give each a file of its own") });
         }
-        earlier.push((flag, file));
+        earlier.push((flag, files));
     }
     Ok(())
 }
@@ -85,6 +88,9 @@ mod tests {
                 "{failure}"
             );
             assert!(failure.told.is_some_and(|told| !told.contains("file")), "the partner learns no name");
+        }
+        for input in [&at("ta*"), folder.path().to_str().expect("text")] {
+            assert!(check(input, &at("table")).is_err(), "a part of {input}");
         }
         check(&at("table"), &at("new")).expect("two files");
         check("/dev/null", "/dev/null").expect("a device may have several uses");

@@ -7,6 +7,7 @@ pub mod decimal;
 mod results;
 
 pub(crate) use collect::{ValueCollector, ValueRows, stored_as};
+pub(crate) use results::LARGEST_EXACT;
 pub use results::ResultTable;
 
 use std::fmt;

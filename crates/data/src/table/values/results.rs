@@ -10,7 +10,7 @@ use super::decimal;
 use crate::table::write_field;
 
 /// Readers of JSON that keep numbers as doubles round some integers beyond it.
-const LARGEST_EXACT: u64 = (1 << 53) - 1;
+pub(crate) const LARGEST_EXACT: u64 = (1 << 53) - 1;
 
 /// What the numbers of an aggregate mean.
 #[derive(Clone, Debug)]
@@ -48,10 +48,27 @@ impl ResultTable<'_> {
         text
     }
 
-    /// As JSON: an array of objects. Whole numbers that every reader takes exactly are numbers,
-    /// larger ones and decimals are text; a missing one is null.
+    /// As JSON: an array of objects.
     pub fn json(&self) -> Vec<u8> {
-        let rows = self.rows().map(|(group, results)| {
+        // Plain values into memory: serialising cannot fail.
+        let mut text = serde_json::to_vec_pretty(&self.objects().collect::<Value>()).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+
+    /// As JSON lines: an object a line, as [`Self::json`] has them.
+    pub fn json_lines(&self) -> Vec<u8> {
+        self.objects().fold(Vec::new(), |mut text, object| {
+            text.extend(serde_json::to_vec(&object).unwrap_or_default());
+            text.push(b'\n');
+            text
+        })
+    }
+
+    /// Each row as an object. Whole numbers that every reader takes exactly are numbers,
+    /// larger ones and decimals are text; a missing one is null.
+    fn objects(&self) -> impl Iterator<Item = Value> {
+        self.rows().map(|(group, results)| {
             let mut object = Map::new();
             if let Some((name, _)) = self.groups {
                 object.insert(name.to_owned(), group.into());
@@ -66,11 +83,7 @@ impl ResultTable<'_> {
                 object.insert(name.clone(), result.map_or(Value::Null, number));
             }
             Value::Object(object)
-        });
-        // Plain values into memory: serialising cannot fail.
-        let mut text = serde_json::to_vec_pretty(&rows.collect::<Value>()).unwrap_or_default();
-        text.push(b'\n');
-        text
+        })
     }
 
     /// As columns: the groups as text, whole numbers as integers of 64 bits, others as decimals.
@@ -133,6 +146,9 @@ mod tests {
             "region,amount,count\n,-0.01,7\n\"a,b\",,\nc,1234.56,9223372036854775807\n"
         );
         let json: Value = serde_json::from_slice(&table.json()).expect("JSON");
+        let lines: Vec<Value> =
+            table.json_lines().split(|&byte| byte == b'\n').flat_map(serde_json::from_slice).collect();
+        assert_eq!(Value::Array(lines), json);
         assert_eq!(json[0], json!({ "region": null, "amount": "-0.01", "count": 7 }));
         assert_eq!(json[1], json!({ "region": "a,b", "amount": null, "count": null }));
         let batch = table.batch().expect("columns");

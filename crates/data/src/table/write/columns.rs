@@ -91,7 +91,7 @@ fn written_schema(head: &Head<'_>, format: Format) -> SchemaRef {
     let schema = &head.schema;
     let one_dictionary_a_column = match format {
         Format::ArrowFile => true,
-        Format::Csv | Format::Parquet | Format::ArrowStream => false,
+        Format::Csv | Format::JsonLines | Format::Parquet | Format::ArrowStream => false,
     };
     if !one_dictionary_a_column || head.format == Some(format) {
         return schema.clone();
@@ -213,7 +213,9 @@ impl<W: Write + Send> ColumnsWriter<W> {
             Format::ArrowStream => {
                 Writer::Stream(StreamWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?)
             }
-            Format::Csv => return Err(TableError::unfit_result(&path, "CSV has no typed columns")),
+            Format::Csv | Format::JsonLines => {
+                return Err(TableError::unfit_result(&path, "text has no typed columns"));
+            }
             Format::ArrowFile => {
                 Writer::File(FileWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?)
             }

@@ -1,10 +1,13 @@
 //! The second pass: every own row of the result, once, in input order.
 
 mod columns;
+mod lines;
+mod rows;
 mod text;
 mod union;
 
 pub(crate) use columns::{ColumnsWriter, WithPayload, with_payload};
+pub(crate) use lines::LinesWriter;
 pub(crate) use text::TextWriter;
 pub use union::{NewKeys, UnionStats, write_union};
 
@@ -58,6 +61,8 @@ pub struct KeptRows<'a> {
     payload: Option<ReceivedPayload<'a>>,
     /// One more than the last row that was asked for.
     asked: Cell<usize>,
+    /// The row that [`Self::row`] takes for 0.
+    first: Cell<usize>,
 }
 
 impl fmt::Debug for KeptRows<'_> {
@@ -83,18 +88,20 @@ impl<'a> KeptRows<'a> {
                 return Err(TableError::PeerPayload("its length is not that of the matches"));
             }
         }
-        Ok(Self { row_key: &table.row_key, rank, join, payload, asked: Cell::new(0) })
+        Ok(Self { row_key: &table.row_key, rank, join, payload, asked: Cell::new(0), first: Cell::new(0) })
     }
 
     /// All rows of `table`, those without a usable key among them.
     pub(crate) fn all(table: &'a KeyTable) -> Self {
-        Self { row_key: &table.row_key, rank: Vec::new(), join: Join::Difference, payload: None, asked: Cell::new(0) }
+        let (asked, first) = (Cell::new(0), Cell::new(0));
+        Self { row_key: &table.row_key, rank: Vec::new(), join: Join::Difference, payload: None, asked, first }
     }
 
     /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match.
     /// A second pass asks this of every row.
     #[inline]
     pub fn row(&self, row: usize) -> Option<Option<&'a [u8]>> {
+        let row = self.first.get() + row;
         self.asked.set(self.asked.get().max(row + 1));
         let key = self.row_key.get(row).copied().unwrap_or(NO_KEY);
         let rank = self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
@@ -106,6 +113,12 @@ impl<'a> KeptRows<'a> {
             payload.bytes.get(start..start + payload.schema.width)
         });
         Some(record)
+    }
+
+    /// Counts rows from 0 again, behind those that were asked for. How many these are.
+    pub(crate) fn begin_part(&self) -> usize {
+        self.first.set(self.asked.get());
+        self.asked.get()
     }
 
     /// The partner's columns that go along.
@@ -123,12 +136,17 @@ impl<'a> KeptRows<'a> {
 /// Refuses rows that `format` cannot hold, as far as the columns and the first row say: before the
 /// protocol, not after it.
 pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(), TableError> {
-    let csv = source.stored().is_some_and(|stored| stored.format == Format::Csv);
+    let from = source.stored().map(|stored| stored.format);
     match rows.format {
-        Format::Csv if csv => Ok(()),
-        Format::Csv => text::check(source, path),
+        Format::Csv if from.is_some_and(Format::is_text) => Ok(()),
+        Format::JsonLines if from == Some(Format::JsonLines) => Ok(()),
+        Format::JsonLines => {
+            columns::check_names(source.schema()?.as_ref(), path)?;
+            text::check(source, rows.format, path)
+        }
+        Format::Csv => text::check(source, rows.format, path),
         format @ (Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
-            if csv {
+            if from == Some(Format::Csv) {
                 columns::check_names(source.schema()?.as_ref(), path)?;
             }
             columns::check(source, format, path)
@@ -139,9 +157,10 @@ pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(),
 /// Writes the result's rows with all their columns, and the payload's behind them, and completes
 /// the result.
 ///
-/// CSV to CSV copies each record byte by byte; Parquet and Arrow keep their schema. Another output
-/// format converts: CSV columns are text, columnar values get the text of [`crate::key`], floats
-/// their shortest exact decimal and binary hexadecimal digits.
+/// CSV to CSV copies each record byte by byte, and JSON lines to JSON lines each line; Parquet and
+/// Arrow keep their schema. Another output format converts: columns of CSV and JSON lines are text,
+/// columnar values get the text of [`crate::key`], floats their shortest exact decimal and binary
+/// hexadecimal digits.
 pub fn write_matches(
     source: &dyn Source,
     table: &KeyTable,

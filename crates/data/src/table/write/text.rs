@@ -1,32 +1,25 @@
 //! CSV output.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::Write;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::ArrowError;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use crate::table::columnar::Scalars;
 use crate::table::csv::write_field;
 use crate::table::ending::RowsAs;
 use crate::table::payload::Value;
+use crate::table::write::rows::Rows;
 use crate::table::write::{WriteStats, payload_names};
-use crate::table::{Head, PayloadSchema, RowBatch, Source, TableError, canonical_kind};
-
-/// Bytes that are gathered before they are written.
-const BLOCK_BYTES: usize = 1 << 18;
+use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError, canonical_kind};
 
 /// Writes rows as CSV.
 pub(crate) struct TextWriter<W: Write> {
-    /// The name that errors show.
-    path: String,
+    out: Rows<W>,
     /// The name of the rows' source in errors.
     source: String,
-    writer: Compressor<W>,
-    block: Vec<u8>,
     delimiter: u8,
     /// Whether there are columns before those of the payload.
     own_columns: bool,
@@ -34,23 +27,14 @@ pub(crate) struct TextWriter<W: Write> {
     line_end: Vec<u8>,
     payload: Option<PayloadSchema>,
     scratch: String,
-    stats: WriteStats,
-}
-
-enum Compressor<W: Write> {
-    None(W),
-    Gzip(Box<GzEncoder<W>>),
 }
 
 impl<W: Write> TextWriter<W> {
     /// Writes the header.
-    pub fn new(writer: W, rows: RowsAs, path: &str, head: &Head<'_>) -> Self {
-        let writer = match rows.gzip {
-            true => Compressor::Gzip(Box::new(GzEncoder::new(writer, Compression::default()))),
-            false => Compressor::None(writer),
-        };
+    pub fn new(writer: W, rows: RowsAs, path: &str, head: &Head<'_>) -> Result<Self, TableError> {
         let delimiter = rows.delimiter;
-        let mut block = Vec::with_capacity(BLOCK_BYTES + (1 << 12));
+        let mut out = Rows::new(writer, rows.packing, path)?;
+        let block = &mut out.block;
         let line_end = match &head.csv {
             Some(csv) => {
                 if csv.byte_order_mark {
@@ -64,7 +48,7 @@ impl<W: Write> TextWriter<W> {
                     if index > 0 {
                         block.push(delimiter);
                     }
-                    write_field(field.name(), delimiter, &mut block);
+                    write_field(field.name(), delimiter, block);
                 }
                 b"\n"
             }
@@ -74,36 +58,33 @@ impl<W: Write> TextWriter<W> {
             if own_columns || index > 0 {
                 block.push(delimiter);
             }
-            write_field(&name, delimiter, &mut block);
+            write_field(&name, delimiter, block);
         }
         block.extend_from_slice(line_end);
-        Self {
-            path: path.to_owned(),
+        Ok(Self {
+            out,
             source: head.source.to_owned(),
-            writer,
-            block,
             delimiter,
             own_columns,
             line_end: line_end.to_vec(),
             payload: head.payload.cloned(),
             scratch: String::new(),
-            stats: WriteStats::default(),
-        }
+        })
     }
 
     /// Writes a record as it stands, and the payload behind it.
     pub fn record(&mut self, record: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
         let (fields, own_end) = record.split_at_checked(end).unwrap_or((record, &[]));
         match payload {
-            None if !own_end.is_empty() => self.block.extend_from_slice(record),
+            None if !own_end.is_empty() => self.out.block.extend_from_slice(record),
             // The last record may lack its line end, and payload goes in front of it.
             _ => {
-                self.block.extend_from_slice(fields);
+                self.out.block.extend_from_slice(fields);
                 self.append(payload)?;
-                self.block.extend_from_slice(if own_end.is_empty() { &self.line_end } else { own_end });
+                self.out.block.extend_from_slice(if own_end.is_empty() { &self.line_end } else { own_end });
             }
         }
-        self.end_row()
+        self.out.end_row()
     }
 
     /// Writes rows of columns as text.
@@ -111,18 +92,18 @@ impl<W: Write> TextWriter<W> {
         let options = FormatOptions::default();
         let columns =
             rows.columns.columns().iter().map(|array| TextColumn::new(array, &options)).collect::<Result<Vec<_>, _>>();
-        let columns = columns.map_err(|error| TableError::unfit_result(&self.path, error))?;
+        let columns = columns.map_err(|error| TableError::unfit_result(self.out.path(), error))?;
         let mut text = std::mem::take(&mut self.scratch);
         for row in 0..rows.columns.num_rows() {
             let payload = rows.payloads.get(row).copied().flatten();
             for (index, column) in columns.iter().enumerate() {
                 if index > 0 {
-                    self.block.push(self.delimiter);
+                    self.out.block.push(self.delimiter);
                 }
                 match column.text(row, &mut text) {
-                    Ok(Some(text)) => write_field(text, self.delimiter, &mut self.block),
+                    Ok(Some(text)) => write_field(text, self.delimiter, &mut self.out.block),
                     // A lone null needs quotes: an empty line is no record.
-                    Ok(None) if columns.len() == 1 && payload.is_none() => self.block.extend_from_slice(b"\"\""),
+                    Ok(None) if columns.len() == 1 && payload.is_none() => self.out.block.extend_from_slice(b"\"\""),
                     Ok(None) => {}
                     Err(()) => {
                         let column = rows.columns.schema_ref().field(index).name().clone();
@@ -132,8 +113,8 @@ impl<W: Write> TextWriter<W> {
                 }
             }
             self.append(payload)?;
-            self.block.extend_from_slice(&self.line_end);
-            self.end_row()?;
+            self.out.block.extend_from_slice(&self.line_end);
+            self.out.end_row()?;
         }
         self.scratch = text;
         Ok(())
@@ -142,7 +123,7 @@ impl<W: Write> TextWriter<W> {
     /// Appends the payload of a match as fields.
     fn append(&mut self, record: Option<&[u8]>) -> Result<(), TableError> {
         let (Some(schema), Some(record)) = (&self.payload, record) else { return Ok(()) };
-        let (block, text, delimiter) = (&mut self.block, &mut self.scratch, self.delimiter);
+        let (block, text, delimiter) = (&mut self.out.block, &mut self.scratch, self.delimiter);
         let mut delimits = self.own_columns;
         schema.decode_each(record, |field, value| {
             if std::mem::replace(&mut delimits, true) {
@@ -166,44 +147,18 @@ impl<W: Write> TextWriter<W> {
         })
     }
 
-    fn end_row(&mut self) -> Result<(), TableError> {
-        self.stats.rows += 1;
-        if self.block.len() >= BLOCK_BYTES { self.drain() } else { Ok(()) }
-    }
-
-    fn drain(&mut self) -> Result<(), TableError> {
-        let written = match &mut self.writer {
-            Compressor::None(writer) => writer.write_all(&self.block),
-            Compressor::Gzip(writer) => writer.write_all(&self.block),
-        };
-        written.map_err(|source| self.failed(source))?;
-        self.stats.bytes += self.block.len() as u64;
-        self.block.clear();
-        Ok(())
-    }
-
     /// Writes what is gathered, and gives the writer back.
-    pub fn finish(mut self) -> Result<(W, WriteStats), TableError> {
-        self.drain()?;
-        let writer = match self.writer {
-            Compressor::None(writer) => writer,
-            Compressor::Gzip(writer) => {
-                writer.finish().map_err(|source| TableError::Output { path: self.path.clone(), source })?
-            }
-        };
-        Ok((writer, self.stats))
-    }
-
-    fn failed(&self, source: io::Error) -> TableError {
-        TableError::Output { path: self.path.clone(), source }
+    pub fn finish(self) -> Result<(W, WriteStats), TableError> {
+        self.out.finish()
     }
 }
 
 /// Refuses columns that have no text.
-pub(super) fn check(source: &dyn Source, path: &str) -> Result<(), TableError> {
+pub(super) fn check(source: &dyn Source, format: Format, path: &str) -> Result<(), TableError> {
     for field in source.schema()?.fields() {
         if field.data_type().is_nested() {
-            let reason = format!("column `{}` is of type {}, which CSV cannot hold", field.name(), field.data_type());
+            let (name, found) = (field.name(), field.data_type());
+            let reason = format!("column `{name}` is of type {found}, which {} cannot hold", format.name());
             let mend = "give the output the extension .parquet or .arrow";
             return Err(TableError::OutputFormat { path: path.to_owned(), reason, mend });
         }
@@ -217,14 +172,14 @@ pub(super) fn check(source: &dyn Source, path: &str) -> Result<(), TableError> {
 
 /// A column of a batch as text: canonical where there is a canonical form, else as Arrow displays
 /// it.
-enum TextColumn<'a> {
+pub(super) enum TextColumn<'a> {
     Text(Scalars),
     Binary(Scalars),
     Other(&'a dyn Array, ArrayFormatter<'a>),
 }
 
 impl<'a> TextColumn<'a> {
-    fn new(array: &'a ArrayRef, options: &'a FormatOptions<'a>) -> Result<Self, ArrowError> {
+    pub fn new(array: &'a ArrayRef, options: &'a FormatOptions<'a>) -> Result<Self, ArrowError> {
         let scalars = || Scalars::new(array);
         Ok(match canonical_kind(array.data_type()) {
             Ok("binary") => Self::Binary(scalars()?),
@@ -234,7 +189,7 @@ impl<'a> TextColumn<'a> {
     }
 
     /// The text of a row, `None` for null, an error for what is out of range.
-    fn text<'b>(&'b self, row: usize, scratch: &'b mut String) -> Result<Option<&'b str>, ()> {
+    pub fn text<'b>(&'b self, row: usize, scratch: &'b mut String) -> Result<Option<&'b str>, ()> {
         match self {
             Self::Text(scalars) => match scalars.canonical(row, scratch).map_err(|_| ())? {
                 Some(bytes) => std::str::from_utf8(bytes).map(Some).map_err(|_| ()),
@@ -257,7 +212,8 @@ impl<'a> TextColumn<'a> {
     }
 }
 
-fn hexadecimal(bytes: &[u8], out: &mut String) {
+/// Appends bytes as hexadecimal digits.
+pub(super) fn hexadecimal(bytes: &[u8], out: &mut String) {
     for byte in bytes {
         // Writing to a String cannot fail.
         let _ = write!(out, "{byte:02x}");

@@ -150,6 +150,10 @@ impl Sink for Widened<'_> {
         self.sink.takes_records(delimiter)
     }
 
+    fn takes_lines(&self) -> bool {
+        self.sink.takes_lines()
+    }
+
     /// New rows have no value in own columns beside the key. New keys need not be in a dictionary,
     /// nor find room in it: such a column gets the type of the dictionary's values.
     fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError> {
