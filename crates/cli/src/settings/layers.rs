@@ -16,7 +16,7 @@ use vesica::task::{self, Amounts, AnyTask};
 use vesica::written::is_name;
 
 use super::job::{AsFlag, OpenJob, as_flag, find, first_part, refused, unknown};
-use super::partners::Found;
+use super::partners::{Found, QUERY};
 use super::{Refused, Target, refuse_identity_without_use};
 use crate::args::{Cli, QueryArgs, flags_of};
 
@@ -121,7 +121,7 @@ impl Layers {
         }
         let job = job.map(|job| job.path().to_owned());
         let task = match target {
-            Target::Query => "query".to_owned(),
+            Target::Query => QUERY.to_owned(),
             _ => said.word("task").unwrap_or_else(|| "intersect".into()),
         };
         let partner = find_partner(&said)?;

@@ -8,11 +8,15 @@ use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::nearest::nearest;
 use vesica::party::transport::tls::PublicKey;
+use vesica::task;
 use vesica::toml_text::MAX_BYTES;
 use vesica::written::{Partner, Peers, is_name};
 
 use super::job::refused;
 use crate::identity;
+
+/// What a file of partners calls the task of `vesica query`.
+pub const QUERY: &str = "query";
 
 /// A partner, with the file that names it.
 #[derive(Debug)]
@@ -65,9 +69,18 @@ impl Found {
     /// Refuses a task that the file does not allow with this partner.
     ///
     /// # Errors
-    /// If there is a list of tasks, and it does not have this one.
+    /// If there is a list of tasks, and it does not have this one, or names one that does not exist.
     pub fn allow(&self, task: &str) -> Result<(), Failure> {
         let Partner { name, line, tasks, .. } = &self.partner;
+        let known = || task::names().into_iter().chain([QUERY]);
+        if let Some(unknown) = tasks.iter().flatten().find(|allowed| known().all(|known| known != *allowed)) {
+            let mend = match nearest(unknown, known()) {
+                Some(close) => format!("did you mean {close}?"),
+                None => format!("the tasks are {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            let fault = format_args!("line {line}: with {name} you allow {unknown:?}, and there is no such task");
+            return Err(refused(&self.path, fault, mend));
+        }
         match tasks {
             Some(tasks) if !tasks.iter().any(|allowed| allowed == task) => {
                 let allowed = if tasks.is_empty() { "no task".into() } else { tasks.join(", ") };

@@ -310,6 +310,12 @@ fn a_partner_that_is_not_there_or_not_allowed_is_refused() {
         "peers.toml, line 1: with acme you allow intersect, query, and this task is union",
         "add \"union\"",
     );
+    refused(
+        &PEERS.replace("\"query\"", "\"unoin\""),
+        &format!("vesica receive {table} acme"),
+        "line 1: with acme you allow \"unoin\", and there is no such task",
+        "did you mean union?",
+    );
     let job = "vesica run @/job.toml --role receiver --peers @/peers.toml --peer acme";
     refused(PEERS, job, "this task is sum", "");
     let other = PEERS.replace("\"query\"", "\"sum\"");

@@ -107,7 +107,7 @@ amount = 2
                 .map(|setting| (setting.key.as_str(), setting.value.clone(), setting.line))
                 .collect::<Vec<_>>()
         };
-        let shared = vec![
+        let shared = [
             ("task", word("sum"), 2),
             ("reveal-if-at-least", word("20"), 3),
             ("pad-to", word("1000"), 4),
