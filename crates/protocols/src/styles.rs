@@ -130,7 +130,7 @@ pub(crate) const SPOT_LOW: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric(
-        "interpolation at n_r points and evaluation at n_s, 7 times over GF(2^64), or the cells of a table; n_s + n_r hashes; AES for rows of 448 bits",
+        "interpolation at n_r points and evaluation at n_s, 7 times over GF(2^64), or the cells of a table; n_s + n_r hashes; AES for rows of 448 bits or fewer",
     ),
 );
 /// Polynomials over bins of two choices.

@@ -110,7 +110,7 @@ impl Demand {
     }
 }
 
-/// No attempt built the filter, which has probability `2^-128` at most.
+/// No attempt built the filter: see [`ATTEMPTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no attempt built the filter")]
 pub struct BuildFailure;

@@ -5,7 +5,7 @@
 //! receiver has seems to be in it, in any of `n_r` look-ups, takes the share of
 //! [`FailureEvent::TagCollision`]. Tags have 128 bits and count for nothing beside it: the filter's
 //! error is that for a random tag, which includes the case that this is one of the sender's. That no
-//! attempt builds the filter has probability `2^-128`.
+//! attempt builds the filter has probability `2^-128` (docs/parameters/filters.md says how far that is proven).
 //!
 //! A filter is a function of the set of the sender's tags, so that the receiver learns no more from it
 //! than from their list, the attempt that succeeded included. Against a corrupt sender it is not as
@@ -166,7 +166,9 @@ impl Filter {
         tags.finish().fill(&mut sorted, &mut labels, count);
         let filter = self.kind.build(&self.demand, &mut sorted).map_err(|error| match error {
             KindError::Unsupported(refusal) => refusal.into(),
-            KindError::Build(_) | KindError::Malformed(_) => Abort::StatisticalFailure("no attempt builds the filter"),
+            KindError::Build(_) | KindError::Malformed(_) => {
+                Abort::StatisticalFailure("no attempt builds the filter; run again, or with compare=list")
+            }
         })?;
         drop(sorted);
         ch.send_stream::<S>(&filter)

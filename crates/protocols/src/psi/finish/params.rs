@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::{compare, proofs};
 use crate::tags::TagCoding;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput};
+use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::filters;
 
@@ -27,12 +28,14 @@ pub struct Params {
     pub payload_bytes: usize,
     /// Whether arrow 3 is sent.
     pub both_learn: bool,
+    /// What the run withstands.
+    security: Security,
 }
 
 impl Params {
     /// Parameters of a request, with one tag an item.
     pub(crate) fn new(request: &IntersectRequest, tag_bits: u32, coding: TagCoding) -> Self {
-        let &IntersectRequest { sender_items, receiver_items, payload_bytes, both_learn, .. } = request;
+        let &IntersectRequest { sender_items, receiver_items, payload_bytes, both_learn, security } = request;
         Self {
             sender_items,
             receiver_items,
@@ -42,6 +45,7 @@ impl Params {
             filter: None,
             payload_bytes,
             both_learn,
+            security,
         }
     }
 
@@ -71,15 +75,20 @@ impl Params {
     /// bits then: all that can go wrong is the filter's own error.
     ///
     /// # Errors
-    /// If payloads or proofs are asked for, which go by the places of a list; or if no filter is derived
-    /// for these sizes.
+    /// If payloads or proofs are asked for, which go by the places of a list; if the run is to withstand a
+    /// malicious partner, whose filter may serve items that it does not have; or if no filter is derived for these
+    /// sizes.
     pub(crate) fn with_filter(self, kind: Option<filters::Kind>) -> Result<Self, Unsupported> {
         let Some(kind) = kind else { return Ok(self) };
-        let refused = [(self.payload_bytes > 0, "payloads"), (self.both_learn, "a sender that learns its matches")];
+        let refused = [
+            (self.payload_bytes > 0, "payloads"),
+            (self.both_learn, "a sender that learns its matches"),
+            (self.security != Security::SemiHonest, "security against a malicious partner"),
+        ];
         if let Some((_, what)) = refused.iter().find(|(asked, _)| *asked) {
             return Err(Unsupported::new(
                 format_args!("{what}, from a protocol that sends a filter of its tags"),
-                "compare lists of tags (compare=list), or let only the receiver learn, without payloads",
+                "compare lists of tags (compare=list), or let only the receiver learn, in the semi-honest mode and without payloads",
             ));
         }
         let filter = compare::Filter::new(kind, self.tags(), self.receiver_items)?;

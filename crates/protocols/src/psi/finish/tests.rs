@@ -127,9 +127,12 @@ fn filters_find_the_same_matches() {
                 assert_eq!(params.tag_bits, 128);
                 check(&params, common);
             }
-            for (payload_bytes, both_learn, said) in [(1, false, "payloads"), (0, true, "learns")] {
-                let params =
-                    Params::new(&IntersectRequest { payload_bytes, both_learn, ..request }, 60, TagCoding::SortedCoded);
+            let malicious = Security::Malicious;
+            for (payload_bytes, both_learn, security, said) in
+                [(1, false, security, "payloads"), (0, true, security, "learns"), (0, false, malicious, "malicious")]
+            {
+                let request = IntersectRequest { payload_bytes, both_learn, security, ..request };
+                let params = Params::new(&request, 60, TagCoding::SortedCoded);
                 let refusal = params.with_filter(Some(kind)).expect_err("refused");
                 assert!(refusal.what.contains(said) && refusal.mend.contains("compare=list"), "{refusal}");
             }

@@ -6,7 +6,7 @@
 //!
 //!                                1. salt
 //!      ------------------------------------------------------------------------>
-//!      s, q_i = t_i or u_i          [ 448 random OTs by s ]                t_i, u_i
+//!      s, q_i = t_i or u_i          [ l random OTs by s ]                  t_i, u_i
 //!
 //!                                                      T(y), U(y): rows of bits F(t_i, y), F(u_i, y)
 //!                                                      R(y) = T(y) + U(y)
@@ -38,12 +38,12 @@
 //! tables (Appendix A): `P(x)` is `Decode(P, x)`, a sum of cells, and a cell is a row. The proofs ask two things of `P`.
 //!
 //! - *It says nothing of `Y` to the sender.* Of each column the sender has one of two keys, so that to it the rows `R(y)`
-//!   are uniform and independent. Where the table's rows of `Y` are linearly independent, the tables with `Decode(P, y) =
+//!   are uniform and independent, but for 2^-55. Where the table's rows of `Y` are linearly independent, the tables with `Decode(P, y) =
 //!   R(y)` for all of `Y` are as many for each value of the `R(y)`, and the encoder takes any of them alike, since it
 //!   fills free cells at random. So `P` is uniform, whatever `Y` is, and a simulator sends random cells. This is
 //!   Proposition 1. Zeros in the free cells would show which cells items take. Dependent rows, or a bin of the table that
-//!   overflows, stop the run; that has probability 2^-43, under a salt that is drawn when the items are fixed. No other
-//!   salt is tried.
+//!   overflows, stop the run; that has probability 2^-43, under a salt that does not depend on the items, which must be
+//!   chosen before it. No other salt is tried.
 //! - *It is no good elsewhere.* For `x` outside of `Y`, `R(x)` is uniform given all `R(y)` and what the encoder drew, and
 //!   so is `R(x) + Decode(P, x)`: Proposition 2, and the width is that of the polynomial. This holds for any table.
 //!
@@ -184,6 +184,8 @@ const CLUSTERED: ChoiceValue = ChoiceValue {
         "The clustered 3-hash table (Raghuraman, Rindal, CCS 2022) instead of a polynomial, as in PsiBench's \
                   Appendix A. Its cells are rows, of the width of the bound; free cells are random, so that the table \
                   is uniform.",
+        "The sender draws the salt alone. One that does not follow the protocol can search for a salt under which a \
+         guessed set does not encode (2^43 tries), and tests the guess by a failed run.",
     ])
 };
 

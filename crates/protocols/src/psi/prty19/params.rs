@@ -192,6 +192,9 @@ impl Params {
         ] {
             hasher.update(&(size as u64).to_le_bytes());
         }
+        if let Layout::Table { .. } = self.layout {
+            hasher.update(&u64::from(self.width).to_le_bytes()).update(&self.layout_bytes.to_le_bytes());
+        }
         *hasher.finalize().as_bytes()
     }
 

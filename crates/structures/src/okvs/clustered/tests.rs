@@ -140,6 +140,22 @@ fn free_cells_are_random_when_asked() {
     assert!(first.iter().zip(&second).all(|(a, b)| a != b), "each cell is a sum with random cells in it");
 }
 
+/// Nothing but the free cells hides which cells keys take: in all bins, and where rows are set aside.
+#[test]
+fn no_two_cells_of_random_tables_are_equal() {
+    let with_rows_set_aside = Shape { pairs: 1000, bins: 1, capacity: 1000, sparse: 1130, dense: 40 };
+    let many_bins = Clustered::new(110_000, 42, 3).unwrap();
+    assert!(many_bins.parts().len() > 2);
+    for (count, okvs) in [(1000, Clustered(Binned::new(with_rows_set_aside, 11))), (110_000, many_bins)] {
+        let (keys, values) = pairs::<Gf64>(count, 13);
+        let mut rng = SecretRng::insecure_from_seed(6);
+        let mut table = || okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        let tables = [table(), table()].concat();
+        let different: std::collections::HashSet<u64> = tables.iter().map(|cell| cell.0).collect();
+        assert_eq!(different.len(), 2 * okvs.len(), "{count} pairs");
+    }
+}
+
 #[test]
 fn another_seed_is_another_table() {
     let (keys, values) = pairs::<Gf64>(50, 12);
