@@ -19,6 +19,10 @@ pub(super) const SAMPLED_LINES: usize = 1024;
 /// Bytes that are worth a thread.
 const BYTES_PER_PART: usize = 1 << 16;
 
+/// Bytes of lines that become one batch, at most, but for the last line: Arrow counts the bytes of a
+/// column of text in 31 bits.
+const BATCH_BYTES: usize = 1 << 28;
+
 /// What the first lines say.
 struct Sample {
     schema: SchemaRef,
@@ -153,7 +157,7 @@ fn keep_batches(input: &Input, schema: &SchemaRef, kept: &KeptRows<'_>, sink: &m
     let mut keys = Keys::fixed(schema.fields().iter().map(|field| field.name()));
     let mut builders: Vec<StringBuilder> = schema.fields().iter().map(|_| StringBuilder::new()).collect();
     let (mut payloads, mut row_numbers) = (Vec::new(), Vec::new());
-    let (mut row, mut scratch) = (0, String::new());
+    let (mut row, mut bytes, mut scratch) = (0, 0, String::new());
     let mut flush = |builders: &mut Vec<StringBuilder>, payloads: &mut Vec<_>, row_numbers: &mut Vec<u64>| {
         let columns = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
@@ -173,12 +177,14 @@ fn keep_batches(input: &Input, schema: &SchemaRef, kept: &KeptRows<'_>, sink: &m
                 for (builder, value) in builders.iter_mut().zip(&values) {
                     builder.append_option(any(value.unwrap_or("null"), &mut scratch).map_err(failed)?);
                 }
+                bytes += line.len();
                 payloads.push(payload);
                 row_numbers.push(row as u64 + 1);
             }
             row += 1;
-            if payloads.len() == ROWS_PER_BATCH {
+            if payloads.len() == ROWS_PER_BATCH || bytes >= BATCH_BYTES {
                 flush(&mut builders, &mut payloads, &mut row_numbers)?;
+                bytes = 0;
             }
         }
     }
