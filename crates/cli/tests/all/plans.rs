@@ -1,6 +1,7 @@
 //! `plan`, and what `auto` makes of links.
 
 use serde_json::Value;
+use vesica::party::Entry;
 
 use crate::harness::{Ended, Folder};
 
@@ -48,7 +49,8 @@ fn a_plan_is_one_screen_unless_all_is_asked_for() {
     for task in vesica::task::names() {
         let plan = format!("plan --task {task} --security semi-honest --sender-items 2e5 --receiver-items 1e5");
         let entries = vesica::task::find(task).expect("a task").entries();
-        let (broken, sound): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.broken().is_some());
+        let (broken, sound): (Vec<&Entry>, Vec<&Entry>) =
+            entries.into_iter().partition(|entry| entry.broken().is_some());
         let names = |text: &str, id: &str| text.split([' ', ',', '.', '\n']).any(|word| word == id);
         let screen = folder.run(&plan);
         screen.expect(0, &[]);
