@@ -105,7 +105,9 @@ fn tags_payloads_and_proofs_belong_to_their_items() {
                 check(&params, common);
                 // Where an item has two tags, the receiver returns no proofs.
                 if !both_learn {
-                    check(&Params { tags_per_item: 2, ..params }, common);
+                    let mut two_tags = params;
+                    two_tags.tags_per_item = 2;
+                    check(&two_tags, common);
                 }
             }
         }
