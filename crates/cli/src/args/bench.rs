@@ -112,8 +112,8 @@ A suite file says the suite's name. Its tables [[runs]] list protocols, sizes (\
                               only the runs that it lacks are made: so a recording that was stopped can go on. A \
                               protocol that does not serve a size or a mode is recorded as refused.
 
-[[programs]] tables, the open division, run other programs from CSV file to CSV file: bench/suites/open-division.toml has \
-                              an example and describes them. A program that fails, hangs or writes a wrong output is \
+A suite file may also have tables [[programs]], to measure other programs, from two CSV files to a third. \
+                              bench/suites/open-division.toml has an example, and describes these tables. A program that fails, hangs or writes a wrong output is \
                               recorded as such, and the command ends with an error after all runs.";
 
 const DIFF_EXAMPLES: &str = "\

@@ -15,7 +15,7 @@ struct Brief {
     common: &'static [(&'static str, &'static str)],
 }
 
-const INPUT: (&str, &str) = ("input", "Your table: CSV (also gzip), Parquet or Arrow; - for standard input");
+const INPUT: (&str, &str) = ("input", "Your table: CSV, JSON lines, Parquet or Arrow; - for standard input");
 const KEY: (&str, &str) = ("key", "A key column; repeat the flag for a key of several columns");
 const LISTEN: (&str, &str) = ("listen", "Wait for your partner at this address");
 const CONNECT: (&str, &str) = ("connect", "Connect to your partner at this address, instead of --listen");
@@ -118,6 +118,20 @@ const BRIEFS: &[Brief] = &[
             ("threads", "How many threads compute on each side"),
             ("all", "List all protocols, also those that cannot run"),
             ("calibrate", "Measure this machine again"),
+            JSON,
+        ],
+    },
+    Brief {
+        command: "check",
+        required: &[("file", "The table, a folder or a pattern of files; - for standard input"), KEY],
+        common: &[
+            ("second", "A second table of yours: which keys the two have in common"),
+            NORMALISE,
+            ("second_key", "A key column of the second table [default: those of --key]"),
+            ("second_normalise", "Normalise a key column of the second table"),
+            ("show_keys", "How many keys to show; 0 shows no value of your table"),
+            ("task", ""),
+            ("payload", "Columns that a run would take beside the key"),
             JSON,
         ],
     },

@@ -201,8 +201,8 @@ Examples:
   vesica receipt run.json --html run.html
 
 Vesica checks the signatures with the two keys that the receipt itself names. It cannot know whose keys these are: \
-                            compare the fingerprints, or name a key with --peer. What both sides signed is \
-                            told from what this release of Vesica says of the protocol.
+                            compare the fingerprints, or name a key with --peer. The output keeps \
+                            apart what both sides signed and what this release of Vesica says of the protocol.
 
 Exit code 0: both signatures are valid. 6: one is missing or wrong, or the key of --peer is \
                             not one of the two.";

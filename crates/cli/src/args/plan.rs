@@ -56,8 +56,8 @@ pub struct PlanArgs {
     /// Use this list of prices instead of the built-in one; docs/prices-2026-11.toml is an example
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
-    /// List all protocols, whole: also those that are only for comparison, and those that cannot run,
-    /// with the reason
+    /// List all protocols: also those that are only for comparison, and, with the reason, those that
+    /// cannot run
     #[arg(long)]
     pub all: bool,
     /// Also name the broken protocols, which no run takes unless both sides permit it

@@ -18,8 +18,8 @@ Examples:
     vesica run job.toml --role receiver --input 2026-12.csv --peer acme
   See each setting and where it comes from, and run nothing:
     vesica config job.toml --role receiver
-A flag counts before an environment variable, that before the job file, that before the defaults of a partner in \
-peers.toml, and those before the defaults in this help. docs/jobs.md describes both files.";
+If a setting is said in several places, the first of these counts: a flag, an environment variable, the job file, the \
+partner's defaults in peers.toml, the default in this help. docs/jobs.md describes both files.";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:

@@ -238,7 +238,8 @@ pub struct QueryArgs {
         required_unless_present = "insecure_plaintext"
     )]
     pub peer: Option<String>,
-    /// The file of your partners, as for `receive` and `send`; the task of a query is `query` there
+    /// The file of your partners, as for `receive` and `send`. Among the tasks that it allows a partner,
+    /// a query is called `query`
     /// [default: vesica/peers.toml in your configuration folder]
     #[arg(long, value_name = "FILE", env = "VESICA_PEERS", hide_env_values = true, help_heading = "Server")]
     pub peers: Option<PathBuf>,

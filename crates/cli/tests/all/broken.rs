@@ -96,7 +96,7 @@ fn with_permission_it_runs_and_both_sides_read_what_is_wrong() {
         let shown = folder.run("receipt run.json");
         shown.expect(0, &[]);
         assert!(
-            shown.stdout.contains(&named) && shown.stdout.contains("the receiver gets the sender's secret"),
+            shown.stdout.contains("NOT GIVEN") && shown.stdout.contains("the receiver gets the sender's secret"),
             "{}",
             shown.stdout
         );
@@ -126,7 +126,9 @@ fn a_plan_refuses_it() {
             .and_then(|one| one["why"].as_str())
             .expect("it is refused");
         assert!(why.contains("is broken"), "{why}");
-        let text = folder.run(&format!("plan --sender-items 1000 --receiver-items 1000 --security {security}")).stdout;
+        let plan = format!("plan --sender-items 1000 --receiver-items 1000 --security {security} --all");
+        assert!(!folder.run(&plan).stdout.contains("ltsxq26,"), "named without --allow-broken");
+        let text = folder.run(&format!("{plan} --allow-broken")).stdout;
         let broken = text.lines().find(|line| line.starts_with("Broken (")).expect("a line of broken protocols");
         assert!(broken.contains(" ltsxq26,"), "{broken}");
         let no_mode = text.lines().any(|line| line.starts_with("Without a ") && line.contains(" rr16"));

@@ -221,7 +221,11 @@ fn reports_and_receipts_of_a_mutual_union_say_what_each_side_learns() {
     assert_eq!(folder.read("union-too.csv"), "id,score\n2,7\n1,\n");
     let receipt = folder.run("receipt run.json");
     receipt.expect(0, &[]);
-    assert!(receipt.stdout.contains("both sides learn the union"), "{}", receipt.stdout);
+    for text in
+        ["the sender gets\n", "the same of its own table (union)", "the keys of the receiver that it does not have"]
+    {
+        assert!(receipt.stdout.contains(text), "{text:?} is missing in: {}", receipt.stdout);
+    }
 }
 
 /// Rows of these keys, which are numbers or texts.

@@ -170,10 +170,16 @@ fn the_run(statement: &Statement) -> Section {
         Row::of("receiver", key(&statement.receiver_key)),
         Row::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol))),
         Row::of("chosen as", shown(choice)),
-        Row::of("security", format!("{} ({security})", in_words(*security))),
     ];
-    if let Some(how) = broken {
-        rows.push(Row::of("BROKEN", format!("the protocol does not give that security: {}", shown(how))));
+    match broken {
+        None => rows.push(Row::of("security", format!("{} ({security})", in_words(*security)))),
+        Some(how) => {
+            rows.push(Row::of(
+                "security",
+                format!("NOT GIVEN, since the protocol is broken ({security} was asked for)"),
+            ));
+            rows.push(Row::of("BROKEN", shown(how)));
+        }
     }
     Section { title: "The run", note: "", rows }
 }
