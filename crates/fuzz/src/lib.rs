@@ -80,8 +80,9 @@ pub const TARGETS: &[Target] = &[
     target("receipt", |bytes| fuzzing::receipt(bytes) == (true, true), seeds::receipt, Reach::Some),
     target("shares", shares, seeds::shares, Reach::Unknown),
     target("budget", |bytes| text(bytes, fuzzing::budget), seeds::budgets, Reach::All),
-    target("job", |bytes| text(bytes, fuzzing::job), seeds::jobs, Reach::All),
-    target("peers", |bytes| text(bytes, fuzzing::peers), seeds::peers, Reach::All),
+    // An empty text is a file of either kind that says nothing.
+    target("job", |bytes| !bytes.is_empty() && text(bytes, fuzzing::job), seeds::jobs, Reach::All),
+    target("peers", |bytes| !bytes.is_empty() && text(bytes, fuzzing::peers), seeds::peers, Reach::All),
     target("prices", |bytes| text(bytes, fuzzing::prices), seeds::prices, Reach::All),
     target("calibration", fuzzing::calibration, seeds::calibrations, Reach::All),
     target("decimal", decimal, seeds::decimal, Reach::Unknown),
