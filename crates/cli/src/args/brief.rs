@@ -28,6 +28,7 @@ const BOTH_LEARN: (&str, &str) = ("both_learn", "The sender learns its matches t
 const PAD_TO: (&str, &str) = ("pad_to", "Hide how many keys you have: add dummies up to N");
 const RECEIPT: (&str, &str) = ("receipt", "Write a receipt that both sides sign");
 const SECURITY: (&str, &str) = ("security", "What the run must withstand");
+const PEERS: (&str, &str) = ("peers", "The file of your partners; all flags of receive and send may follow, too");
 const JSON: (&str, &str) = ("json", "Print one JSON object");
 
 const BRIEFS: &[Brief] = &[
@@ -121,6 +122,8 @@ const BRIEFS: &[Brief] = &[
             JSON,
         ],
     },
+    Brief { command: "run", required: &[("job", "The job file")], common: &[("role", ""), PEERS] },
+    Brief { command: "config", required: &[("job", "The job file, if there is one")], common: &[("role", ""), PEERS] },
     Brief {
         command: "check",
         required: &[("file", "The table, a folder or a pattern of files; - for standard input"), KEY],

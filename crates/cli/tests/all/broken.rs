@@ -129,7 +129,8 @@ fn a_plan_refuses_it() {
         let plan = format!("plan --sender-items 1000 --receiver-items 1000 --security {security} --all");
         assert!(!folder.run(&plan).stdout.contains("ltsxq26,"), "named without --allow-broken");
         let text = folder.run(&format!("{plan} --allow-broken")).stdout;
-        let broken = text.lines().find(|line| line.starts_with("Broken (")).expect("a line of broken protocols");
+        let broken =
+            text.lines().find(|line| line.starts_with("Broken, for research")).expect("a line of broken protocols");
         assert!(broken.contains(" ltsxq26,"), "{broken}");
         let no_mode = text.lines().any(|line| line.starts_with("Without a ") && line.contains(" rr16"));
         assert_eq!(no_mode, security == "semi-honest", "{text}");

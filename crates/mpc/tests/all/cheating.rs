@@ -122,10 +122,26 @@ pub(crate) fn relayed<P: Protocol>(
     asked: <P::Task as Task>::ReceiverInput,
     relay: impl Fn(&mut Channel, &mut Channel) -> Result<(), Abort> + Sync,
 ) -> Ends<P::Task> {
+    relayed_after::<P>(0, params, sent, asked, relay)
+}
+
+/// The same with other randomness for each number of `draws`: both sides throw as many blocks away first.
+pub(crate) fn relayed_after<P: Protocol>(
+    draws: usize,
+    params: &P::Params,
+    sent: <P::Task as Task>::SenderInput,
+    asked: <P::Task as Task>::ReceiverInput,
+    relay: impl Fn(&mut Channel, &mut Channel) -> Result<(), Abort> + Sync,
+) -> Ends<P::Task> {
     let ((sender_end, relay_up), (relay_down, receiver_end)) = (memory::pair(), memory::pair());
     thread::scope(|scope| {
         let sender = scope.spawn(|| {
-            side(sender_end, Role::Sender, options(), |ch, rng| P::Sender::setup(params, ch, rng)?.run(sent, ch, rng))
+            side(sender_end, Role::Sender, options(), |ch, rng| {
+                for _ in 0..draws {
+                    rng.block();
+                }
+                P::Sender::setup(params, ch, rng)?.run(sent, ch, rng)
+            })
         });
         scope.spawn(|| {
             side(relay_up, Role::Receiver, options(), |up, _| {
@@ -133,6 +149,9 @@ pub(crate) fn relayed<P: Protocol>(
             })
         });
         let receiver = side(receiver_end, Role::Receiver, options(), |ch, rng| {
+            for _ in 0..draws {
+                rng.block();
+            }
             P::Receiver::setup(params, ch, rng)?.run(asked, ch, rng)
         });
         (sender.join().unwrap().result, receiver.result)

@@ -9,7 +9,7 @@ use vesica_mpc::iknp03::{COLUMNS, Iknp03, Kos15};
 use vesica_mpc::tasks::{CorrelationRequest, RandomOt};
 use vesica_party::{Message, Protocol, Security, Task};
 
-use crate::cheating::{caught, pass, pass_stream, relayed};
+use crate::cheating::{caught, pass, pass_stream, relayed_after};
 
 /// Transfers; the check fills their last block of 128, and makes one block more.
 const TRANSFERS: usize = 300;
@@ -17,17 +17,19 @@ const ROWS: usize = 512;
 
 /// Whether the run with the relay between ends well; if not, the sender has blamed the answer to the check.
 fn passes(corrections: impl Fn(&mut [u128]) + Sync, answer: Option<fn(&mut Answer)>) -> bool {
-    passes_with(corrections, |_| (), |sent| answer.into_iter().for_each(|change| change(sent)))
+    passes_with(0, corrections, |_| (), |sent| answer.into_iter().for_each(|change| change(sent)))
 }
 
-/// The same with a relay that also sees, and may change, the challenge.
+/// The same with a relay that also sees, and may change, the challenge; with other randomness for each number of
+/// `draws`.
 fn passes_with(
+    draws: usize,
     corrections: impl Fn(&mut [u128]) + Sync,
     challenge: impl Fn(&mut Challenge) + Sync,
     answer: impl Fn(&mut Answer) + Sync,
 ) -> bool {
     let params = Kos15::derive(&CorrelationRequest { len: TRANSFERS, security: Security::Malicious, width: None });
-    let (sender, receiver) = relayed::<Kos15>(&params.unwrap(), (), (), |up, down| {
+    let (sender, receiver) = relayed_after::<Kos15>(draws, &params.unwrap(), (), (), |up, down| {
         up.reversed(|up| {
             down.reversed(|down| {
                 pass::<SenderPoint>(down, up, (), None)?;
@@ -95,10 +97,10 @@ fn a_guess_at_a_bit_of_the_secret_is_caught_or_right() {
 #[test]
 fn the_block_that_masks_the_answer_is_random() {
     let masks = Mutex::new(HashSet::new());
-    for _ in 0..3 {
+    for run in 0..3 {
         let note = |answer: &mut Answer| masks.lock().unwrap().extend([answer.choices, answer.columns[0]]);
         // The sender has another point in mind, and stops.
-        assert!(!passes_with(|_| (), |challenge| challenge.0 = 0, note));
+        assert!(!passes_with(run, |_| (), |challenge| challenge.0 = 0, note));
     }
     let masks = masks.into_inner().unwrap();
     assert!(masks.len() == 6 && !masks.contains(&0), "{masks:x?}");
@@ -111,8 +113,8 @@ fn every_run_has_a_challenge_of_its_own() {
     let note = |challenge: &mut Challenge| {
         challenges.lock().unwrap().insert(challenge.0);
     };
-    for _ in 0..5 {
-        assert!(passes_with(|_| (), note, |_| ()));
+    for run in 0..5 {
+        assert!(passes_with(run, |_| (), note, |_| ()));
     }
     assert_eq!(challenges.into_inner().unwrap().len(), 5);
 }
