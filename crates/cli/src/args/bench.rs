@@ -58,9 +58,9 @@ pub struct BenchArgs {
     /// ones are hashed first, and the measured time includes that
     #[arg(long, value_name = "BYTES", default_value_t = 16)]
     pub item_bytes: usize,
-    /// The link: loopback, lan, or RATE,RTT such as 100mbit,40ms, which is shaped inside of Vesica;
-    /// as root, netns:RATE,RTT such as netns:100mbit,0ms is shaped by the kernel between two network
-    /// namespaces
+    /// The link. `loopback` and `lan` are loopback TCP as it is. With a rate and a round trip, such as
+    /// 100mbit,40ms, Vesica itself delays what is sent. With netns: before them, such as
+    /// netns:100mbit,0ms, the kernel does so, between two network namespaces; this needs root
     #[arg(long, value_name = "LINK", default_value = "loopback")]
     pub link: Network,
     /// How many threads compute on each side

@@ -148,7 +148,7 @@ pub struct ServeArgs {
     /// lines that start with # are comments. Give either this, --any-client or --insecure-plaintext
     #[arg(long, value_name = "FILE", help_heading = "Clients", required_unless_present_any = ["any_client", "insecure_plaintext"])]
     pub clients: Option<PathBuf>,
-    /// Allow a protocol that holds only against clients that follow it (cm25-select). A client with a
+    /// Allow a protocol that keeps your table secret only if every client follows it (cm25-select). A client with a
     /// program of its own, or a thief of its private key, can then read all keys of your table, not only
     /// those that it asks about, and the log does not show it. Say this only if you trust each of
     /// --clients to run Vesica as it is, and to guard its private key
@@ -238,8 +238,8 @@ pub struct QueryArgs {
         required_unless_present = "insecure_plaintext"
     )]
     pub peer: Option<String>,
-    /// The file of your partners, as for `receive` and `send`. Among the tasks that it allows a partner,
-    /// a query is called `query`
+    /// The file of your partners, as for `receive` and `send`. If it lists the tasks that you allow a
+    /// partner, put `query` into that list to allow queries
     /// [default: vesica/peers.toml in your configuration folder]
     #[arg(long, value_name = "FILE", env = "VESICA_PEERS", hide_env_values = true, help_heading = "Server")]
     pub peers: Option<PathBuf>,
