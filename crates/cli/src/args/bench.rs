@@ -59,8 +59,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "BYTES", default_value_t = 16)]
     pub item_bytes: usize,
     /// The link. `loopback` and `lan` are loopback TCP as it is. With a rate and a round trip, such as
-    /// 100mbit,40ms, Vesica itself delays what is sent. With netns: before them, such as
-    /// netns:100mbit,0ms, the kernel does so, between two network namespaces; this needs root
+    /// `100mbit,40ms`, Vesica itself delays what is sent. With the prefix `netns:`, such as
+    /// `netns:100mbit,0ms`, the kernel does so, between two network namespaces; this needs root
     #[arg(long, value_name = "LINK", default_value = "loopback")]
     pub link: Network,
     /// How many threads compute on each side

@@ -171,8 +171,8 @@ pub struct JoinArgs {
     /// Your partner: its name in the file of --peers, or its public key (the .pub file, or its line)
     #[arg(long, value_name = "NAME|FILE|LINE", help_heading = "Partner")]
     pub peer: Option<String>,
-    /// The file of your partners: for each name a public key, and if you like an address, the tasks
-    /// that you allow, and settings. docs/jobs.md shows one [default: vesica/peers.toml in your
+    /// The file of your partners. For each name it has a public key; it may also have an address, the
+    /// tasks that you allow, and settings. docs/jobs.md shows one [default: vesica/peers.toml in your
     /// configuration folder, $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, value_name = "FILE", env = "VESICA_PEERS", hide_env_values = true, help_heading = "Partner")]
     pub peers: Option<PathBuf>,
