@@ -238,8 +238,8 @@ pub struct QueryArgs {
         required_unless_present = "insecure_plaintext"
     )]
     pub peer: Option<String>,
-    /// The file of your partners, as for `receive` and `send`. If it lists the tasks that you allow a
-    /// partner, put `query` into that list to allow queries
+    /// The file of your partners, as for `receive` and `send`. If it lists tasks for this server, `query`
+    /// must be among them
     /// [default: vesica/peers.toml in your configuration folder]
     #[arg(long, value_name = "FILE", env = "VESICA_PEERS", hide_env_values = true, help_heading = "Server")]
     pub peers: Option<PathBuf>,
