@@ -255,8 +255,8 @@ pub struct CheckArgs {
     /// The table: CSV or JSON lines (also packed with gzip, zstd or bzip2), Parquet or Arrow; a folder or a
     /// pattern of such files; - for standard input
     pub file: String,
-    /// A second table of yours, for example test data of both sides: says how many keys the two have
-    /// in common, and which normalisers make more of them match
+    /// A second table of yours, to compare with the first: the output then says how many keys both tables
+    /// have, and which normalisers make more of them match
     pub second: Option<String>,
     /// A key column. Repeat the flag for a key of several columns; their order counts
     #[arg(long, value_name = "COLUMN", required = true)]
