@@ -53,14 +53,21 @@ fn no_row_takes_more_than_predicted_nor_much_less() {
             let case = Case::plain(task, entry, Extent::new(1 << senders, 1 << receivers, security));
             let Some(peaks) = peaks(&case) else { continue };
             for role in [Role::Sender, Role::Receiver] {
-                let (measured, predicted) = (peaks.of(role) as u64, predicted(&case, role));
+                let (mut measured, predicted) = (peaks.of(role) as u64, predicted(&case, role));
+                // A variant without coefficients of its own takes its row's and half as much again.
+                let most = |measured: u64| if entry.is_variant() { 4 * measured } else { 5 * measured / 2 };
+                // Seldom, a side holds a small part of what it mostly does, by how the threads take turns: a
+                // prediction is far off if it is so for the largest of four peaks.
+                for _ in 0..3 {
+                    if predicted > most(measured) + SLACK {
+                        measured = measured.max(self::peaks(&case).map_or(0, |peaks| peaks.of(role) as u64));
+                    }
+                }
                 let what = format!("the {role} of {case:?}: {measured} bytes, predicted {predicted}");
                 assert!(measured <= predicted + QUEUED, "more memory than predicted: {what}");
-                // A variant without coefficients of its own takes its row's and half as much again.
-                let most = if entry.is_variant() { 4 * measured } else { 5 * measured / 2 };
                 // How much of a client's queries waits for the link goes by how the threads take turns.
                 let varies = ["oprf-pir", "pepsi"].contains(&entry.id) && role == Role::Receiver;
-                assert!(varies || predicted <= most + SLACK, "a prediction that is far off: {what}");
+                assert!(varies || predicted <= most(measured) + SLACK, "a prediction that is far off: {what}");
             }
         }
     }
