@@ -1,7 +1,7 @@
 //! Programs of others, CSV to CSV: the open division of a suite.
 //!
 //! A [`Program`] says by lists of [`Arguments`] how its two sides are started. [`measure`] writes two
-//! CSV files of the items that protocols of this release are measured on ([`tables`]), starts both
+//! CSV files of the items that protocols of this release are measured on (`tables`), starts both
 //! sides at once, and stops the clock when both have ended. Then it compares the receiver's output
 //! with the keys that it put into both tables. Whatever goes wrong with a program is an outcome of
 //! its run: [`ProgramReport`].
