@@ -40,7 +40,7 @@
 //!
 //! **In parts.** The trees serve any number of vectors one after the other: step 3 goes on where the
 //! leaves' streams ended, and no counter is used twice. Each part is the correlation of fresh bits
-//! under the same `delta`. A hidden leaf that gives `2^24` blocks, as many as [`MAX_BLOCKS`] allows, is told
+//! under the same `delta`. A hidden leaf that gives `2^24` blocks, as many as `MAX_BLOCKS` allows, is told
 //! from a random function with probability below `2^-81`, all 16 with `2^-77` (a block cipher never repeats an output).
 //!
 //! **Time and addresses.** The sender reads and clears tree nodes, and reads leaves, at places that

@@ -1,4 +1,4 @@
-//! Random oblivious transfer on Ristretto: *Efficient Oblivious Transfer Protocols* [NP01], in the random oracle model and with one power of the sender for all transfers.
+//! Random oblivious transfer on Ristretto: *Efficient Oblivious Transfer Protocols* (NP01), in the random oracle model and with one power of the sender for all transfers.
 //!
 //! ```text
 //!        sender                                             receiver, bits s_1 .. s_n
