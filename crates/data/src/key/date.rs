@@ -89,6 +89,13 @@ pub(crate) fn write_timestamp(seconds: i64, nanos: u32, utc: bool, out: &mut Str
     Ok(())
 }
 
+/// `seconds` since the start of 1970 as ISO 8601 in UTC, to the second; nothing after the year 9999.
+pub fn iso_utc(seconds: u64) -> Option<String> {
+    let mut text = String::new();
+    write_timestamp(i64::try_from(seconds).ok()?, 0, true, &mut text).ok()?;
+    Some(text)
+}
+
 /// A number of exactly `digits` ASCII digits at the start, and what follows.
 fn number(text: &str, digits: usize) -> Result<(u32, &str), Unmatchable> {
     let head = text.get(..digits).filter(|head| head.bytes().all(|b| b.is_ascii_digit())).ok_or(Unmatchable)?;
@@ -263,5 +270,22 @@ mod tests {
         for days in (-719_162..=2_932_896).step_by(97).chain([-719_162, -1, 0, 1, 2_932_896]) {
             assert_eq!(Date::from_days(days).map(Date::to_days), Ok(days));
         }
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, date) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (1_700_000_000, "2023-11-14T22:13:20Z"),
+            (1_795_403_448, "2026-11-23T03:10:48Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (253_402_300_799, "9999-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(iso_utc(seconds).as_deref(), Some(date));
+        }
+        assert_eq!((iso_utc(253_402_300_800), iso_utc(u64::MAX)), (None, None));
     }
 }

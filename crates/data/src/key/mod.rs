@@ -22,7 +22,7 @@ mod phone;
 mod spec;
 mod timestamp;
 
-pub use date::DateFormat;
+pub use date::{DateFormat, iso_utc};
 pub use digest::{DIGEST_VERSION, Digest, Digests, KeyFrame, digest};
 pub use kind::{Form, Kind, KindCounts};
 pub use looks::{Looks, Pitfall};

@@ -18,6 +18,7 @@
 
 mod along;
 mod batches;
+mod block;
 mod bytes_at;
 mod collect;
 mod collected;
@@ -72,9 +73,10 @@ pub use values::{
 };
 pub use write::{Join, KeptRows, Matches, NewKeys, UnionStats, WriteStats, write_matches, write_union};
 
+pub(crate) use block::LONGEST_VALUE;
 pub(crate) use collect::collect_keys;
 pub(crate) use columnar::{ColumnarReader, canonical_kind};
-pub(crate) use csv::{CsvReader, LONGEST_RECORD as LONGEST_VALUE, write_field};
+pub(crate) use csv::{CsvReader, write_field};
 pub(crate) use named_columns::NamedColumns;
 pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
 

@@ -8,7 +8,7 @@ mod source;
 mod split;
 
 pub(crate) use field::write_field;
-pub(crate) use reader::{CsvReader, LONGEST_RECORD, Records};
+pub(crate) use reader::{CsvReader, Records};
 pub(crate) use source::{keep, scan, schema};
 pub(crate) use split::MOST_COLUMNS;
 pub use split::{Field, Split, split_line, split_record};

@@ -1,19 +1,9 @@
 //! Reading a CSV input record by record through one growing block.
 
-use std::io::Read;
-
+use crate::table::block::Block;
 use crate::table::csv::split::MOST_COLUMNS;
 use crate::table::csv::{Field, Split, split_line, split_record};
 use crate::table::{Input, TableError};
-
-/// Bytes read at once by one thread.
-const BLOCK_BYTES: usize = 1 << 18;
-
-/// The longest record that is read, in bytes. A longer one is a sign of a quote that never closes.
-pub(crate) const LONGEST_RECORD: usize = 64 << 20;
-
-/// The byte-order mark of UTF-8.
-const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
 /// A data record, valid UTF-8 when it came from [`CsvReader::next`].
 #[derive(Clone, Copy)]
@@ -54,11 +44,7 @@ impl<'a> Record<'a> {
 /// A CSV input, its header read.
 pub(crate) struct CsvReader<'a> {
     input: &'a Input,
-    source: Box<dyn Read>,
-    block: Vec<u8>,
-    start: usize,
-    end: usize,
-    last: bool,
+    block: Block<'a>,
     line: u64,
     fields: Vec<Field>,
     header: Vec<String>,
@@ -69,7 +55,7 @@ pub(crate) struct CsvReader<'a> {
 
 #[expect(
     clippy::indexing_slicing,
-    reason = "start <= end <= block.len(), and `advance` keeps records within what it is given"
+    reason = "start <= end <= bytes.len() of a block, and `advance` keeps records within what it is given"
 )]
 impl<'a> CsvReader<'a> {
     /// Reads the header.
@@ -79,29 +65,17 @@ impl<'a> CsvReader<'a> {
 
     /// [`Self::open`] with a block large enough for several threads.
     pub fn open_for(input: &'a Input, threads: usize) -> Result<Self, TableError> {
-        let source = input.text()?;
-        let block = vec![0; BLOCK_BYTES * threads];
+        let (block, marked) = Block::open(input, threads)?;
         let mut reader = Self {
             input,
-            source,
             block,
-            start: 0,
-            end: 0,
-            last: false,
             line: 1,
             fields: Vec::new(),
             header: Vec::new(),
             header_bytes: Vec::new(),
             line_end: b"\n",
-            marked: false,
+            marked,
         };
-        while !reader.last && reader.end < BYTE_ORDER_MARK.len() {
-            reader.fill()?;
-        }
-        if reader.block[..reader.end].starts_with(BYTE_ORDER_MARK) {
-            reader.start = BYTE_ORDER_MARK.len();
-            reader.marked = true;
-        }
         let mut scratch = String::new();
         let header = reader.next_any(None)?.map(|record| {
             let names =
@@ -149,13 +123,13 @@ impl<'a> CsvReader<'a> {
 
     fn next_any(&mut self, expected: Option<usize>) -> Result<Option<Record<'_>>, TableError> {
         let Some((from, len, end, line)) = self.advance(split_record)? else { return Ok(None) };
-        let bytes = &self.block[from..from + len];
+        let bytes = &self.block.bytes[from..from + len];
         check(self.input, bytes, None, end, &self.fields, line, expected).map(Some)
     }
 
     /// About the rows that a file is to have which goes on as it starts; no promise.
     pub fn rows_expected(&self) -> usize {
-        let start = &self.block[self.start..self.end];
+        let start = self.block.unread();
         let lines = memchr::memchr_iter(b'\n', start).count();
         let bytes = usize::try_from(self.input.len()).unwrap_or(usize::MAX);
         bytes / (start.len() / (lines + 1)).max(1)
@@ -163,17 +137,17 @@ impl<'a> CsvReader<'a> {
 
     /// All that is read and not consumed, as whole records and perhaps the start of another.
     pub fn records(&self) -> Records<'_> {
-        Records::new(self.input, &self.block[self.start..self.end], self.last, self.line, self.header.len())
+        Records::new(self.input, self.block.unread(), self.block.is_last, self.line, self.header.len())
     }
 
     /// Consumes what [`Self::records`] passed over, and reads more; `false` at the end of the
     /// input.
     pub fn refill(&mut self, bytes: usize, lines: u64) -> Result<bool, TableError> {
-        self.start += bytes;
+        self.block.start += bytes;
         self.line += lines;
-        let more = !self.last;
+        let more = !self.block.is_last;
         if more {
-            self.fill()?;
+            self.block.fill(self.line)?;
         }
         Ok(more)
     }
@@ -181,7 +155,7 @@ impl<'a> CsvReader<'a> {
     /// The next record's bytes and their length without the line end, unchecked: for a second pass.
     pub fn next_line(&mut self) -> Result<Option<(&[u8], usize)>, TableError> {
         let Some((from, len, end, _)) = self.advance(split_line)? else { return Ok(None) };
-        Ok(Some((&self.block[from..from + len], end)))
+        Ok(Some((&self.block.bytes[from..from + len], end)))
     }
 
     /// Moves behind the next record: where it starts in the block, its length with and without line
@@ -192,44 +166,16 @@ impl<'a> CsvReader<'a> {
         split: impl Fn(&[u8], bool, u8, &mut Vec<Field>) -> Split,
     ) -> Result<Option<(usize, usize, usize, u64)>, TableError> {
         loop {
-            let unread = &self.block[..self.end];
-            if let Some(found) =
-                advance(self.input, unread, self.last, &mut self.start, &mut self.line, &mut self.fields, &split)?
+            let Block { bytes, start, end, is_last, .. } = &mut self.block;
+            let unread = &bytes[..*end];
+            if let Some(found) = advance(self.input, unread, *is_last, start, &mut self.line, &mut self.fields, &split)?
             {
                 return Ok(Some(found));
             }
-            if self.last {
+            if self.block.is_last {
                 return Ok(None);
             }
-            self.fill()?;
-        }
-    }
-
-    /// Reads more, behind what is not consumed yet.
-    fn fill(&mut self) -> Result<(), TableError> {
-        if self.start > 0 {
-            self.block.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        if self.end == self.block.len() {
-            if self.end >= LONGEST_RECORD {
-                return Err(TableError::LongRecord {
-                    path: self.input.path().to_owned(),
-                    line: self.line,
-                    limit: LONGEST_RECORD,
-                });
-            }
-            self.block.resize((2 * self.end).min(LONGEST_RECORD), 0);
-        }
-        loop {
-            match self.source.read(&mut self.block[self.end..]) {
-                Ok(0) => self.last = true,
-                Ok(count) => self.end += count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.input.unreadable(error)),
-            }
-            return Ok(());
+            self.block.fill(self.line)?;
         }
     }
 }

@@ -1,86 +1,41 @@
 //! Reading an input in blocks of whole lines.
 
-use std::io::Read;
-
-use crate::table::{Input, LONGEST_VALUE, TableError};
-
-/// Bytes read at once by one thread.
-const BLOCK_BYTES: usize = 1 << 18;
-
-/// The byte-order mark of UTF-8.
-const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+use crate::table::block::Block;
+use crate::table::{Input, TableError};
 
 /// An input as blocks of whole lines.
 pub(super) struct LineReader<'a> {
-    input: &'a Input,
-    source: Box<dyn Read>,
-    block: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// Of what was given last.
+    block: Block<'a>,
+    /// Bytes of what was given last, which is not consumed before the next call.
     given: usize,
-    last: bool,
     line: u64,
 }
 
-#[expect(clippy::indexing_slicing, reason = "start <= start + given <= end <= block.len()")]
+#[expect(clippy::indexing_slicing, reason = "start <= start + given <= end <= bytes.len() of the block")]
 impl<'a> LineReader<'a> {
     /// Starts, with a block large enough for some threads.
     pub fn open(input: &'a Input, threads: usize) -> Result<Self, TableError> {
-        let (source, block) = (input.text()?, vec![0; BLOCK_BYTES * threads.max(1)]);
-        let mut reader = Self { input, source, block, start: 0, end: 0, given: 0, last: false, line: 1 };
-        while !reader.last && reader.end < BYTE_ORDER_MARK.len() {
-            reader.fill()?;
-        }
-        if reader.block[..reader.end].starts_with(BYTE_ORDER_MARK) {
-            reader.start = BYTE_ORDER_MARK.len();
-        }
-        Ok(reader)
+        Ok(Self { block: Block::open(input, threads)?.0, given: 0, line: 1 })
     }
 
     /// The next lines, all of them whole. `None` at the end of the input.
     pub fn next(&mut self) -> Result<Option<Lines<'_>>, TableError> {
-        let given = &self.block[self.start..self.start + self.given];
+        let given = &self.block.unread()[..self.given];
         self.line += memchr::memchr_iter(b'\n', given).count() as u64;
-        self.start += self.given;
+        self.block.start += self.given;
         self.given = 0;
         let mut searched = 0;
         loop {
-            let unread = &self.block[self.start..self.end];
+            let unread = self.block.unread();
             let found = memchr::memrchr(b'\n', &unread[searched..]).map(|at| searched + at + 1);
-            let whole = if self.last { Some(unread.len()) } else { found };
+            let whole = if self.block.is_last { Some(unread.len()) } else { found };
             if let Some(whole) = whole {
                 self.given = whole;
-                let bytes = &self.block[self.start..self.start + whole];
+                let bytes = &self.block.unread()[..whole];
                 return Ok((whole > 0).then_some(Lines { bytes, at: 0, line: self.line }));
             }
             searched = unread.len();
-            self.fill()?;
-        }
-    }
-
-    /// Reads more, behind what was not given yet.
-    fn fill(&mut self) -> Result<(), TableError> {
-        if self.start > 0 {
-            self.block.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
-        }
-        if self.end == self.block.len() {
-            if self.end >= LONGEST_VALUE {
-                let (path, line) = (self.input.path().to_owned(), self.line);
-                return Err(TableError::LongRecord { path, line, limit: LONGEST_VALUE });
-            }
-            self.block.resize((2 * self.end).min(LONGEST_VALUE), 0);
-        }
-        loop {
-            match self.source.read(&mut self.block[self.end..]) {
-                Ok(0) => self.last = true,
-                Ok(count) => self.end += count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.input.unreadable(error)),
-            }
-            return Ok(());
+            self.block.fill(self.line)?;
         }
     }
 }
@@ -141,6 +96,7 @@ impl<'a> Lines<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::block::BLOCK_BYTES;
     use crate::table::{Format, InputOptions};
 
     #[test]

@@ -10,7 +10,7 @@ use crate::table::json_lines::{is_bare, write_text};
 use crate::table::payload::Value;
 use crate::table::values::LARGEST_EXACT;
 use crate::table::write::rows::Rows;
-use crate::table::write::text::{TextColumn, hexadecimal};
+use crate::table::write::text::{TextColumn, hexadecimal, no_text};
 use crate::table::write::{WriteStats, payload_names};
 use crate::table::{Head, PayloadKind, PayloadSchema, RowBatch, TableError};
 
@@ -119,9 +119,7 @@ impl<W: Write> LinesWriter<W> {
     /// Writes rows of columns.
     pub fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
         let options = FormatOptions::default();
-        let columns =
-            rows.columns.columns().iter().map(|array| TextColumn::new(array, &options)).collect::<Result<Vec<_>, _>>();
-        let columns = columns.map_err(|error| TableError::unfit_result(self.out.path(), error))?;
+        let columns = TextColumn::all(rows.columns, &options, self.out.path())?;
         let mut text = std::mem::take(&mut self.scratch);
         for row in 0..rows.columns.num_rows() {
             let block = &mut self.out.block;
@@ -135,11 +133,7 @@ impl<W: Write> LinesWriter<W> {
                 match values.text(row, &mut text) {
                     Ok(Some(text)) => column.form.write(text, block),
                     Ok(None) => block.extend_from_slice(b"null"),
-                    Err(()) => {
-                        let column = rows.columns.schema_ref().field(place).name().clone();
-                        let row = rows.row_numbers.get(row).copied().unwrap_or(row as u64 + 1);
-                        return Err(TableError::Value { path: self.source.clone(), row, column });
-                    }
+                    Err(()) => return Err(no_text(&self.source, rows, row, place)),
                 }
             }
             self.append(rows.payloads.get(row).copied().flatten(), !self.own.is_empty())?;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::ArrowError;
 
@@ -90,9 +90,7 @@ impl<W: Write> TextWriter<W> {
     /// Writes rows of columns as text.
     pub fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
         let options = FormatOptions::default();
-        let columns =
-            rows.columns.columns().iter().map(|array| TextColumn::new(array, &options)).collect::<Result<Vec<_>, _>>();
-        let columns = columns.map_err(|error| TableError::unfit_result(self.out.path(), error))?;
+        let columns = TextColumn::all(rows.columns, &options, self.out.path())?;
         let mut text = std::mem::take(&mut self.scratch);
         for row in 0..rows.columns.num_rows() {
             let payload = rows.payloads.get(row).copied().flatten();
@@ -105,11 +103,7 @@ impl<W: Write> TextWriter<W> {
                     // A lone null needs quotes: an empty line is no record.
                     Ok(None) if columns.len() == 1 && payload.is_none() => self.out.block.extend_from_slice(b"\"\""),
                     Ok(None) => {}
-                    Err(()) => {
-                        let column = rows.columns.schema_ref().field(index).name().clone();
-                        let row = rows.row_numbers.get(row).copied().unwrap_or(row as u64 + 1);
-                        return Err(TableError::Value { path: self.source.clone(), row, column });
-                    }
+                    Err(()) => return Err(no_text(&self.source, rows, row, index)),
                 }
             }
             self.append(payload)?;
@@ -163,11 +157,14 @@ pub(super) fn check(source: &dyn Source, format: Format, path: &str) -> Result<(
             return Err(TableError::OutputFormat { path: path.to_owned(), reason, mend });
         }
     }
-    let sample = source.sample()?;
-    let options = FormatOptions::default();
-    let text =
-        |array| TextColumn::new(array, &options).map(drop).map_err(|error| TableError::unfit_result(path, error));
-    sample.columns().iter().try_for_each(text)
+    TextColumn::all(&source.sample()?, &FormatOptions::default(), path).map(drop)
+}
+
+/// The value in this row and column of a batch has no text.
+pub(super) fn no_text(source: &str, rows: &RowBatch<'_>, row: usize, column: usize) -> TableError {
+    let column = rows.columns.schema_ref().field(column).name().clone();
+    let row = rows.row_numbers.get(row).copied().unwrap_or(row as u64 + 1);
+    TableError::Value { path: source.to_owned(), row, column }
 }
 
 /// A column of a batch as text: canonical where there is a canonical form, else as Arrow displays
@@ -179,7 +176,16 @@ pub(super) enum TextColumn<'a> {
 }
 
 impl<'a> TextColumn<'a> {
-    pub fn new(array: &'a ArrayRef, options: &'a FormatOptions<'a>) -> Result<Self, ArrowError> {
+    /// Those of a batch, for the output `path`.
+    ///
+    /// # Errors
+    /// If a column has a type that has no text.
+    pub fn all(batch: &'a RecordBatch, options: &'a FormatOptions<'a>, path: &str) -> Result<Vec<Self>, TableError> {
+        let columns: Result<_, _> = batch.columns().iter().map(|array| Self::new(array, options)).collect();
+        columns.map_err(|error| TableError::unfit_result(path, error))
+    }
+
+    fn new(array: &'a ArrayRef, options: &'a FormatOptions<'a>) -> Result<Self, ArrowError> {
         let scalars = || Scalars::new(array);
         Ok(match canonical_kind(array.data_type()) {
             Ok("binary") => Self::Binary(scalars()?),
