@@ -87,14 +87,8 @@ fn columns(args: &CheckArgs, input: &dyn Source, spec: &KeySpec) -> Result<Optio
         payload_duplicates: args.payload_duplicates.clone(),
         scale: args.scale.clone(),
         clamp: args.clamp.clone(),
-        partner_clamp: Vec::new(),
         group_by: args.group_by.clone(),
-        reveal_if_at_least: 0,
-        max_groups: 1,
-        epsilon: None,
-        budget: None,
-        both_learn: false,
-        max_item_bytes: None,
+        ..Flags::default()
     };
     let role = if args.side == SideName::Send { Role::Sender } else { Role::Receiver };
     let settings = task.settings(role, &flags)?;

@@ -93,13 +93,10 @@ fn flags(payload: Vec<Columns>, args: &JoinArgs) -> Flags {
         scale: args.scale.clone(),
         clamp: args.clamp.clone(),
         partner_clamp: args.partner_clamp.clone(),
-        group_by: None,
         reveal_if_at_least: args.reveal_if_at_least,
-        max_groups: 1,
-        epsilon: None,
-        budget: None,
         both_learn: args.both_learn,
         max_item_bytes: args.max_item_bytes,
+        ..Flags::default()
     }
 }
 

@@ -150,20 +150,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
     if let Some(threads) = args.threads {
         threads::set(threads)?;
     }
-    let flags = Flags {
-        payload: names(args.payload),
-        payload_duplicates: args.payload_duplicates,
-        scale: Vec::new(),
-        clamp: Vec::new(),
-        partner_clamp: Vec::new(),
-        group_by: None,
-        reveal_if_at_least: 0,
-        max_groups: 1,
-        epsilon: None,
-        budget: None,
-        both_learn: false,
-        max_item_bytes: None,
-    };
+    let flags = Flags { payload: names(args.payload), payload_duplicates: args.payload_duplicates, ..Flags::default() };
     let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;
     let clients = match &args.clients {
         _ if args.insecure_plaintext => {

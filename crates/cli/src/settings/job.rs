@@ -48,8 +48,7 @@ impl OpenJob {
                 "check the path; `vesica init` prints an example of a job file",
             )
         })?;
-        let job = Self::parse(&text, path)?;
-        Ok(job)
+        Self::parse(&text, path)
     }
 
     /// As [`OpenJob::read`], with the text of the file.

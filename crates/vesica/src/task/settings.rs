@@ -43,6 +43,26 @@ pub struct Flags {
     pub max_item_bytes: Option<usize>,
 }
 
+/// What the flags are if nobody gives them.
+impl Default for Flags {
+    fn default() -> Self {
+        Self {
+            payload: Vec::new(),
+            payload_duplicates: "refuse".into(),
+            scale: Vec::new(),
+            clamp: Vec::new(),
+            partner_clamp: Vec::new(),
+            group_by: None,
+            reveal_if_at_least: 0,
+            max_groups: 1,
+            epsilon: None,
+            budget: None,
+            both_learn: false,
+            max_item_bytes: None,
+        }
+    }
+}
+
 /// What one side's user wants of a task. A task refuses what it has no use for.
 #[derive(Clone, Debug)]
 pub struct Settings {

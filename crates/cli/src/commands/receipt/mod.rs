@@ -2,7 +2,6 @@
 //!
 //! [`words`] puts a receipt into sentences, [`text`] and [`html`] lay them out.
 
-mod date;
 mod html;
 mod text;
 mod words;

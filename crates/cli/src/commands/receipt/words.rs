@@ -5,13 +5,13 @@
 
 use vesica::Failure;
 use vesica::handshake::printable_within;
+use vesica::key::iso_utc;
 use vesica::party::transport::tls::PublicKey;
 use vesica::party::{Entry, Mode, Resistance, Security};
 use vesica::receipt::{Receipt, Statement};
 use vesica::table::ValueColumn;
 use vesica::task;
 
-use super::date::iso_utc;
 use super::signatures;
 
 /// Characters of a text from a receipt that are shown.
