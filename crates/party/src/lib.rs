@@ -5,7 +5,7 @@
 //! |---|---|
 //! | the two parties and the arrows of a figure | [`Role`], [`Step`] |
 //! | messages, their sizes and their parsers | [`Message`], [`Fixed`], [`Stream`] |
-//! | the conversation: sending, forks, phases, bytes and time | [`Channel`], [`Phase`], [`Tally`] |
+//! | the conversation: sending, forks, phases, bytes and time | [`Channel`], [`Phase`], [`Tally`], [`Meter`] |
 //! | connections: memory, TCP, TLS, links of a given rate and delay | [`transport`] |
 //! | protocols, and what they compute | [`Protocol`], [`Party`], [`Task`] |
 //! | descriptions as data: security, assumptions, leakage | [`Entry`] |
@@ -122,7 +122,7 @@ pub mod transport;
 pub mod variants;
 
 pub use abort::{Abort, PeerFault};
-pub use channel::{Canceller, Channel, ChannelOptions, Count, PhaseGuard, Tally, Turns, wire};
+pub use channel::{Canceller, Channel, ChannelOptions, Count, Meter, PhaseGuard, Tally, Turns, wire};
 pub use entry::{CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status};
 pub use map_and_compare::{Compare, Map, MapAndCompare, Work};
 pub use message::{Fixed, Malformed, Message, Reader, Stream, Writer};

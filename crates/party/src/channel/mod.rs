@@ -31,7 +31,7 @@ mod writer;
 
 pub use close::Canceller;
 pub use options::ChannelOptions;
-pub use tally::{Count, PhaseGuard, Tally};
+pub use tally::{Count, Meter, PhaseGuard, Tally};
 pub use turns::Turns;
 
 pub(crate) use frame::{Open, parse_abort};
@@ -222,6 +222,11 @@ impl Channel {
     pub fn tally(&self) -> Tally {
         self.clock.book();
         self.shared.count(|tally| tally.clone())
+    }
+
+    /// A view of this channel's progress for another thread.
+    pub fn meter(&self) -> Meter {
+        Meter::of(&self.clock)
     }
 }
 

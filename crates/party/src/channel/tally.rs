@@ -1,6 +1,7 @@
 //! Bytes and time by phase.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -93,7 +94,7 @@ struct ClockState {
 }
 
 impl Clock {
-    pub(crate) fn start(shared: Arc<Shared>, is_fork: bool, phase: Phase) -> Arc<Self> {
+    pub(super) fn start(shared: Arc<Shared>, is_fork: bool, phase: Phase) -> Arc<Self> {
         Arc::new(Self { shared, is_fork, state: Mutex::new(ClockState { phases: vec![phase], since: Instant::now() }) })
     }
 
@@ -133,6 +134,43 @@ impl Clock {
 
     fn with<T>(&self, body: impl FnOnce(&mut ClockState) -> T) -> T {
         body(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Shows another thread how far a channel has come: it counts the bytes so far, forks included, and
+/// names the phase. It may outlive the channel; its figures then stand still.
+#[derive(Clone)]
+pub struct Meter(Arc<Clock>);
+
+impl Meter {
+    pub(crate) fn of(clock: &Arc<Clock>) -> Self {
+        Self(clock.clone())
+    }
+
+    /// Bytes that this side has handed to the channel, framing included. Some of them may still wait
+    /// to be sent.
+    pub fn sent(&self) -> u64 {
+        self.sum(Count::sent)
+    }
+
+    /// Bytes that this side has taken from the channel, framing included.
+    pub fn received(&self) -> u64 {
+        self.sum(Count::received)
+    }
+
+    /// The phase that the channel is in, whatever its forks do.
+    pub fn phase(&self) -> Phase {
+        self.0.phase()
+    }
+
+    fn sum(&self, bytes: impl Fn(&Count) -> u64) -> u64 {
+        self.0.shared.count(|tally| tally.phases.values().map(&bytes).sum())
+    }
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Meter")
     }
 }
 

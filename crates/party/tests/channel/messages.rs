@@ -1,5 +1,7 @@
 //! Messages, streams and what is refused of them.
 
+use std::sync::mpsc;
+
 use vesica_party::transport::memory;
 use vesica_party::wire::BODY_LIMIT;
 use vesica_party::{Abort, Channel, Phase, Role, Step, Stream};
@@ -52,6 +54,31 @@ fn small_pieces_of_a_stream_travel_together() {
     let tally = sent.unwrap().1.total();
     assert_eq!(tally.sent_payload, 400_000);
     assert_eq!(received.unwrap().1.total().received_payload, 400_000);
+}
+
+#[test]
+fn a_meter_counts_on_another_thread_and_outlives_its_channel() {
+    let (meters, meter) = mpsc::channel();
+    let (sent, received) = both(
+        memory::pair(),
+        |ch| {
+            let _phase = ch.phase(Phase::Match);
+            meters.send(ch.meter()).unwrap();
+            ch.send(&Hello(vec![0; 1000]))?;
+            ch.recv::<Reply>(())
+        },
+        move |ch| {
+            let meter = meter.recv().unwrap();
+            ch.recv::<Hello>(1000)?;
+            assert_eq!(meter.phase(), Phase::Match);
+            assert!((1000..1100).contains(&meter.sent()), "{}", meter.sent());
+            ch.send(&Reply(1))?;
+            Ok(meter)
+        },
+    );
+    let (meter, _) = received.unwrap();
+    let total = sent.unwrap().1.total();
+    assert_eq!((meter.sent(), meter.received()), (total.sent(), total.received()));
 }
 
 /// Runs a sender against a receiver that waits for `Hello` of three bytes.
