@@ -6,6 +6,8 @@ mod bounds;
 mod broken;
 #[path = "all/browser.rs"]
 mod browser;
+#[path = "all/commands/mod.rs"]
+mod commands;
 #[path = "all/comparisons.rs"]
 mod comparisons;
 #[path = "all/documents.rs"]

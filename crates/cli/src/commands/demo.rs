@@ -42,6 +42,10 @@ blaise@example.org,silver
 
 const RECEIVE: &str = "receive --input ours.csv --key email --normalise email=email --output matches.csv --identity \
                        us.key --peer them.pub --wait 30";
+/// The receiver's command that `--keep` leaves to its user; the sender's is [`SEND`].
+const FIRST: &str = "receive --input ours.csv --key email --normalise email=email --output first.csv --identity us.key \
+                     --peer them.pub --wait 10m --listen";
+const PORT: &str = "127.0.0.1:7400";
 const SEND: &str = "send --input theirs.csv --key mail --normalise mail=email --payload segment --identity them.key \
                     --peer us.pub --wait 30";
 
@@ -86,7 +90,15 @@ pub fn run(args: DemoArgs) -> Outcome {
             format_args!("report this; expected:\n{expected}"),
         ));
     }
-    print("Verified: a local join of both tables gives the same rows.\n")
+    print("Verified: a local join of both tables gives the same rows.\n")?;
+    if folder.keep {
+        print(&format!(
+            "\nNow make the join yourself, in two terminals that are both in the folder:\n\n    cd {}\n    vesica {FIRST} {PORT}\n    \
+             vesica {SEND} --connect {PORT}\n",
+            folder.path.display()
+        ))?;
+    }
+    Ok(())
 }
 
 /// The rows that the two processes must find, computed from both tables.
