@@ -1,7 +1,7 @@
-//! The README's section on speed is made from the newest recorded runs: no figure in it can be
-//! invented.
+//! The README's section on speed and that of docs/benchmarks.md are made from the newest recorded runs: no figure in
+//! them can be invented.
 //!
-//! `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme` writes it, and
+//! `VESICA_BLESS=1 cargo test --release -p vesica-bench --test readme` writes them, and
 //! docs/paper-tables.md.
 
 mod papers;
@@ -140,7 +140,8 @@ fn sizes_row(title: &str, security: &str, runs: &[&Run]) -> String {
 const MODES: [&str; 2] = ["semi-honest", "malicious"];
 const PROTOCOLS: [&str; 2] = ["vole-fast", "vole-lean"];
 
-fn section() -> String {
+/// The sections of the README and of docs/benchmarks.md.
+fn sections() -> [String; 2] {
     // Only `bench/record` measures whole commands, beside the protocols of the table.
     let (folder, commands) = newest(|name| name.starts_with("commands-")).expect("a folder with runs");
     let folder_of_runs = top().join("bench/runs").join(&folder);
@@ -183,14 +184,14 @@ fn section() -> String {
         }
     }
 
-    text.push_str(&other_runs(&runs));
     text.push('\n');
     text.push_str(&peers);
     text.push_str(&format!(
         "Runs with their commands: [bench/runs/{folder}](bench/runs/{folder}), made by `bench/record`; measure yours \
          with `vesica bench`.\n"
     ));
-    text
+    let more = format!("What the README's table of speed leaves out, of the same runs and machine.\n{}", other_runs(&runs));
+    [text, more]
 }
 
 /// The second table: links, overlaps, unequal sizes, whole commands; a column for each protocol and
@@ -237,16 +238,18 @@ fn other_runs(runs: &[Run]) -> String {
 }
 
 #[test]
-fn the_readme_states_what_was_recorded() {
-    let path = top().join("README.md");
-    let readme = fs::read_to_string(&path).expect("the README");
-    let (before, rest) = readme.split_once(BEGIN).expect("where the section begins");
-    let (was, after) = rest.split_once(END).expect("where the section ends");
-    let is = format!("\n{}\n", section());
-    if std::env::var_os(BLESS).is_some() {
-        fs::write(&path, [before, BEGIN, &is, END, after].concat()).expect("a README that can be written");
-        return;
+fn the_pages_state_what_was_recorded() {
+    for (name, is) in ["README.md", "docs/benchmarks.md"].into_iter().zip(sections()) {
+        let path = top().join(name);
+        let page = fs::read_to_string(&path).expect("a page");
+        let (before, rest) = page.split_once(BEGIN).expect("where the section begins");
+        let (was, after) = rest.split_once(END).expect("where the section ends");
+        let is = format!("\n{is}\n");
+        if std::env::var_os(BLESS).is_some() {
+            fs::write(&path, [before, BEGIN, &is, END, after].concat()).expect("a page that can be written");
+            continue;
+        }
+        let differs = was.lines().zip(is.lines()).find(|(was, is)| was != is);
+        assert!(was == is, "{name}: the section on speed is not what bench/runs says; {BLESS}=1 writes it\n  {differs:?}");
     }
-    let differs = was.lines().zip(is.lines()).find(|(was, is)| was != is);
-    assert!(was == is, "the README's section on speed is not what bench/runs says; {BLESS}=1 writes it\n  {differs:?}");
 }

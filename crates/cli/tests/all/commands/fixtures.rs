@@ -67,7 +67,9 @@ pub fn make(folder: &Folder, name: &str, page: &str) {
         return received.expect(0, &[]);
     }
     if let Some(stem) = name.strip_suffix(".key").or(name.strip_suffix(".pub")) {
-        folder.run(&format!("identity new --out {stem}.key")).expect(0, &[]);
+        if !stem.is_empty() {
+            folder.run(&format!("identity new --out {stem}.key")).expect(0, &[]);
+        }
     } else if name == "clients.txt" {
         let line = |name: &str| {
             make(folder, name, page);
@@ -82,11 +84,14 @@ pub fn make(folder: &Folder, name: &str, page: &str) {
         let jobs = super::fenced(page);
         let job = jobs.into_iter().find(|(tag, text)| *tag == "toml" && text.contains("[receiver]"));
         let job = job.map_or_else(|| folder.run("init").stdout, |(_, job)| job);
+        folder.write(name, &job);
         for word in job.split(|letter: char| letter.is_whitespace() || letter == '"') {
-            make(folder, word, "");
+            make(folder, word, page);
         }
-        folder.write(name, job);
     } else if name == "acme" {
-        make(folder, "acme.pub", page);
+        // A name of a file of partners.
+        std::fs::create_dir_all(folder.path("configuration/vesica")).expect("a folder");
+        folder.write("configuration/vesica/peers.toml", "[acme]\nkey = \"acme.pub\"\n");
+        make(folder, "configuration/vesica/acme.pub", page);
     }
 }

@@ -64,7 +64,10 @@ impl Side {
                 ("receive", "--input ours.csv --key email --output out.csv --identity us.key --peer them.pub")
             }
             Self::Send => ("send", "--input theirs.csv --key mail --identity them.key --peer us.pub"),
-            Self::Serve => ("serve", "--input deny.csv --key url --identity server.key --clients clients.txt"),
+            Self::Serve => (
+                "serve",
+                "--input deny.csv --key url --identity server.key --clients clients.txt --state deny.state --quota 1000/day",
+            ),
             Self::Query => {
                 ("query", "--input seen.csv --key url --output out.csv --identity client.key --peer server.pub")
             }
@@ -172,7 +175,7 @@ fn succeeded(command: &str, ended: &Ended) {
 
 /// Makes the files that a command reads, and takes away those that it would write.
 fn prepare(folder: &Folder, command: &str, text: &str) {
-    let makes = ["--output", "--out", "--receipt", "--html", "--keep", ">"];
+    let makes = ["--output", "--out", "--receipt", "--html", "--keep", "--state", ">"];
     for written in makes.iter().filter_map(|flag| value(command, flag)) {
         let _ = fs::remove_file(folder.path(written));
         if let Some(stem) = written.strip_suffix(".key") {
