@@ -163,11 +163,12 @@ impl Process {
     /// Waits until a line on standard error contains `text`, and gives the line.
     pub fn says(&self, text: &str) -> String {
         let end = Instant::now() + PATIENCE;
+        let mut said = String::new();
         loop {
             match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(line) if line.contains(text) => return line,
-                Ok(_) => {}
-                Err(_) => panic!("`vesica {}` never says {text:?}", self.arguments),
+                Ok(line) => said.push_str(&format!("\n  {line}")),
+                Err(_) => panic!("`vesica {}` never says {text:?}, but says: {said}", self.arguments),
             }
         }
     }

@@ -50,6 +50,9 @@ fn table(columns: &str) -> String {
 /// Makes the file `name` in the folder, if the documents know such a file and it is not there yet.
 pub fn make(folder: &Folder, name: &str, page: &str) {
     if folder.path(name).exists() {
+        if name == "job.toml" {
+            make_files_of_the_job(folder);
+        }
         return;
     }
     if let Some((_, columns)) = TABLES.iter().find(|(table, _)| *table == name) {
@@ -80,18 +83,29 @@ pub fn make(folder: &Folder, name: &str, page: &str) {
         let (receive, send) = ("--input ours.csv --key email --output run.csv --receipt run.json", "--input ours.csv");
         make(folder, "ours.csv", page);
         folder.join(receive, &format!("{send} --key email")).0.expect(0, &[]);
+        // The sender of the walkthrough is called Boris.
+        folder.write("boris.pub", folder.read("them.pub"));
     } else if name == "job.toml" {
         let jobs = super::fenced(page);
         let job = jobs.into_iter().find(|(tag, text)| *tag == "toml" && text.contains("[receiver]"));
         let job = job.map_or_else(|| folder.run("init").stdout, |(_, job)| job);
         folder.write(name, &job);
-        for word in job.split(|letter: char| letter.is_whitespace() || letter == '"') {
-            make(folder, word, page);
-        }
+        make_files_of_the_job(folder);
+    } else if name == "budget.json" {
+        let shown = folder.run("identity show --peer us.pub").stdout;
+        let budget = super::fenced(page).into_iter().find(|(tag, _)| *tag == "json").expect("a budget").1;
+        let fingerprint = shown.lines().find_map(|line| line.strip_prefix("fingerprint:")).expect("a fingerprint");
+        folder.write(name, budget.replace("FINGERPRINT", fingerprint.trim()));
     } else if name == "acme" {
         // A name of a file of partners.
         std::fs::create_dir_all(folder.path("configuration/vesica")).expect("a folder");
-        folder.write("configuration/vesica/peers.toml", "[acme]\nkey = \"acme.pub\"\n");
+        folder.write("configuration/vesica/peers.toml", "[acme]\nkey = \"acme.pub\"\naddress = \"127.0.0.1:7400\"\n");
         make(folder, "configuration/vesica/acme.pub", page);
     }
+}
+
+fn make_files_of_the_job(folder: &Folder) {
+    let job = folder.read("job.toml");
+    let names = job.split(|letter: char| letter.is_whitespace() || letter == '"');
+    names.filter(|name| *name != "job.toml").for_each(|name| make(folder, name, ""));
 }

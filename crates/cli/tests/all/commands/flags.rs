@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::{HELPS, PAGES, page};
 use crate::harness::Folder;
 
-/// Flags of other programs that the documents name: of cargo, of zstd, and of scripts of this tree.
-const OF_OTHERS: [&str; 16] = [
+/// Flags of other programs that the documents name: of cargo, of zstd, of containers, and of scripts of this tree.
+const OF_OTHERS: [&str; 19] = [
     "--release", "--locked", "--workspace", "--bin", "--profile", "--package", "--path", "--prefix", "--image",
     "--quick", "--name", "--test", "--publish", "--features",
-    "--long", "--ultra",
+    "--long", "--ultra", "--file", "--signal", "--tag",
 ];
 
 /// The flags that a text names.

@@ -127,6 +127,9 @@ fn invent(command: &str, side: Side) -> String {
             invented = with(&invented, flag, agreed);
         }
     }
+    if command.contains(" --group-by ") {
+        invented.push_str(" --max-groups 5");
+    }
     let columns: Vec<&str> = command.split(" --key ").skip(1).filter_map(|rest| rest.split(' ').next()).collect();
     if columns.len() > 1 {
         // The partner's table has the same columns.
@@ -153,12 +156,17 @@ fn run_pair(folder: &Folder, one: &str, other: &str, text: &str) {
     for command in [first, second] {
         prepare(folder, command, text);
     }
-    let first = with(first, "--listen", "127.0.0.1:0");
+    let [first, second] = [first, second].map(|command| match command.contains("--role receiver") {
+        // The output is named in the job alone.
+        true => format!("{command} --force"),
+        false => command.to_owned(),
+    });
+    let first = with(&first, "--listen", "127.0.0.1:0");
     let mut listener = folder.start(first.trim_start_matches("vesica "));
     listener.stdin = None;
     let line = listener.says("listening on ");
-    let address = line.split("listening on ").nth(1).expect("an address");
-    let second = with(second, "--connect", address);
+    let address = line.split("listening on ").nth(1).and_then(|rest| rest.split(';').next()).expect("an address");
+    let second = with(&second, "--connect", address);
     succeeded(&second, &folder.run(second.trim_start_matches("vesica ")));
     if Side::of(&first) == Some(Side::Serve) {
         listener.signal("TERM");
@@ -175,7 +183,7 @@ fn succeeded(command: &str, ended: &Ended) {
 
 /// Makes the files that a command reads, and takes away those that it would write.
 fn prepare(folder: &Folder, command: &str, text: &str) {
-    let makes = ["--output", "--out", "--receipt", "--html", "--keep", "--state", ">"];
+    let makes = ["--output", "--out", "--receipt", "--html", "--keep", "--state", ">", ">>"];
     for written in makes.iter().filter_map(|flag| value(command, flag)) {
         let _ = fs::remove_file(folder.path(written));
         if let Some(stem) = written.strip_suffix(".key") {
