@@ -190,7 +190,8 @@ fn sections() -> [String; 2] {
         "Runs with their commands: [bench/runs/{folder}](bench/runs/{folder}), made by `bench/record`; measure yours \
          with `vesica bench`.\n"
     ));
-    let more = format!("What the README's table of speed leaves out, of the same runs and machine.\n{}", other_runs(&runs));
+    let more =
+        format!("What the README's table of speed leaves out, of the same runs and machine.\n{}", other_runs(&runs));
     [text, more]
 }
 
@@ -250,6 +251,9 @@ fn the_pages_state_what_was_recorded() {
             continue;
         }
         let differs = was.lines().zip(is.lines()).find(|(was, is)| was != is);
-        assert!(was == is, "{name}: the section on speed is not what bench/runs says; {BLESS}=1 writes it\n  {differs:?}");
+        assert!(
+            was == is,
+            "{name}: the section on speed is not what bench/runs says; {BLESS}=1 writes it\n  {differs:?}"
+        );
     }
 }

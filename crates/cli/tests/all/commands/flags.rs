@@ -7,9 +7,25 @@ use crate::harness::Folder;
 
 /// Flags of other programs that the documents name: of cargo, of zstd, of containers, and of scripts of this tree.
 const OF_OTHERS: [&str; 19] = [
-    "--release", "--locked", "--workspace", "--bin", "--profile", "--package", "--path", "--prefix", "--image",
-    "--quick", "--name", "--test", "--publish", "--features",
-    "--long", "--ultra", "--file", "--signal", "--tag",
+    "--release",
+    "--locked",
+    "--workspace",
+    "--bin",
+    "--profile",
+    "--package",
+    "--path",
+    "--prefix",
+    "--image",
+    "--quick",
+    "--name",
+    "--test",
+    "--publish",
+    "--features",
+    "--long",
+    "--ultra",
+    "--file",
+    "--signal",
+    "--tag",
 ];
 
 /// The flags that a text names.

@@ -7,6 +7,7 @@
 mod fixtures;
 mod flags;
 mod pages;
+mod picture;
 
 use std::fs;
 use std::path::Path;

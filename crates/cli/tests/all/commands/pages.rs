@@ -3,7 +3,7 @@
 use std::fs;
 use std::thread;
 
-use super::{Block, HELPS, PAGES, blocks, commands, examples, fixtures, page, words};
+use super::{Block, HELPS, PAGES, blocks, commands, examples, fixtures, page, picture, words};
 use crate::harness::{Ended, Folder, by_shell};
 
 /// Commands that cannot run in a test: how each begins, and why. One that is in no document any more fails.
@@ -145,8 +145,9 @@ fn invent(command: &str, side: Side) -> String {
     invented
 }
 
-/// Runs both sides, the one that listens first. Addresses become those of this machine.
-fn run_pair(folder: &Folder, one: &str, other: &str, text: &str) {
+/// Runs both sides, the one that listens first, and gives their ends in this order. Addresses become those of this
+/// machine.
+fn run_pair(folder: &Folder, one: &str, other: &str, text: &str) -> [Ended; 2] {
     let is_receiver = |command: &str| matches!(Side::of(command), Some(Side::Receive));
     let listens = |command: &str| command.contains(" --listen ") || command.starts_with("vesica serve");
     let connects = |command: &str| command.contains(" --connect ");
@@ -167,13 +168,17 @@ fn run_pair(folder: &Folder, one: &str, other: &str, text: &str) {
     let line = listener.says("listening on ");
     let address = line.split("listening on ").nth(1).and_then(|rest| rest.split(';').next()).expect("an address");
     let second = with(&second, "--connect", address);
-    succeeded(&second, &folder.run(second.trim_start_matches("vesica ")));
-    if Side::of(&first) == Some(Side::Serve) {
+    let connected = folder.run(second.trim_start_matches("vesica "));
+    succeeded(&second, &connected);
+    let serves = Side::of(&first) == Some(Side::Serve);
+    if serves {
         listener.signal("TERM");
-        listener.end();
-    } else {
-        succeeded(&first, &listener.end());
     }
+    let listened = listener.end();
+    if !serves {
+        succeeded(&first, &listened);
+    }
+    [listened, connected]
 }
 
 #[track_caller]
@@ -280,6 +285,7 @@ fn the_demo_leaves_a_first_join_to_make() {
         });
         named.collect::<Vec<_>>().join(" ")
     };
-    run_pair(&folder, &inside(&both[0]), &inside(&both[1]), "");
+    let [received, sent] = run_pair(&folder, &inside(&both[0]), &inside(&both[1]), "");
+    picture::check(&both[0], &received, &both[1], &sent);
     assert_eq!(folder.read("first-join/first.csv"), folder.read("first-join/matches.csv"));
 }
