@@ -59,8 +59,8 @@ fn draw(sides: [(&str, &str, &str); 2]) -> String {
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {y}\" font-family=\"monospace\" \
-         font-size=\"14\" fill=\"#e6e9ee\">\n<!-- Made from a run of the commands that `vesica demo --keep first-join` \
-         prints, by crates/cli/tests/all/commands/picture.rs with VESICA_BLESS=1. Do not edit. -->\n{body}</svg>\n"
+         font-size=\"14\" fill=\"#e6e9ee\">\n<desc>Made from a run of the commands that `vesica demo --keep first-join` \
+         prints, by crates/cli/tests/all/commands/picture.rs with VESICA_BLESS=1. Do not edit.</desc>\n{body}</svg>\n"
     )
 }
 
