@@ -232,7 +232,8 @@ pub struct ReceiptArgs {
 /// `vesica demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Keep the tables, keys and results in this folder, which must not exist
+    /// Keep the tables, keys and results in this folder, which must not exist, and print two
+    /// commands with which you can make the join yourself
     #[arg(long, value_name = "FOLDER")]
     pub keep: Option<PathBuf>,
 }

@@ -93,7 +93,8 @@ pub fn run(args: DemoArgs) -> Outcome {
     print("Verified: a local join of both tables gives the same rows.\n")?;
     if folder.keep {
         print(&format!(
-            "\nNow make the join yourself, in two terminals that are both in the folder:\n\n    cd {}\n    vesica {FIRST} {PORT}\n    \
+            "\nNow make the join yourself, in two terminals that are both in the folder:\n\n    cd {}\n    \
+             vesica {FIRST} {PORT}\n    \
              vesica {SEND} --connect {PORT}\n",
             folder.path.display()
         ))?;

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 /// The pages whose commands run, from the top of the tree.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "docs/benchmarks.md",
     "docs/cookbook.md",
@@ -22,14 +22,31 @@ const PAGES: [&str; 10] = [
     "docs/limits.md",
     "docs/operating.md",
     "docs/service.md",
+    "docs/shares-format.md",
     "docs/tasks.md",
     "docs/walkthrough.md",
 ];
 
 /// The subcommands whose help has examples or flags.
 const HELPS: [&str; 18] = [
-    "receive", "send", "run", "init", "config", "serve", "query", "identity new", "identity show", "receipt", "demo",
-    "check", "plan", "protocols", "selftest", "bench", "completions", "man",
+    "receive",
+    "send",
+    "run",
+    "init",
+    "config",
+    "serve",
+    "query",
+    "identity new",
+    "identity show",
+    "receipt",
+    "demo",
+    "check",
+    "plan",
+    "protocols",
+    "selftest",
+    "bench",
+    "completions",
+    "man",
 ];
 
 fn page(name: &str) -> String {

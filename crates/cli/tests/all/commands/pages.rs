@@ -66,7 +66,8 @@ impl Side {
             Self::Send => ("send", "--input theirs.csv --key mail --identity them.key --peer us.pub"),
             Self::Serve => (
                 "serve",
-                "--input deny.csv --key url --identity server.key --clients clients.txt --state deny.state --quota 1000/day",
+                "--input deny.csv --key url --identity server.key --clients clients.txt --state deny.state \
+                 --quota 1000/day",
             ),
             Self::Query => {
                 ("query", "--input seen.csv --key url --output out.csv --identity client.key --peer server.pub")
