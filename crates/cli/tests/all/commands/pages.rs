@@ -115,10 +115,10 @@ fn invent(command: &str, side: Side) -> String {
     }
     let partner = side.partner();
     let mut invented = complete(&format!("vesica {} ...", partner.defaults().0), partner);
-    if let Some(own) = value(command, "--identity").and_then(|name| name.strip_suffix(".key")) {
-        if partner != Side::Serve {
-            invented = with(&invented, "--peer", &format!("{own}.pub"));
-        }
+    if let Some(own) = value(command, "--identity").and_then(|name| name.strip_suffix(".key"))
+        && partner != Side::Serve
+    {
+        invented = with(&invented, "--peer", &format!("{own}.pub"));
     }
     if let Some(peer) = value(command, "--peer").and_then(|name| name.strip_suffix(".pub")) {
         invented = with(&invented, "--identity", &format!("{peer}.key"));
