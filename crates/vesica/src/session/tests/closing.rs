@@ -67,8 +67,8 @@ impl Events for Watch {
         self.address.lock().expect("one thread").send(address).expect("heard");
     }
 
-    fn stage(&self, name: &str) {
-        if self.interrupts && name == "closing" {
+    fn stage(&self, stage: &Stage) {
+        if self.interrupts && *stage == Stage::Closing {
             self.interrupt.raise(Failure::new(130, "interrupted by SIGINT", "start again"));
         }
     }
