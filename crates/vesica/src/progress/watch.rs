@@ -262,7 +262,10 @@ mod tests {
             let before = ch.tally().total().sent();
             let look = || shared.lock().progress().expect("a stage");
             let first = look();
-            assert_eq!((first.fraction, first.sent_bytes, first.expected_bytes), (Some(0.0), before, Some(before + 1000)));
+            assert_eq!(
+                (first.fraction, first.sent_bytes, first.expected_bytes),
+                (Some(0.0), before, Some(before + 1000))
+            );
             (0..2).for_each(|_| sent(&mut ch));
             let more = ch.tally().total().sent() - before;
             assert!(more > 0);

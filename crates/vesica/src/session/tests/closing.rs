@@ -11,6 +11,7 @@ use super::super::validate;
 use super::*;
 use crate::handshake::messages::{Seen, Sizes, send};
 use crate::handshake::{self, Negotiation};
+use crate::progress::Stage;
 use crate::receipt::Receipt;
 use crate::table::Collected;
 
