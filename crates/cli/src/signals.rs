@@ -73,6 +73,7 @@ pub fn end_after(clean: fn()) -> Result<(), Failure> {
                 clean();
                 let fault = format_args!("interrupted by {name}");
                 stderr::failure(&Failure::new(number, fault, "start again when you are ready"));
+                stderr::end(number);
                 process::exit(i32::from(number));
             });
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::harness::{Ended, Folder, RECEIVER, SENDER, by_shell};
 
 /// Rows of either table: some seconds of work for curves.
-const ROWS: usize = 20_000;
+const ROWS: usize = 40_000;
 
 /// A protocol on which these take long enough to be looked at.
 const SLOW: &str = "--key id --security semi-honest --protocol ecdh-hfh99 --threads 1";

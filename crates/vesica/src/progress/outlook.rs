@@ -86,8 +86,10 @@ impl Outlook {
 fn by_plan(planned: f64, elapsed: f64, part: f64) -> [Option<f64>; 2] {
     let total = if part > 0.0 {
         let is_ahead = part * planned > elapsed;
-        let trust = if is_ahead { AHEAD * part } else { part };
-        (1.0 - trust) * planned + trust * elapsed / part
+        // A plan whose time is over counts for less and less.
+        let in_time = (planned / elapsed).min(1.0);
+        let weight = if is_ahead { 1.0 - AHEAD * part } else { (1.0 - part) * in_time * in_time };
+        weight * planned + (1.0 - weight) * elapsed / part
     } else {
         planned
     };
