@@ -17,12 +17,7 @@ pub type Outcome = Result<(), Failure>;
 pub fn quiet_panics() {
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
-        let fault = format!("vesica has a defect{place}");
-        if stderr::is_json() {
-            stderr::event("defect", json!({ "text": fault }));
-        } else {
-            stderr::say(format_args!("error: {fault}"));
-        }
+        stderr::say(format_args!("error: vesica has a defect{place}"));
     }));
 }
 
