@@ -203,26 +203,19 @@ fn fields(progress: &Progress) -> serde_json::Value {
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::new(PIECES);
-    without_share(&bar);
+    set_style(&bar, "{spinner} {prefix} {msg} [{elapsed}]");
     bar.enable_steady_tick(Duration::from_millis(100));
     bar
 }
 
-/// The look of a stage of which no share is known.
-fn without_share(bar: &ProgressBar) {
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {msg} [{elapsed}]") {
-        bar.set_style(style);
-    }
-}
-
-fn with_share(bar: &ProgressBar) {
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {bar:20} {percent:>2} % {msg} [{elapsed}]") {
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
 }
 
 fn begin(bar: &ProgressBar, stage: &Stage) {
-    without_share(bar);
+    set_style(bar, "{spinner} {prefix} {msg} [{elapsed}]");
     bar.set_position(0);
     bar.set_message("");
     bar.set_prefix(stage.to_string());
@@ -231,9 +224,9 @@ fn begin(bar: &ProgressBar, stage: &Stage) {
 fn show(bar: &ProgressBar, progress: &Progress) {
     if let Some(fraction) = progress.fraction {
         if bar.position() == 0 {
-            with_share(bar);
+            set_style(bar, "{spinner} {prefix} {bar:20} {percent:>2} % {msg} [{elapsed}]");
         }
-        // At least one piece, which tells that the style was set.
+        // At least one piece, by which it is known that the bar is in the style.
         bar.set_position(((PIECES as f64 * fraction) as u64).max(1));
     }
     let details = words::details(progress);

@@ -252,6 +252,8 @@ mod tests {
                 let mut ch = Channel::open(peer, Role::Receiver, ChannelOptions::default()).expect("open");
                 (0..3).for_each(|_| _ = recv::<Opening>(&mut ch).expect("received"));
                 sent(&mut ch);
+                // Waits for the other end, which is dropped.
+                assert!(ch.finish().is_err());
             });
             let mut ch = Channel::open(end, Role::Sender, ChannelOptions::default()).expect("open");
             sent(&mut ch);
