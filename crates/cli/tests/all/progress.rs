@@ -193,3 +193,34 @@ fn the_page_on_operating_shows_the_objects_as_they_are() {
         assert_eq!(fields(&shown), fields(real), "{kind}");
     }
 }
+
+/// Other commands that take long tell what they are at, too.
+#[test]
+fn a_query_and_a_suite_say_how_far_they_are() {
+    let folder = Folder::new();
+    let rows = |count: usize| (0..count).map(|id| format!("{id}\n")).collect::<String>();
+    folder.write("list.csv", format!("id\n{}", rows(2000)));
+    folder.write("seen.csv", format!("id\n{}", rows(200)));
+    let mut server = folder.start(
+        "serve --input list.csv --key id --listen 127.0.0.1:0 --insecure-plaintext --no-quota --items-per-query 10",
+    );
+    server.stdin = None;
+    let line = server.says("listening on ");
+    let address = line.split("listening on ").nth(1).and_then(|rest| rest.split(';').next()).expect("an address");
+    let asked = folder.run(&format!(
+        "query --input seen.csv --key id --output hits.csv --connect {address} --insecure-plaintext --progress json"
+    ));
+    assert_eq!(asked.code, 0, "{}", asked.stderr);
+    let all = objects(&asked);
+    let stages: Vec<&str> = of(&all, "stage").map(|object| text(object, "stage")).collect();
+    assert_eq!(stages, ["reading", "reaching", "enrolling", "asking", "writing"]);
+
+    let table = "[[runs]]\nprotocols = [\"ecdh-hfh99\"]\nsecurity = [\"semi-honest\"]\nrepeat = 1\n\
+                 links = [\"loopback\"]\nsizes = [\"16\", \"32\"]\n";
+    folder.write("suite.toml", format!("name = \"small\"\n{table}"));
+    let measured = folder.run("bench suite suite.toml --out plain.jsonl --progress plain");
+    measured.expect(0, &["1 of 2: small-ecdh-hfh99", "2 of 2: small-ecdh-hfh99", " left\n"]);
+    let measured = objects(&folder.run("bench suite suite.toml --out json.jsonl --progress json"));
+    let fractions: Vec<_> = of(&measured, "progress").map(|object| object["fraction"].as_f64()).collect();
+    assert_eq!(fractions, [Some(0.0), Some(0.5)]);
+}
