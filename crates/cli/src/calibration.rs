@@ -64,10 +64,8 @@ impl Known {
 /// one; a new one in any case if `again`.
 pub fn know(threads: NonZeroUsize, again: bool) -> Result<Known, Failure> {
     let file = file();
-    let holds_here =
-        |kept: &Calibration| *kept == Calibration { measured_at: kept.measured_at, speed: kept.speed, ..here(threads) };
     if let (Some(file), false) = (&file, again)
-        && let Some(kept) = load(file).into_iter().find(holds_here)
+        && let Some(kept) = find(file, threads)
     {
         return Ok(Known { calibration: kept, file: Some(file.clone()), fresh: false, busy: None });
     }
@@ -77,6 +75,21 @@ pub fn know(threads: NonZeroUsize, again: bool) -> Result<Known, Failure> {
     let busy = before.into_iter().chain(busy_share()).reduce(f64::max);
     let kept = file.filter(|file| keep(file, &calibration).is_some());
     Ok(Known { calibration, file: kept, fresh: true, busy })
+}
+
+/// How fast this machine is with so many threads if that was measured before, and else as fast as the
+/// reference machine.
+pub fn kept(threads: usize) -> Machine {
+    let kept = NonZeroUsize::new(threads).and_then(|threads| find(&file()?, threads));
+    kept.map_or(Machine::REFERENCE, |kept| kept.speed)
+}
+
+/// What is kept for this program, machine and number of threads.
+fn find(file: &Path, threads: NonZeroUsize) -> Option<Calibration> {
+    let here = here(threads);
+    let holds_here =
+        |kept: &Calibration| *kept == Calibration { measured_at: kept.measured_at, speed: kept.speed, ..here.clone() };
+    load(file).into_iter().find(holds_here)
 }
 
 /// `$XDG_CACHE_HOME/vesica/calibration.json`.

@@ -10,7 +10,7 @@ use vesica::failure::code;
 use vesica::party::Abort;
 use vesica::party::transport::tls::{Identity, IdentityFileError, PublicKey};
 
-use crate::outcome::say;
+use crate::stderr;
 
 /// An identity file's failure with its mend.
 pub fn failed(error: IdentityFileError) -> Failure {
@@ -74,8 +74,8 @@ fn default() -> Result<Identity, Failure> {
     made.map_err(|error| failed(IdentityFileError::Io { path: folder, error }))?;
     let identity = fresh()?;
     let public = save(&identity, &private, "default identity")?;
-    say(format_args!("note: made your default identity {}", private.display()));
-    say(format_args!("note: give this line to your partner (it is in {}): {}", public.display(), identity.public()));
+    stderr::note(format_args!("made your default identity {}", private.display()));
+    stderr::note(format_args!("give this line to your partner (it is in {}): {}", public.display(), identity.public()));
     Ok(identity)
 }
 

@@ -12,12 +12,13 @@ mod outcome;
 mod progress;
 mod settings;
 mod signals;
+mod stderr;
 
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
-use args::{Cli, Command};
+use args::{Cli, Command, ProgressName};
 use outcome::Outcome;
 use settings::{Asked, Refused};
 use vesica::Failure;
@@ -28,6 +29,7 @@ use vesica_kernels::memory::HugePages;
 static MEMORY: HugePages = HugePages;
 
 fn main() -> ExitCode {
+    stderr::begin(std::env::args_os());
     outcome::quiet_panics();
     signals::outlive_file_size_limit();
     match settings::asked(std::env::args_os()) {
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Outcome {
+    stderr::set_json(cli.command.progress() == Some(ProgressName::Json));
     progress::log_to_stderr(cli.verbose);
     match cli.command {
         Command::Receive(command) => commands::join::receive(*command, cli.verbose),
@@ -73,11 +76,16 @@ fn usage(error: &clap::Error) -> ExitCode {
         return outcome::report(false, outcome::printed(error.print()));
     }
     let text = error.to_string();
-    if wants_json() {
-        let fault = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
-        outcome::print_json_failure(&Failure::new(code::USAGE, fault, "see --help"));
+    let fault = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
+    let failure = Failure::new(code::USAGE, fault, "see --help");
+    if stderr::is_json() {
+        return outcome::report(wants_json(), Err(failure));
     }
-    outcome::write_to_stderr(&text);
+    if wants_json() {
+        outcome::print_json_failure(&failure);
+    }
+    let rendered = error.render();
+    stderr::write(&if stderr::has_colour() { rendered.ansi().to_string() } else { rendered.to_string() });
     ExitCode::from(code::USAGE)
 }
 

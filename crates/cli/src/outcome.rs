@@ -1,6 +1,5 @@
 //! How a command ends: text or JSON, and the exit code.
 
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -9,6 +8,8 @@ use serde_json::json;
 use vesica::Failure;
 use vesica::failure::code;
 
+use crate::stderr;
+
 /// What a command returns. Its own output is printed by itself.
 pub type Outcome = Result<(), Failure>;
 
@@ -16,7 +17,7 @@ pub type Outcome = Result<(), Failure>;
 pub fn quiet_panics() {
     panic::set_hook(Box::new(|info| {
         let place = info.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
-        say(format_args!("error: vesica has a defect{place}"));
+        stderr::say(format_args!("error: vesica has a defect{place}"));
     }));
 }
 
@@ -31,33 +32,20 @@ pub fn catching(command: impl FnOnce() -> Outcome) -> Outcome {
     })
 }
 
-/// Says a line on standard error. That nobody can read it, because standard error is full, closed
-/// or a broken pipe, ends nothing: unlike with the macros of the standard library, which panic
-/// then.
-pub fn say(line: impl Display) {
-    write_to_stderr(&format!("{line}\n"));
-}
-
-/// As [`say`], for text that ends its lines itself.
-pub fn write_to_stderr(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
-}
-
-/// Says a failure on standard error.
-pub fn say_failure(failure: &Failure) {
-    write_to_stderr(&format!("error: {}\nhelp: {}\n", failure.fault, failure.mend));
-}
-
-/// Says a failure, unless that was done before, and gives the exit code.
+/// Says a failure, unless that was done before, and that the command has ended. Gives the exit code.
 pub fn report(json: bool, outcome: Outcome) -> ExitCode {
-    let Err(failure) = outcome else { return ExitCode::SUCCESS };
-    if json {
-        print_json_failure(&failure);
+    let failure = outcome.err();
+    if let Some(failure) = &failure {
+        if json {
+            print_json_failure(failure);
+        }
+        if !failure.announced {
+            stderr::failure(failure);
+        }
     }
-    if !failure.announced {
-        say_failure(&failure);
-    }
-    ExitCode::from(failure.code)
+    let code = failure.map_or(0, |failure| failure.code);
+    stderr::end(code);
+    ExitCode::from(code)
 }
 
 /// The failure as an object on standard output.

@@ -15,7 +15,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::session::Interrupt;
 
-use crate::outcome;
+use crate::stderr;
 
 /// How long a run that was interrupted may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(7);
@@ -72,7 +72,8 @@ pub fn end_after(clean: fn()) -> Result<(), Failure> {
             thread::spawn(move || {
                 clean();
                 let fault = format_args!("interrupted by {name}");
-                outcome::say_failure(&Failure::new(number, fault, "start again when you are ready"));
+                stderr::failure(&Failure::new(number, fault, "start again when you are ready"));
+                stderr::end(number);
                 process::exit(i32::from(number));
             });
         }

@@ -44,6 +44,8 @@ mod page;
 mod plans;
 #[path = "all/programs.rs"]
 mod programs;
+#[path = "all/progress.rs"]
+mod progress;
 #[path = "all/receipts.rs"]
 mod receipts;
 #[path = "all/service.rs"]

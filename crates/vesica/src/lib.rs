@@ -3,6 +3,7 @@
 //!
 //! - [`session`] is one whole side of a run. [`session::run`] is what `vesica send` and `vesica
 //!   receive` call.
+//! - [`progress`] tells how far a run has come.
 //! - [`service`] serves a table to many clients, and asks such a server.
 //! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol;
 //!   [`memory`] and [`threads`] bound a run.
@@ -25,6 +26,7 @@
 //!
 //! use vesica::key::KeySpec;
 //! use vesica::party::{Role, Security};
+//! use vesica::plan::Machine;
 //! use vesica::session::{self, Config, Destination, End, Events, Interrupt, MAX_PEER_ITEMS, OwnTable, Protection, Silent};
 //! use vesica::table::{InputOptions, Join, OutputOptions, SinkFile, SourceFile};
 //! use vesica::task::{self, Settings};
@@ -59,6 +61,7 @@
 //!     pad_to: None,
 //!     max_peer_items: MAX_PEER_ITEMS,
 //!     memory: None,
+//!     machine: Machine::REFERENCE,
 //!     receipt: None,
 //!     force: false,
 //! };
@@ -98,6 +101,7 @@ mod insecure;
 pub mod memory;
 pub mod noise;
 pub mod plan;
+pub mod progress;
 pub mod receipt;
 pub mod report;
 pub mod service;

@@ -153,8 +153,8 @@ pub struct SuiteArgs {
     /// The recording to begin, or to go on with
     #[arg(long, value_name = "FILE.jsonl")]
     pub out: PathBuf,
-    /// Show progress on standard error
-    #[arg(long, value_enum, default_value = "auto")]
+    /// How to show progress on standard error
+    #[arg(long, value_enum, default_value = "auto", env = "VESICA_PROGRESS", hide_env_values = true)]
     pub progress: ProgressName,
 }
 

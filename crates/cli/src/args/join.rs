@@ -270,7 +270,14 @@ pub struct JoinArgs {
     /// Print the report (or the error) as one JSON object on standard output
     #[arg(long, help_heading = "Report")]
     pub json: bool,
-    /// Show progress on standard error
-    #[arg(long, value_enum, default_value = "auto", help_heading = "Report")]
+    /// How to show progress on standard error
+    #[arg(
+        long,
+        value_enum,
+        default_value = "auto",
+        env = "VESICA_PROGRESS",
+        hide_env_values = true,
+        help_heading = "Report"
+    )]
     pub progress: ProgressName,
 }

@@ -129,6 +129,18 @@ pub enum Command {
 }
 
 impl Command {
+    /// How progress is shown, by commands that show it.
+    pub fn progress(&self) -> Option<ProgressName> {
+        match self {
+            Self::Receive(receive) => Some(receive.shared.progress),
+            Self::Send(send) => Some(send.shared.progress),
+            Self::Query(query) => Some(query.progress),
+            Self::Selftest(selftest) => Some(selftest.progress),
+            Self::Bench(BenchArgs { command: Some(BenchCommand::Suite(suite)), .. }) => Some(suite.progress),
+            _ => None,
+        }
+    }
+
     /// Whether the command's result is to be JSON.
     pub fn json(&self) -> bool {
         match self {
@@ -351,6 +363,9 @@ pub struct SelftestArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// How to show progress on standard error
+    #[arg(long, value_enum, default_value = "auto", env = "VESICA_PROGRESS", hide_env_values = true)]
+    pub progress: ProgressName,
 }
 
 /// `vesica completions`.

@@ -47,8 +47,13 @@ impl From<JoinName> for Join {
 /// `--progress`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProgressName {
-    /// If standard error is a terminal
+    /// A bar if standard error is a terminal, and else a few lines of a run that takes longer than 30 s
     Auto,
+    /// Lines for a log: one for each stage, and one every 30 s within a stage
+    Plain,
+    /// One JSON object on each line, of which docs/operating.md lists the fields. Warnings and errors are
+    /// such objects too
+    Json,
     /// Not at all
     Never,
 }

@@ -14,9 +14,9 @@ use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 
 use crate::args::{Columns, Command, JoinArgs, JoinName, ReceiveArgs, SendArgs, TableArgs, delimiter};
-use crate::outcome::{Outcome, print_report, say, write_to_stderr};
-use crate::progress::Progress;
-use crate::{identity, signals};
+use crate::outcome::{Outcome, print_report};
+use crate::progress::Shown;
+use crate::{calibration, identity, signals, stderr};
 
 pub fn receive(args: ReceiveArgs, verbose: u8) -> Outcome {
     let side = Side::new(&args.shared, verbose)?;
@@ -179,6 +179,7 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, way: &Way) -> Result<Confi
         pad_to: args.pad_to,
         max_peer_items: args.max_peer_items,
         memory: args.memory,
+        machine: calibration::kept(threads::count()),
         receipt: args.receipt.clone(),
         force: args.force,
     })
@@ -217,7 +218,7 @@ struct Side {
     way: Way,
     json: bool,
     interrupt: Interrupt,
-    progress: Progress,
+    progress: Shown,
 }
 
 impl Side {
@@ -233,9 +234,10 @@ impl Side {
             None => return Err(no_partner()),
         };
         if args.insecure_plaintext {
-            say("warning: --insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
+            let fault = "the traffic is not encrypted, and nothing proves who your partner is";
+            stderr::warning(format_args!("--insecure-plaintext: {fault}"));
         }
-        let progress = Progress::new(args.progress, verbose);
+        let progress = Shown::new(args.progress, verbose);
         let way = Way { end, protection, wait: args.wait, deadline: args.deadline };
         Ok(Self { way, json: args.json, interrupt, progress })
     }
@@ -255,7 +257,7 @@ impl Side {
             progress.warning(warning);
         }
         if !json {
-            write_to_stderr(&summary(&report));
+            stderr::write(&summary(&report));
             return Ok(());
         }
         let text = serde_json::to_string(&report).map_err(|error| {

@@ -15,7 +15,8 @@ use vesica::task::{Amounts, SampleWorkload};
 use crate::args::PlanArgs;
 use crate::calibration::{self, Known};
 use crate::layout::wrapped;
-use crate::outcome::{Outcome, print, say};
+use crate::outcome::{Outcome, print};
+use crate::stderr;
 
 /// Longest list of prices that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
@@ -41,10 +42,10 @@ pub fn run(args: PlanArgs) -> Outcome {
     let link = args.link;
     let known = calibration::know(args.threads, args.calibrate)?;
     if known.fresh {
-        say(format_args!("note: {}", told(&known)));
+        stderr::note(told(&known));
     }
     if let Some(warning) = known.warning() {
-        say(format_args!("warning: {warning}"));
+        stderr::warning(warning);
     }
     let Some(asked) = asked else {
         return match args.json {

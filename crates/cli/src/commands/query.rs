@@ -11,14 +11,14 @@ use vesica::threads;
 
 use super::join::{own_table, usage};
 use crate::args::QueryArgs;
-use crate::outcome::{Outcome, print_report, say, write_to_stderr};
-use crate::progress::Progress;
-use crate::{identity, signals};
+use crate::outcome::{Outcome, print_report};
+use crate::progress::Shown;
+use crate::{identity, signals, stderr};
 
 pub fn run(args: QueryArgs, verbose: u8) -> Outcome {
     let interrupt = Interrupt::default();
     signals::watch(&interrupt)?;
-    let progress = Progress::new(args.progress, verbose);
+    let progress = Shown::new(args.progress, verbose);
     let json = args.json;
     let outcome = config(args).and_then(|config| service::query(&config, &interrupt, &progress));
     progress.finish();
@@ -28,7 +28,7 @@ pub fn run(args: QueryArgs, verbose: u8) -> Outcome {
     }
     let failure = report.failure();
     if !json {
-        write_to_stderr(&report.summary());
+        stderr::write(&report.summary());
         return failure.map_or(Ok(()), Err);
     }
     if let Some(failure) = failure {
@@ -53,7 +53,8 @@ fn config(args: QueryArgs) -> Result<QueryConfig, Failure> {
             Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? }
         }
         None => {
-            say("warning: --insecure-plaintext: the traffic is not encrypted, and nothing proves who the server is");
+            let fault = "the traffic is not encrypted, and nothing proves who the server is";
+            stderr::warning(format_args!("--insecure-plaintext: {fault}"));
             Protection::InsecurePlaintext
         }
     };

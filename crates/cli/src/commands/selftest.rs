@@ -13,6 +13,7 @@ use vesica_structures::rng::SecretRng;
 
 use crate::args::SelftestArgs;
 use crate::outcome::{Outcome, print};
+use crate::progress::Counter;
 
 /// What was checked, and why it failed if it did.
 struct Check {
@@ -25,14 +26,17 @@ pub fn run(args: SelftestArgs) -> Outcome {
     for kernels in Backend::available() {
         checks.push(with_backend(kernels, || kernels_compute(kernels)));
     }
-    for &task in TASKS {
-        for entry in task.entries() {
-            for mode in entry.modes {
-                let name = format!("{} ({})", entry.id, mode.security);
-                checks.push(Check { name, failure: small_run(task, entry, mode.security).err() });
-            }
-        }
+    let entries = TASKS.iter().flat_map(|&task| task.entries().into_iter().map(move |entry| (task, entry)));
+    let runs: Vec<_> =
+        entries.flat_map(|(task, entry)| entry.modes.iter().map(move |mode| (task, entry, mode))).collect();
+    let mut counter = Counter::new(args.progress, runs.len());
+    for (task, entry, mode) in runs {
+        let name = format!("{} ({})", entry.id, mode.security);
+        counter.begin(&name, None);
+        checks.push(Check { name, failure: small_run(task, entry, mode.security).err() });
+        counter.pass();
     }
+    counter.finish();
     let failed = checks.iter().filter(|check| check.failure.is_some()).count();
     if args.json {
         let each: Vec<_> = checks

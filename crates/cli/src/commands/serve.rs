@@ -26,7 +26,8 @@ use vesica::threads;
 use super::join::{names, own_table, usage};
 use crate::args::{LogName, ServeArgs};
 use crate::identity;
-use crate::outcome::{Outcome, say};
+use crate::outcome::Outcome;
+use crate::stderr;
 
 /// Longest file of clients' keys.
 const MOST_CLIENT_BYTES: u64 = 64 << 20;
@@ -154,7 +155,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
     let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;
     let clients = match &args.clients {
         _ if args.insecure_plaintext => {
-            say("warning: --insecure-plaintext: the traffic is not encrypted, and anybody can ask");
+            stderr::warning("--insecure-plaintext: the traffic is not encrypted, and anybody can ask");
             Clients::InsecurePlaintext
         }
         Some(path) => Clients::Keys(identity::own(args.identity.as_deref())?, AcceptedKeys::any_of(client_keys(path)?)),
@@ -229,7 +230,10 @@ impl Log {
     /// One line: `text`, or the event with these fields.
     fn write(&self, event: &str, text: &str, fields: &[(&str, Value)]) {
         if self.form == LogName::Text {
-            return say(text);
+            return match text.strip_prefix("warning: ") {
+                Some(text) => stderr::warning(text),
+                None => stderr::say(text),
+            };
         }
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
         let mut line = json!({ "time": time, "event": event });
@@ -238,7 +242,7 @@ impl Log {
                 object.insert((*name).to_owned(), value.clone());
             }
         }
-        say(line);
+        stderr::say(line);
     }
 
     fn started(&self, started: &Started) {

@@ -72,7 +72,7 @@ impl Folder {
     pub fn start_under(&self, mut command: Command, arguments: &str) -> Process {
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         // The user's own settings must play no part.
-        for variable in ["VESICA_IDENTITY", "VESICA_PEERS", "VESICA_THREADS", "VESICA_MEMORY"] {
+        for variable in ["VESICA_IDENTITY", "VESICA_PEERS", "VESICA_THREADS", "VESICA_MEMORY", "VESICA_PROGRESS"] {
             if command.get_envs().all(|(name, _)| name != variable) {
                 command.env_remove(variable);
             }

@@ -21,12 +21,14 @@ use parquet::basic::Compression;
 use crate::key::{Unmatchable, date};
 use crate::table::batches::{Columns, keep_batch};
 use crate::table::source::{Scanner, Wanted};
-use crate::table::{Format, Head, Input, KeptRows, ROWS_PER_BATCH, Sink, TableError, ipc_check, parquet_check};
+use crate::table::{
+    Counted, Format, Head, Input, KeptRows, ROWS_PER_BATCH, Sink, TableError, ipc_check, parquet_check,
+};
 
 enum Reader {
     Parquet(ParquetRecordBatchReader),
     File(FileReader<BufReader<File>>),
-    Stream(StreamReader<BufReader<File>>),
+    Stream(StreamReader<BufReader<Counted<File>>>),
 }
 
 /// A Parquet or Arrow input as a stream of batches.
@@ -35,6 +37,8 @@ pub(crate) struct ColumnarReader<'a> {
     reader: Reader,
     schema: SchemaRef,
     compression: Compression,
+    /// Rows of Parquet, or batches of an Arrow file, that were read, and all of them.
+    passed: [u64; 2],
 }
 
 impl<'a> ColumnarReader<'a> {
@@ -47,6 +51,7 @@ impl<'a> ColumnarReader<'a> {
         let file = input.rewind()?;
         let mut compression = Compression::SNAPPY;
         let mut metadata = None;
+        let mut all = 0;
         let damaged = |error: ArrowError| input.damaged(error);
         let places = places.map(ascending);
         let reader = match input.format() {
@@ -56,6 +61,7 @@ impl<'a> ColumnarReader<'a> {
                 let builder = ParquetRecordBatchReaderBuilder::try_new(own).map_err(|error| input.damaged(error))?;
                 // The reader drops the file's own metadata from its schema.
                 metadata = Some(builder.schema().metadata().clone());
+                all = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
                 if let Some(column) = builder.metadata().row_groups().first().and_then(|group| group.columns().first())
                 {
                     compression = column.compression();
@@ -70,11 +76,13 @@ impl<'a> ColumnarReader<'a> {
             }
             Format::ArrowStream => {
                 ipc_check::check(input, &file)?;
-                Reader::Stream(StreamReader::try_new(BufReader::new(file), places).map_err(damaged)?)
+                Reader::Stream(StreamReader::try_new(BufReader::new(input.counted(file)), places).map_err(damaged)?)
             }
             Format::ArrowFile => {
                 ipc_check::check(input, &file)?;
-                Reader::File(FileReader::try_new(BufReader::new(file), places).map_err(damaged)?)
+                let reader = FileReader::try_new(BufReader::new(file), places).map_err(damaged)?;
+                all = reader.num_batches() as u64;
+                Reader::File(reader)
             }
             Format::Csv | Format::JsonLines => return Err(not_columnar(input)),
         };
@@ -87,7 +95,7 @@ impl<'a> ColumnarReader<'a> {
             Some(metadata) => Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata)),
             None => schema,
         };
-        Ok(Self { input, reader, schema, compression })
+        Ok(Self { input, reader, schema, compression, passed: [0, all] })
     }
 
     /// The columns read.
@@ -109,7 +117,18 @@ impl<'a> ColumnarReader<'a> {
                 Reader::File(reader) => reader.next(),
                 Reader::Stream(reader) => reader.next(),
             };
-            batch.transpose().map_err(|error| input.damaged(error))
+            let batch = batch.transpose().map_err(|error| input.damaged(error))?;
+            let [done, all] = &mut self.passed;
+            *done += match (&self.reader, &batch) {
+                (_, None) => 0,
+                (Reader::Parquet(_), Some(batch)) => batch.num_rows() as u64,
+                (Reader::File(_) | Reader::Stream(_), Some(_)) => 1,
+            };
+            // A stream counts its bytes by itself.
+            if !matches!(self.reader, Reader::Stream(_)) {
+                input.passed(*done, *all);
+            }
+            Ok(batch)
         })
     }
 }

@@ -8,8 +8,8 @@ use arrow_schema::SchemaRef;
 use crate::table::part_names::{Named, named};
 use crate::table::source::{OpenSource, Scanner, Source, Stored, Wanted};
 use crate::table::{
-    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, Parts, ResultKind, Sink,
-    TableError, columnar, csv, json_lines,
+    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, Parts, Position, ResultKind,
+    Sink, TableError, columnar, csv, json_lines,
 };
 
 /// A table file, standard input for `-`, a folder of files, or a pattern that names files: `*` stands
@@ -133,6 +133,10 @@ impl Source for Input {
 
     fn stored(&self) -> Option<Stored> {
         Some(self.stored_as())
+    }
+
+    fn position(&self) -> Option<Position> {
+        Some(self.pass())
     }
 
     fn sample(&self) -> Result<RecordBatch, TableError> {

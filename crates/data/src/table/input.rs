@@ -12,7 +12,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 
-use crate::table::{Packing, Stored, TableError};
+use crate::table::{Counted, Packing, Position, Stored, TableError};
 
 /// File formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -113,6 +113,10 @@ pub struct Input {
     packing: Option<Packing>,
     seen: State,
     schema: OnceLock<SchemaRef>,
+    /// How far a pass has come, in bytes of this file and of those before it in one table.
+    position: Position,
+    /// Bytes of the files before it.
+    before: u64,
 }
 
 impl Input {
@@ -177,7 +181,17 @@ impl Input {
                 "use for example ',' ';' '|' or a tab",
             ));
         }
-        Ok(Self { file, path: shown(path), format, delimiter, packing, seen, schema: OnceLock::new() })
+        Ok(Self {
+            file,
+            path: shown(path),
+            format,
+            delimiter,
+            packing,
+            seen,
+            schema: OnceLock::new(),
+            position: Position::of(seen.bytes),
+            before: 0,
+        })
     }
 
     fn choose_format(
@@ -265,6 +279,27 @@ impl Input {
         self.len() == 0
     }
 
+    /// This file as a part of a table, behind `before` bytes of other files.
+    pub(crate) fn part_of(self, position: Position, before: u64) -> Self {
+        Self { position, before, ..self }
+    }
+
+    /// How far the current pass over the table has come.
+    pub(crate) fn pass(&self) -> Position {
+        self.position.clone()
+    }
+
+    /// Says that the current pass has left behind `done` of `all` equal pieces of this file.
+    pub(crate) fn passed(&self, done: u64, all: u64) {
+        let bytes = u128::from(self.len()) * u128::from(done.min(all)) / u128::from(all.max(1));
+        self.position.set(self.before + bytes as u64);
+    }
+
+    /// `file`, whose bytes the current pass leaves behind when it reads them.
+    pub(crate) fn counted(&self, file: File) -> Counted<File> {
+        Counted::new(file, self.pass(), self.before)
+    }
+
     /// The file from its start. One reader at a time: they share a position.
     pub(crate) fn rewind(&self) -> Result<File, TableError> {
         let mut file = self.file.try_clone().map_err(|source| self.unreadable(source))?;
@@ -272,12 +307,13 @@ impl Input {
             return Err(TableError::Changed { path: self.path.clone() });
         }
         file.seek(SeekFrom::Start(0)).map_err(|source| self.unreadable(source))?;
+        self.passed(0, 1);
         Ok(file)
     }
 
     /// The text of a CSV input or one of JSON lines from its start, unpacked.
     pub(crate) fn text(&self) -> Result<Box<dyn Read>, TableError> {
-        let file = self.rewind()?;
+        let file = self.counted(self.rewind()?);
         Ok(match self.packing {
             Some(packing) => Box::new(packing.unpack(file).map_err(|source| self.unreadable(source))?),
             None => Box::new(file),

@@ -42,6 +42,7 @@ mod partial;
 mod parts;
 mod payload;
 mod place;
+mod position;
 mod row_digests;
 mod sink;
 mod source;
@@ -65,6 +66,7 @@ pub use payload::{
     PayloadUnit, ReceivedPayload, UnionKeys, UnionSpec, key_schema,
 };
 pub use place::Place;
+pub use position::Position;
 pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};
 pub use stats::{ColumnStats, KeyStats};
@@ -79,6 +81,7 @@ pub(crate) use columnar::{ColumnarReader, canonical_kind};
 pub(crate) use csv::{CsvReader, write_field};
 pub(crate) use named_columns::NamedColumns;
 pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
+pub(crate) use position::Counted;
 
 /// Rows that become columns together, in either direction.
 pub(crate) const ROWS_PER_BATCH: usize = 8192;

@@ -2,7 +2,6 @@
 //! either direction.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
 use bzip2::bufread::MultiBzDecoder;
@@ -67,8 +66,8 @@ impl Packing {
         }
     }
 
-    /// The text in `file`.
-    pub(crate) fn unpack(self, file: File) -> io::Result<Unpacker> {
+    /// The text in the packed `file`.
+    pub(crate) fn unpack(self, file: impl Read + 'static) -> io::Result<Unpacker> {
         let file = BufReader::with_capacity(PACKED_BLOCK_BYTES, file);
         Ok(Unpacker {
             packing: self,

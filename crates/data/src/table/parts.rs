@@ -12,7 +12,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use crate::table::error::looks_like_data;
 use crate::table::input::State;
 use crate::table::source::{Scanner, Source, Stored, Wanted};
-use crate::table::{Format, Head, Input, InputOptions, KeptRows, RowBatch, Sink, TableError, WriteStats};
+use crate::table::{Format, Head, Input, InputOptions, KeptRows, Position, RowBatch, Sink, TableError, WriteStats};
 
 /// A folder or a pattern as a table: the rows of its files, in order of the files' names.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub struct Parts {
     parts: Vec<Part>,
     schema: SchemaRef,
     stored: Stored,
+    /// How far a pass has come, in bytes of all files.
+    position: Position,
 }
 
 #[derive(Debug)]
@@ -30,6 +32,8 @@ struct Part {
     path: String,
     /// What tells another file of the same name from it.
     state: State,
+    /// Bytes of the files before it.
+    before: u64,
 }
 
 impl Parts {
@@ -40,6 +44,7 @@ impl Parts {
         for path in paths {
             let input = Input::open(&path, options)?;
             let (schema, stored) = (input.schema()?, input.stored_as());
+            let before = first.as_ref().map_or(0, |(_, known)| known.bytes);
             first = Some(match (first, parts.first()) {
                 (Some((one, known)), Some(Part { path: before, .. })) => {
                     let difference = storage_difference(known, stored).or_else(|| difference(&one, &schema));
@@ -51,10 +56,11 @@ impl Parts {
                 }
                 _ => (schema, stored),
             });
-            parts.push(Part { path, state: input.state() });
+            parts.push(Part { path, state: input.state(), before });
         }
         let (schema, stored) = first.ok_or_else(|| TableError::NoParts { path: name.to_owned() })?;
-        Ok(Self { name: name.to_owned(), options: options.clone(), parts, schema, stored })
+        let position = Position::of(stored.bytes);
+        Ok(Self { name: name.to_owned(), options: options.clone(), parts, schema, stored, position })
     }
 
     /// How many files there are.
@@ -69,7 +75,11 @@ impl Parts {
 
     fn part(&self, part: &Part) -> Result<Input, TableError> {
         let input = Input::open(&part.path, &self.options)?;
-        if input.state() == part.state { Ok(input) } else { Err(TableError::Changed { path: part.path.clone() }) }
+        if input.state() == part.state {
+            Ok(input.part_of(self.position.clone(), part.before))
+        } else {
+            Err(TableError::Changed { path: part.path.clone() })
+        }
     }
 }
 
@@ -97,6 +107,10 @@ impl Source for Parts {
 
     fn stored(&self) -> Option<Stored> {
         Some(self.stored)
+    }
+
+    fn position(&self) -> Option<Position> {
+        Some(self.position.clone())
     }
 
     fn sample(&self) -> Result<RecordBatch, TableError> {

@@ -9,7 +9,7 @@ use std::fmt;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use crate::table::{FileIdentity, Format, KeptRows, Packing, Sink, TableError};
+use crate::table::{FileIdentity, Format, KeptRows, Packing, Position, Sink, TableError};
 
 /// A table that is read twice. What can be read only once is copied first, as
 /// [`crate::table::Input`] does with standard input and [`crate::table::Input::spool_batches`] with
@@ -36,6 +36,12 @@ pub trait Source: Send {
 
     /// How the table is stored, if it is a file. An output follows it where nothing else decides.
     fn stored(&self) -> Option<Stored> {
+        None
+    }
+
+    /// How far the pass that goes on has come, for another thread; `None` if the table does not tell. A
+    /// pass sets it back when it begins.
+    fn position(&self) -> Option<Position> {
         None
     }
 

@@ -11,10 +11,10 @@ use arrow_array::*;
 use arrow_cast::display::array_value_to_string;
 use arrow_schema::DataType;
 use vesica_data::table::{
-    Batches, Cell, Collected, Delivered, Duplicates, Input, InputOptions, Join, KeyTable, Matches, OpenSink,
-    OpenSource, Output, OutputOptions, PayloadSpec, ReceivedPayload, ResultKind, ResultTable, Source, SourceFile,
-    TableError, ValueDuplicates, ValueSpec, read_keys, read_keys_within, read_values, write_matches, write_new_rows,
-    write_rows,
+    Batches, Cell, Collected, Delivered, Duplicates, Head, Input, InputOptions, Join, KeyTable, Matches, OpenSink,
+    OpenSource, Output, OutputOptions, PayloadSpec, Position, ReceivedPayload, ResultKind, ResultTable, RowBatch, Sink,
+    Source, SourceFile, TableError, ValueDuplicates, ValueSpec, WriteStats, read_keys, read_keys_within, read_values,
+    write_matches, write_new_rows, write_rows,
 };
 
 use super::columnar_tables::{arrow_file, arrow_stream, batch, parquet};
@@ -142,6 +142,60 @@ fn sources(folder: &Folder) -> Vec<(&'static str, Box<dyn Source>)> {
         ("batches that come once", Box::new(once)),
         ("toy", opened(&toy)),
     ]
+}
+
+/// Takes rows and looks where their source is.
+struct Looking<'a> {
+    position: Option<Position>,
+    seen: &'a mut Vec<Option<f64>>,
+}
+
+impl Sink for Looking<'_> {
+    fn name(&self) -> &str {
+        "nowhere"
+    }
+
+    fn begin(&mut self, _head: &Head<'_>) -> Result<(), TableError> {
+        Ok(())
+    }
+
+    fn batch(&mut self, _rows: &RowBatch<'_>) -> Result<(), TableError> {
+        self.seen.push(self.position.as_ref().map(Position::fraction));
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<WriteStats, TableError> {
+        Ok(WriteStats::default())
+    }
+}
+
+/// Files tell how far each pass has come, from their start to their end; what is in memory does not.
+#[test]
+fn the_position_of_a_file_goes_from_start_to_end_in_either_pass() {
+    let folder = Folder::new();
+    let spec = key(&["id"]);
+    for (what, source) in &sources(&folder) {
+        let source = &**source;
+        let table = read_keys(source, &spec, None).unwrap();
+        let fraction = || source.position().map(|position| position.fraction());
+        if what.contains("memory") || *what == "toy" {
+            assert_eq!(fraction(), None, "{what}");
+            continue;
+        }
+        assert_eq!(fraction(), Some(1.0), "{what}");
+        let keys: Vec<u32> = (0..table.stats.distinct as u32).collect();
+        let mut seen = Vec::new();
+        let sink = Looking { position: source.position(), seen: &mut seen };
+        write_matches(source, &table, &Matches { keys: &keys, payload: None }, Join::Inner, Box::new(sink)).unwrap();
+        assert!(seen.is_sorted() && seen.iter().all(|seen| seen.is_some_and(|seen| seen > 0.0)), "{what}: {seen:?}");
+        assert_eq!(fraction(), Some(1.0), "{what}");
+        // Of a folder, the position behind the first part is not the whole.
+        if what.starts_with("folder") {
+            assert!(seen.first().is_some_and(|seen| seen.is_some_and(|seen| seen < 0.9)), "{what}: {seen:?}");
+        }
+        source.schema().unwrap();
+        source.sample().unwrap();
+    }
 }
 
 fn payload(table: &KeyTable) -> ReceivedPayload<'_> {

@@ -27,6 +27,7 @@ pub use vesica_party::transport::Link;
 pub use workload::Workload;
 
 use crate::failure::{Failure, code};
+use crate::progress::Expected;
 
 /// Over a link below this rate, what was never measured is compared by its bytes alone.
 const SLOW_BITS_PER_SECOND: u64 = 10_000_000;
@@ -230,6 +231,14 @@ pub fn automatic(workload: &dyn Workload, link: &Link, permissions: Permissions)
         allowed(workload.task(), &workload.entries_with_variants(), None, workload.extent().security, permissions)?;
     let all: Vec<String> = allowed.into_iter().map(|entry| entry.id.to_owned()).collect();
     Ok(choose(workload, &all, &all, link)?.entry)
+}
+
+/// What a run of `entry` is expected to take on this machine over this link, for whoever watches it.
+pub(crate) fn expected(entry: &Entry, workload: &dyn Workload, machine: &Machine, link: &Link) -> Expected {
+    let Ok(bytes) = workload.predicted_bytes(entry) else { return Expected::default() };
+    let bytes = middle(&bytes);
+    let predicted = model::predict(entry.id, workload, bytes, machine, link);
+    Expected { seconds: predicted.map(|predicted| predicted.total_us() as f64 / 1e6), bytes: Some(bytes) }
 }
 
 /// What `vesica plan` shows.

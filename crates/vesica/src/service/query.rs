@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -25,6 +26,7 @@ use super::{
 use crate::failure::{Failure, code};
 use crate::handshake::{kind_warnings, printable};
 use crate::memory::{Budget, Bytes};
+use crate::progress::{Gauge, Stage, Watch, begin_pass};
 use crate::report::OutputReport;
 use crate::session::advice::{self, Matched};
 use crate::session::deadline::Deadline;
@@ -33,7 +35,7 @@ use crate::session::{
     refuse_one_file,
 };
 use crate::table::{
-    Join, KeyTable, Matches, PayloadSchema, ReceivedPayload, ResultKind, Source, TableError, write_matches,
+    Join, KeyTable, Matches, PayloadSchema, Position, ReceivedPayload, ResultKind, Source, TableError, write_matches,
 };
 use crate::task::{Columns, refuse_unread};
 
@@ -197,17 +199,29 @@ impl<S: TableService> State for Stored<S> {
 /// # Errors
 /// With the exit code of the command line. Then nothing is written but the state file.
 pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -> Result<QueryReport, Failure> {
+    thread::scope(|scope| query_watched(config, interrupt, events, &Watch::start(scope, events)))
+}
+
+fn query_watched(
+    config: &QueryConfig,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+    watch: &Watch<'_>,
+) -> Result<QueryReport, Failure> {
     let started = Instant::now();
     check_files(config)?;
     let _lock = config.state.as_deref().map(|path| lock(path, interrupt, events)).transpose()?;
-    events.stage("reading the input");
+    let position = Arc::new(OnceLock::new());
+    watch.enter(Stage::Reading, Gauge::Position(position.clone()));
     let source = config.source.table.open()?;
     let sink = config.destination.sink.open(ResultKind::OwnRows, &*source)?;
+    begin_pass(&*source, &position);
     let mut table = Columns::Payload(None).read(&*source, &config.source.key, None)?;
     let mut asking = Asking {
         config,
         interrupt,
         events,
+        watch,
         started,
         rng: randomness()?,
         kept: None,
@@ -241,7 +255,7 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         let kinds = table.stats.kinds();
         warnings.extend(advice::causes(matched, &config.source.key, &table.stats, &kinds, &description.key_kinds));
     }
-    events.stage("writing the output");
+    watch.enter(Stage::Writing, Gauge::pass(&*source));
     let payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();
     let width = description.payload.as_ref().map_or(0, |schema| schema.width);
     let (mut matches, mut payloads) = in_order(&order, &matches, payloads, width);
@@ -370,6 +384,7 @@ struct Asking<'a> {
     config: &'a QueryConfig,
     interrupt: &'a Interrupt,
     events: &'a dyn Events,
+    watch: &'a Watch<'a>,
     started: Instant,
     rng: SecretRng,
     /// The [`Kept`] of the server's protocol, once a connection has ended.
@@ -411,7 +426,7 @@ impl Asking<'_> {
     fn ask_all(&mut self, table: &mut KeyTable) -> Result<(), Failure> {
         loop {
             let answered = self.asked;
-            self.events.stage("reaching the server");
+            self.watch.enter(Stage::Reaching, Gauge::Nothing);
             let connection = self.connect()?;
             self.events.connected();
             match self.converse(connection, table) {
@@ -454,6 +469,7 @@ impl Asking<'_> {
         };
         let mut ch = Channel::open(connection, Role::Receiver, options)?;
         self.interrupt.attach(ch.canceller());
+        self.watch.count(ch.meter());
         if let Err(failure) = self.get_description(&mut ch, table) {
             ch.abort(&failure.for_peer());
             return Err(failure);
@@ -474,10 +490,12 @@ impl Asking<'_> {
     fn hash_slowly(&mut self) -> Result<(), Failure> {
         let described = self.description.as_ref();
         if let Some((slow, salt)) = described.and_then(|told| Some((told.slow_hash()?, told.salt_number()?))) {
-            let (events, interrupt) = (self.events, self.interrupt);
+            let (watch, interrupt) = (self.watch, self.interrupt);
             let deadline = Deadline::of(self.config.deadline, self.started);
             let late = || deadline.and_then(|deadline| deadline.check("the keys were hashed").err());
-            let told = |count, time| events.stage(&slow_hash::announcement(slow, count, time));
+            let told = |count, time| {
+                watch.enter(Stage::Hashing(slow_hash::announcement(slow, count, time)), Gauge::Nothing);
+            };
             let stop = || interrupt.reason().or_else(late);
             slow.hash(salt, &mut self.items, &mut Hashed::default(), self.config.memory, told, &stop)?;
         }
@@ -553,7 +571,7 @@ impl Asking<'_> {
 
     /// The keys of the table as integers, in the order of its `keys` distinct digests.
     fn integers(&self, bits: u32, keys: usize) -> Result<Vec<u128>, Failure> {
-        self.events.stage("reading the keys as integers");
+        self.watch.enter(Stage::ReadingIntegers, Gauge::pass(self.source));
         let table = Columns::Integers(bits).read(self.source, &self.config.source.key, None)?;
         let integers: Vec<u128> = table.integers.unwrap_or_default().into_iter().map(u128::from).collect();
         if integers.len() != keys {
@@ -712,7 +730,7 @@ impl Asking<'_> {
                 }
             }
             None => {
-                self.events.stage("enrolling");
+                self.watch.enter(Stage::Enrolling, Gauge::Nothing);
                 let client = ServiceClient::enrol(ch, params, rng).map_err(refused_by_server)?;
                 self.enrolment.get_or_insert(Enrolment::New);
                 Ok(client)
@@ -775,7 +793,9 @@ impl Asking<'_> {
 
     fn ask_rest<S: TableService>(&mut self, client: &mut ServiceClient<S>) -> Result<(), Failure> {
         let items_per_query = self.description.as_ref().map_or(1, |described| described.items_per_query as usize);
-        self.events.stage("asking");
+        let position = Position::of(self.items.len().div_ceil(items_per_query) as u64);
+        position.set(self.asked as u64);
+        self.watch.enter(Stage::Asking, Gauge::of(position.clone()));
         self.begin_with(client.enrolled().state)?;
         // The same ones if a query is repeated: a server that sees something of items could otherwise tell
         // them from dummies. Equal to an item of either side with a probability below 2^-128 times their number,
@@ -809,6 +829,7 @@ impl Asking<'_> {
             self.payloads.push(output.payloads);
             self.unread += output.unread;
             self.asked += 1;
+            position.set(self.asked as u64);
         }
         Ok(())
     }

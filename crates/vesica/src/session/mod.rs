@@ -31,7 +31,8 @@ pub use validate::check;
 
 use crate::failure::Failure;
 use crate::key::KeySpec;
-use crate::plan::Link;
+use crate::plan::{Link, Machine};
+use crate::progress::{Progress, Stage};
 use crate::table::{Join, OpenSink, OpenSource};
 use crate::task::{AnyTask, Settings};
 
@@ -98,6 +99,8 @@ pub struct Config {
     /// Most bytes of memory that this process may take; `None` for what is free when the sizes are
     /// agreed.
     pub memory: Option<u64>,
+    /// How fast this machine is. The time left is told by it, and nothing else depends on it.
+    pub machine: Machine,
     /// Where to write the disclosure receipt; needs [`Protection::Tls`].
     pub receipt: Option<PathBuf>,
     /// Whether an existing receipt file is replaced.
@@ -118,9 +121,11 @@ pub trait Events: Sync {
     /// What keeps this side from starting, before it tries to tell the partner. The run returns it
     /// later, as [`Failure::announced`].
     fn failed(&self, _failure: &Failure) {}
-    /// A part of the run begins: `waiting for the partner`, `comparing configurations`,
-    /// `reading the input`, `running ID` with the protocol's id, `closing` or `writing the output`.
-    fn stage(&self, _name: &str) {}
+    /// A part of the run begins.
+    fn stage(&self, _stage: &Stage) {}
+    /// How far the current stage has come: a few times a second, on another thread than all else. No step
+    /// of a protocol waits for it, but the next stage begins only when it has returned.
+    fn progress(&self, _progress: &Progress) {}
 }
 
 /// Hears nothing.

@@ -2,6 +2,7 @@
 //! keys. It goes on while the peer is waited for.
 
 use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,8 @@ use super::deadline::Deadline;
 use super::files::Files;
 use super::{Config, Destination, Interrupt, OwnTable};
 use crate::failure::{Failure, code};
-use crate::table::{KeyTable, Place, Sink, Source};
+use crate::progress::{Gauge, begin_pass};
+use crate::table::{KeyTable, Place, Position, Sink, Source};
 use crate::task::{AnyJob, Columns, ResultKind};
 
 /// Time between two checks of an interruption and of the channel.
@@ -50,6 +52,7 @@ impl Placed {
 pub(super) struct Preparation {
     placed: mpsc::Receiver<Placed>,
     outcome: mpsc::Receiver<Outcome>,
+    position: Arc<OnceLock<Position>>,
     early: Option<Outcome>,
     failed_at: Option<Instant>,
 }
@@ -71,8 +74,10 @@ impl Preparation {
         };
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the
         // outcome then.
-        thread::spawn(move || _ = done.send(prepare(&wanted, &place).map_err(Failure::without_details)));
-        Self { placed, outcome, early: None, failed_at: None }
+        let position = Arc::new(OnceLock::new());
+        let told = position.clone();
+        thread::spawn(move || _ = done.send(prepare(&wanted, &place, &told).map_err(Failure::without_details)));
+        Self { placed, outcome, position, early: None, failed_at: None }
     }
 
     /// Notes an outcome that is there already, and gives the failure once it has waited for
@@ -95,6 +100,11 @@ impl Preparation {
             (Some(failure), Some(at)) if at.elapsed() >= tell_for => Some(failure.clone()),
             _ => None,
         }
+    }
+
+    /// Tells how much of the table was read.
+    pub fn gauge(&self) -> Gauge {
+        Gauge::Position(self.position.clone())
     }
 
     /// The failure, if there is one by now.
@@ -163,7 +173,7 @@ struct Wanted {
     files: Files,
 }
 
-fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>) -> Outcome {
+fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>, told: &OnceLock<Position>) -> Outcome {
     let Wanted { columns, result, source, destination, receipt, force, memory, files } = wanted;
     files.check()?;
     let opened = source.table.open()?;
@@ -171,6 +181,7 @@ fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>) -> Outcome {
     let receipt = receipt.as_ref().map(|path| Place::file(path, *force)).transpose()?;
     // A run that has ended takes nothing, and the places are dropped here.
     let _ = place.send(Placed { sink, receipt });
+    begin_pass(&*opened, told);
     let table = columns.read(&*opened, &source.key, *memory)?;
     Ok((opened, table))
 }

@@ -1,5 +1,6 @@
 //! The run itself, from binding the address to the report.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::transport::tls::PublicKey;
@@ -22,6 +23,8 @@ use crate::handshake::{self, Agreement, Hello, Negotiation, WIRE_VERSION};
 use crate::key::Kind;
 use crate::memory::Budget;
 use crate::noise;
+use crate::plan::{self, Link};
+use crate::progress::{Gauge, Stage, Watch};
 use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
 use crate::table::{KeyStats, KeyTable, Place, Source};
@@ -61,6 +64,16 @@ pub(super) fn run_within(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<Report, Failure> {
+    thread::scope(|scope| run_watched(limits, config, interrupt, events, &Watch::start(scope, events)))
+}
+
+fn run_watched(
+    limits: &Limits,
+    config: &Config,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+    watch: &Watch<'_>,
+) -> Result<Report, Failure> {
     let started = Instant::now();
     let meeting = Meeting::of(config);
     let Ready { job, mut hello, salt_share, mut rng } = match Ready::new(config) {
@@ -69,7 +82,7 @@ pub(super) fn run_within(
     };
     let bound = link::bind(&config.end, events)?;
     let mut preparation = Preparation::start(config, &*job);
-    events.stage("waiting for the partner");
+    watch.enter(Stage::Waiting, Gauge::Nothing);
     let connection = {
         let preparation = std::cell::RefCell::new(&mut preparation);
         let stop = || {
@@ -100,6 +113,7 @@ pub(super) fn run_within(
     // protocol's call turns them if need be.
     let mut ch = Channel::open(connection, config.end.channel_role(), options)?;
     interrupt.attach(ch.canceller());
+    watch.count(ch.meter());
     let conversation = Conversation {
         config,
         job,
@@ -109,6 +123,7 @@ pub(super) fn run_within(
         deadline: Deadline::of(config.deadline, started),
         interrupt,
         events,
+        watch,
     };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
@@ -183,6 +198,7 @@ struct Conversation<'a> {
     deadline: Option<Deadline>,
     interrupt: &'a Interrupt,
     events: &'a dyn Events,
+    watch: &'a Watch<'a>,
 }
 
 /// What the conversation gave; nothing of the result has been looked at.
@@ -220,9 +236,9 @@ impl Conversation<'_> {
         if let Some(failure) = preparation.failure() {
             return Err(failure.clone());
         }
-        self.events.stage("comparing configurations");
+        self.watch.enter(Stage::Comparing, Gauge::Nothing);
         let theirs = handshake::agree(ch, &self.hello, &*self.job)?;
-        self.events.stage("reading the input");
+        self.watch.enter(Stage::Reading, preparation.gauge());
         let Prepared { source, mut table, placed } = preparation.finish(ch, self.interrupt, self.deadline)?;
         for notice in placed.notices() {
             self.events.notice(&notice);
@@ -247,6 +263,7 @@ impl Conversation<'_> {
             max_peer_items,
             memory: Budget::now(memory),
         };
+        self.watch.enter(Stage::Settling, Gauge::Nothing);
         let agreement = handshake::settle(ch, &negotiation)?;
         self.debit(ch)?;
         let entry = agreement.entry;
@@ -260,7 +277,9 @@ impl Conversation<'_> {
             self.events.warning(warning);
         }
 
-        self.events.stage(&format!("running {}", entry.id));
+        let link = Link::agreed(self.config.link, theirs.link);
+        let expected = plan::expected(entry, agreement.terms.workload(), &self.config.machine, &link);
+        self.watch.enter(Stage::Running(entry.id), Gauge::Traffic(expected));
         let mut items = std::mem::take(&mut table.digests).fold(agreement.salt);
         items.extend(dummies(self.config.role, padded - distinct, rng));
         let began = Instant::now();
@@ -269,7 +288,7 @@ impl Conversation<'_> {
         if complete {
             self.interrupt.complete();
         }
-        self.events.stage("closing");
+        self.watch.enter(Stage::Closing, Gauge::Nothing);
         if let Some(own) = agreement.own_view {
             let chosen = entry.id;
             warnings.push(format!(
@@ -318,7 +337,7 @@ impl Conversation<'_> {
         let receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut warnings));
         let output = match (placed.sink, result) {
             (Some(sink), Some(result)) => {
-                self.events.stage("writing the output");
+                self.watch.enter(Stage::Writing, Gauge::pass(&*source));
                 let writing = Writing { config: self.config, source: &*source, table: &table, distinct };
                 Some(writing.write(result, sink)?)
             }

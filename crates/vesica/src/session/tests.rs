@@ -94,6 +94,7 @@ impl Folder {
             allow_count: false,
             pad_to: None,
             max_peer_items: 1000,
+            machine: crate::plan::Machine::REFERENCE,
             memory: None,
             receipt: None,
             force: false,

@@ -7,7 +7,8 @@ use vesica_bench::report_page;
 
 use super::report::unreadable;
 use crate::args::CompareArgs;
-use crate::outcome::{Outcome, print, say};
+use crate::outcome::{Outcome, print};
+use crate::stderr;
 
 /// How to get runs that a comparison needs.
 const RECORD: &str = "record runs of these protocols, modes, sizes and links with \
@@ -18,7 +19,7 @@ pub fn run(args: &CompareArgs) -> Outcome {
     let recordings = report_page::read(&args.runs).map_err(unreadable)?;
     let comparison = Comparison::new(&paper, &recordings)?;
     if recordings.is_empty() {
-        say(format_args!("note: no recording is named, so that none of our times is shown; {RECORD}"));
+        stderr::note(format_args!("no recording is named, so that none of our times is shown; {RECORD}"));
     } else if !comparison.is_measured() {
         return Err(Failure::new(
             code::INPUT,

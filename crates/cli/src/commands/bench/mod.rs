@@ -16,8 +16,9 @@ use vesica::plan::{self, Permissions};
 use vesica_bench::{BenchError, CommandsReport, Ends, Network, Report, Settings};
 
 use crate::args::{BenchArgs, BenchCommand, BenchPartyArgs, PartyName, items};
-use crate::outcome::{Outcome, print, say};
+use crate::outcome::{Outcome, print};
 use crate::signals;
+use crate::stderr;
 
 pub fn run(mut args: BenchArgs) -> Outcome {
     match args.command.take() {
@@ -84,7 +85,7 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
                 let mend = "measure another one; to measure it nevertheless, for research, add --allow-broken";
                 return Err(Failure::new(code::REFUSED, fault, mend));
             }
-            say(format_args!("warning: {fault}"));
+            stderr::warning(fault);
         }
         entry.map_or(args.protocol, |entry| entry.id.to_owned())
     };

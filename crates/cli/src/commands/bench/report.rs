@@ -9,18 +9,19 @@ use vesica::table::Place;
 use vesica_bench::report_page::{self, Data, UnreadableRuns};
 
 use crate::args::ReportArgs;
-use crate::outcome::{Outcome, print, say};
+use crate::outcome::{Outcome, print};
+use crate::stderr;
 
 pub fn run(args: ReportArgs) -> Outcome {
     // An output that cannot be written shows before anything is read.
     let place = args.html.as_deref().map(|path| Place::create(path, args.force)).transpose()?;
     for notice in place.iter().filter_map(Place::swept) {
-        say(format_args!("note: {notice}"));
+        stderr::note(notice);
     }
     let recordings = report_page::read(&args.runs).map_err(unreadable)?;
     for recording in recordings.iter().filter(|recording| recording.passed_over > 0) {
-        say(format_args!(
-            "note: {}: passed over {} line(s) that are no run of one protocol",
+        stderr::note(format_args!(
+            "{}: passed over {} line(s) that are no run of one protocol",
             recording.label, recording.passed_over
         ));
     }

@@ -1,11 +1,9 @@
 //! `vesica bench suite`: many runs, recorded one after the other.
 
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::Path;
-use std::time::Duration;
 
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use vesica::Failure;
 use vesica::failure::code;
 use vesica_bench::programs::{self, Fault, ProgramReport, Surroundings};
@@ -13,10 +11,11 @@ use vesica_bench::suite::{self, About, Line, Planned, PlannedProgram, RecordErro
 use vesica_bench::{BenchError, Network, Report};
 
 use super::{child, failed, program};
-use crate::args::{ProgressName, SuiteArgs};
+use crate::args::SuiteArgs;
 use crate::calibration::processor;
-use crate::outcome::{Outcome, print, say};
-use crate::signals;
+use crate::outcome::{Outcome, print};
+use crate::progress::Counter;
+use crate::{signals, stderr};
 
 /// The share of the machine that others may take before a run is doubtful.
 const QUIET: f64 = 0.1;
@@ -52,19 +51,19 @@ pub fn run(args: &SuiteArgs) -> Outcome {
     let all = suite.runs.len() + suite.programs.len();
     let there = all - missing.len() - programs.len();
     if there > 0 {
-        say(format_args!("note: {there} of {all} runs are recorded already"));
+        stderr::note(format_args!("{there} of {all} runs are recorded already"));
     }
     let mut estimate = Estimate::of(missing.iter().map(|(_, predicted)| *predicted));
-    let bar = bar(args.progress, missing.len() + programs.len());
+    let mut counter = Counter::new(args.progress, missing.len() + programs.len());
     let [mut measured, mut refused] = [0, 0];
     for (run, predicted) in missing {
-        bar.set_message(format!("{}{}", run.name, estimate.left()));
+        counter.begin(&run.name, estimate.left());
         let busy_before = suite::busy_share();
         let outcome = match measure(run) {
             Ok(report) => {
                 measured += 1;
                 for warning in warnings(&report, busy_before) {
-                    bar.suspend(|| say(format_args!("warning: {}: {warning}", run.name)));
+                    counter.warning(&format!("{}: {warning}", run.name));
                 }
                 estimate.learn(predicted, report.samples.iter().map(|sample| sample.total_seconds).sum());
                 suite::Outcome::Run(Box::new(report))
@@ -80,22 +79,22 @@ pub fn run(args: &SuiteArgs) -> Outcome {
         };
         estimate.pass(predicted);
         recording.add(&Line { name: run.name.clone(), busy_before, outcome }).map_err(unusable)?;
-        bar.inc(1);
+        counter.pass();
     }
     let mut faults = Vec::new();
     for PlannedProgram { name, program } in &programs {
-        bar.set_message(format!("{name}{}", estimate.left()));
+        counter.begin(name, estimate.left());
         let busy_before = suite::busy_share();
         let report = programs::measure(program, &surroundings).map_err(failed)?;
         for warning in program_warnings(&report, busy_before) {
-            bar.suspend(|| say(format_args!("warning: {name}: {warning}")));
+            counter.warning(&format!("{name}: {warning}"));
         }
         faults.extend(report.outcome.fault().map(|fault| (name.clone(), report.outcome.words(), fault.clone())));
         let outcome = suite::Outcome::Program(Box::new(report));
         recording.add(&Line { name: name.clone(), busy_before, outcome }).map_err(unusable)?;
-        bar.inc(1);
+        counter.pass();
     }
-    bar.finish_and_clear();
+    counter.finish();
     let of_programs = match programs.len() {
         0 => String::new(),
         count => format!("{} of {count} programs measured, ", count - faults.len()),
@@ -188,18 +187,6 @@ fn unusable(error: RecordError) -> Failure {
     Failure::new(code::INPUT, error, mend)
 }
 
-fn bar(wish: ProgressName, runs: usize) -> ProgressBar {
-    if wish != ProgressName::Auto || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(runs as u64);
-    if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} [{elapsed}]") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
-}
-
 /// How long the runs that are left will take: the model's times, scaled by how those of this
 /// recording compare with it.
 struct Estimate {
@@ -230,12 +217,9 @@ impl Estimate {
         self.left = (self.left - predicted.unwrap_or(self.middle)).max(0.0);
     }
 
-    fn left(&self) -> String {
+    /// Seconds for all that is left; `None` before anything was measured.
+    fn left(&self) -> Option<f64> {
         let [predicted, took] = self.known;
-        if predicted <= 0.0 {
-            return String::new();
-        }
-        let seconds = (self.left * took / predicted).clamp(0.0, 1e9);
-        format!(", about {} left", HumanDuration(Duration::from_secs_f64(seconds)))
+        (predicted > 0.0).then(|| (self.left * took / predicted).clamp(0.0, 1e9))
     }
 }

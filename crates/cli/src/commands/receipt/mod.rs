@@ -14,15 +14,16 @@ use vesica::receipt::Receipt;
 use vesica::table::Place;
 
 use crate::args::ReceiptArgs;
-use crate::outcome::{Outcome, print, say};
+use crate::outcome::{Outcome, print};
 use crate::settings;
+use crate::stderr;
 
 pub fn run(args: ReceiptArgs) -> Outcome {
     let peer = args.peer.as_deref().map(settings::public_key).transpose()?;
     // A page that cannot be written shows before anything is read.
     let place = args.html.as_deref().map(|path| Place::create(path, args.force)).transpose()?;
     for notice in place.iter().filter_map(Place::swept) {
-        say(format_args!("note: {notice}"));
+        stderr::note(notice);
     }
     let receipt = Receipt::load(&args.file)?;
     let refused = refusal(&receipt, peer);

@@ -11,6 +11,7 @@ use super::super::validate;
 use super::*;
 use crate::handshake::messages::{Seen, Sizes, send};
 use crate::handshake::{self, Negotiation};
+use crate::progress::Stage;
 use crate::receipt::Receipt;
 use crate::table::Collected;
 
@@ -67,8 +68,8 @@ impl Events for Watch {
         self.address.lock().expect("one thread").send(address).expect("heard");
     }
 
-    fn stage(&self, name: &str) {
-        if self.interrupts && name == "closing" {
+    fn stage(&self, stage: &Stage) {
+        if self.interrupts && *stage == Stage::Closing {
             self.interrupt.raise(Failure::new(130, "interrupted by SIGINT", "start again"));
         }
     }

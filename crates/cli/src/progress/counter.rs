@@ -1,0 +1,65 @@
+//! Progress of a command that does one thing after the other.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::words::span;
+use crate::args::ProgressName;
+use crate::stderr;
+
+/// Shows how many of a number of things are done.
+pub struct Counter {
+    bar: ProgressBar,
+    wish: ProgressName,
+    all: usize,
+    done: usize,
+}
+
+impl Counter {
+    /// Shows itself as `wish` says: with `auto`, on a terminal alone.
+    pub fn new(wish: ProgressName, all: usize) -> Self {
+        let is_shown = wish == ProgressName::Auto && io::stderr().is_terminal();
+        let bar = if is_shown { ProgressBar::new(all as u64) } else { ProgressBar::hidden() };
+        if is_shown {
+            if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} [{elapsed}]") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Self { bar, wish, all, done: 0 }
+    }
+
+    /// Tells what is done next, and how long all that is left takes, if that is known.
+    pub fn begin(&self, name: &str, seconds_left: Option<f64>) {
+        let left = seconds_left.map(|seconds| format!(", about {} left", span(seconds))).unwrap_or_default();
+        match self.wish {
+            ProgressName::Auto => self.bar.set_message(format!("{name}{left}")),
+            ProgressName::Plain => stderr::say(format_args!("{} of {}: {name}{left}", self.done + 1, self.all)),
+            ProgressName::Json => {
+                let fraction = self.done as f64 / self.all.max(1) as f64;
+                let fields = json!({ "stage": name, "fraction": fraction, "seconds_left": seconds_left });
+                stderr::event("progress", fields);
+            }
+            ProgressName::Never => {}
+        }
+    }
+
+    /// Counts what has been done.
+    pub fn pass(&mut self) {
+        self.done += 1;
+        self.bar.inc(1);
+    }
+
+    /// Says a warning.
+    pub fn warning(&self, text: &str) {
+        self.bar.suspend(|| stderr::warning(text));
+    }
+
+    /// Removes the bar.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,236 @@
+//! What a run shows on standard error while it goes on.
+
+mod counter;
+mod log;
+mod words;
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use tracing::Level;
+use vesica::Failure;
+use vesica::progress::{Progress, Stage};
+use vesica::session::Events;
+
+use crate::args::ProgressName;
+use crate::stderr;
+pub use counter::Counter;
+use log::Log;
+
+/// Length of the bar of a stage, in pieces.
+const PIECES: u64 = 1000;
+
+/// Time between two objects within a stage.
+const JSON_EVERY: Duration = Duration::from_secs(1);
+
+/// Logs events of the libraries to standard error: none by default, phases with `-v`, all with
+/// `-vv`. None of them holds a key.
+pub fn log_to_stderr(verbose: u8) {
+    let level = match verbose {
+        0 => return,
+        1 => Level::DEBUG,
+        _ => Level::TRACE,
+    };
+    tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lossy).with_target(false).init();
+}
+
+/// Standard error as a writer that never fails: the subscriber answers a failure with a macro that
+/// panics on the next one. It is given whole lines.
+struct Lossy;
+
+impl Write for Lossy {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        stderr::write(&String::from_utf8_lossy(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Shows a run: notices and warnings always, and progress as `--progress` says.
+pub struct Shown {
+    view: View,
+    started: Instant,
+    verbose: bool,
+    /// Warnings that were printed already.
+    warned: Mutex<Vec<String>>,
+}
+
+/// How progress is shown.
+enum View {
+    /// Not at all.
+    Nothing,
+    /// A line on a terminal that changes.
+    Bar(ProgressBar),
+    /// Lines of a log.
+    Lines(Mutex<Log>),
+    /// Objects; the time of the last one within the current stage.
+    Json(Mutex<Option<Instant>>),
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Shown")
+    }
+}
+
+impl Shown {
+    /// Begins to show a run.
+    pub fn new(wish: ProgressName, verbose: u8) -> Self {
+        let verbose = verbose > 0;
+        let lines = |log| View::Lines(Mutex::new(log));
+        let view = match wish {
+            ProgressName::Never if verbose => lines(Log::of_stages()),
+            ProgressName::Never => View::Nothing,
+            ProgressName::Auto if verbose => lines(Log::full()),
+            ProgressName::Auto if io::stderr().is_terminal() => View::Bar(bar()),
+            ProgressName::Auto => lines(Log::of_long_runs()),
+            ProgressName::Plain => lines(Log::full()),
+            ProgressName::Json => View::Json(Mutex::default()),
+        };
+        Self { view, started: Instant::now(), verbose, warned: Mutex::default() }
+    }
+
+    /// Removes the bar.
+    pub fn finish(&self) {
+        if let View::Bar(bar) = &self.view {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Says something without getting in the way of the bar.
+    fn aside(&self, say: impl FnOnce()) {
+        match &self.view {
+            View::Bar(bar) => bar.suspend(say),
+            View::Nothing | View::Lines(_) | View::Json(_) => say(),
+        }
+    }
+}
+
+impl Events for Shown {
+    fn listening(&self, address: SocketAddr) {
+        if stderr::is_json() {
+            stderr::event("listening", json!({ "address": address.to_string() }));
+        } else {
+            self.aside(|| stderr::say(format_args!("listening on {address}")));
+        }
+    }
+
+    fn connected(&self) {
+        if stderr::is_json() {
+            stderr::event("connected", json!({}));
+        } else if self.verbose {
+            self.aside(|| stderr::say("the partner is connected"));
+        }
+    }
+
+    fn notice(&self, text: &str) {
+        self.aside(|| stderr::note(text));
+    }
+
+    fn warning(&self, text: &str) {
+        let mut warned = lock(&self.warned);
+        if !warned.iter().any(|said| said == text) {
+            self.aside(|| stderr::warning(text));
+            warned.push(text.to_owned());
+        }
+    }
+
+    fn failed(&self, failure: &Failure) {
+        self.aside(|| stderr::failure(failure));
+    }
+
+    fn stage(&self, stage: &Stage) {
+        match &self.view {
+            View::Nothing => {}
+            View::Bar(bar) => begin(bar, stage),
+            View::Lines(log) => {
+                if let Some(line) = lock(log).begins(stage, self.started.elapsed()) {
+                    stderr::say(line);
+                }
+            }
+            View::Json(last) => {
+                *lock(last) = None;
+                let fields = json!({ "stage": stage.name(), "protocol": stage.protocol(), "text": stage.to_string() });
+                stderr::event("stage", fields);
+            }
+        }
+    }
+
+    fn progress(&self, progress: &Progress) {
+        match &self.view {
+            View::Nothing => {}
+            View::Bar(bar) => show(bar, progress),
+            View::Lines(log) => {
+                if let Some(line) = lock(log).goes_on(progress, self.started.elapsed()) {
+                    stderr::say(line);
+                }
+            }
+            View::Json(last) => {
+                let mut last = lock(last);
+                if last.is_none_or(|last| last.elapsed() >= JSON_EVERY) {
+                    *last = Some(Instant::now());
+                    stderr::event("progress", fields(progress));
+                }
+            }
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn fields(progress: &Progress) -> serde_json::Value {
+    let rounded = |number: f64| (number * 1e4).round() / 1e4;
+    json!({
+        "stage": progress.stage.name(),
+        "protocol": progress.stage.protocol(),
+        "fraction": progress.fraction.map(rounded),
+        "seconds_left": progress.seconds_left.map(rounded),
+        "sent_bytes": progress.sent_bytes,
+        "received_bytes": progress.received_bytes,
+        "expected_bytes": progress.expected_bytes,
+    })
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new(PIECES);
+    set_style(&bar, "{spinner} {prefix} {msg} [{elapsed}]");
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+}
+
+fn begin(bar: &ProgressBar, stage: &Stage) {
+    set_style(bar, "{spinner} {prefix} {msg} [{elapsed}]");
+    bar.set_position(0);
+    bar.set_message("");
+    bar.set_prefix(stage.to_string());
+}
+
+fn show(bar: &ProgressBar, progress: &Progress) {
+    if let Some(fraction) = progress.fraction {
+        if bar.position() == 0 {
+            set_style(bar, "{spinner} {prefix} {bar:20} {percent:>2} % {msg} [{elapsed}]");
+        }
+        // At least one piece, by which it is known that the bar is in the style.
+        bar.set_position(((PIECES as f64 * fraction) as u64).max(1));
+    }
+    let details = words::details(progress);
+    let phase = progress.phase.map(|phase| format!("({phase})"));
+    let parts = Some(details).filter(|details| !details.is_empty()).into_iter().chain(phase);
+    bar.set_message(parts.collect::<Vec<_>>().join(" "));
+}
