@@ -64,12 +64,8 @@ impl Known {
 /// one; a new one in any case if `again`.
 pub fn know(threads: NonZeroUsize, again: bool) -> Result<Known, Failure> {
     let file = file();
-    let holds_here =
-        |kept: &Calibration| *kept == Calibration { measured_at: kept.measured_at, speed: kept.speed, ..here(threads) };
-    if let (Some(file), false) = (&file, again)
-        && let Some(kept) = load(file).into_iter().find(holds_here)
-    {
-        return Ok(Known { calibration: kept, file: Some(file.clone()), fresh: false, busy: None });
+    if !again && let Some(kept) = kept(threads) {
+        return Ok(Known { calibration: kept, file, fresh: false, busy: None });
     }
     // While this process sleeps, so that it sees only what others take: before and after.
     let before = busy_share();
@@ -77,6 +73,14 @@ pub fn know(threads: NonZeroUsize, again: bool) -> Result<Known, Failure> {
     let busy = before.into_iter().chain(busy_share()).reduce(f64::max);
     let kept = file.filter(|file| keep(file, &calibration).is_some());
     Ok(Known { calibration, file: kept, fresh: true, busy })
+}
+
+/// The kept calibration, if it holds for this program, machine and number of threads.
+pub fn kept(threads: NonZeroUsize) -> Option<Calibration> {
+    let here = here(threads);
+    let holds_here =
+        |kept: &Calibration| *kept == Calibration { measured_at: kept.measured_at, speed: kept.speed, ..here.clone() };
+    load(&file()?).into_iter().find(holds_here)
 }
 
 /// `$XDG_CACHE_HOME/vesica/calibration.json`.

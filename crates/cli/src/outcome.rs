@@ -51,7 +51,7 @@ pub fn say_failure(failure: &Failure) {
 /// Says a failure, unless that was done before, and gives the exit code.
 pub fn report(json: bool, outcome: Outcome) -> ExitCode {
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
-    if json {
+    if json && !failure.reported {
         print_json_failure(&failure);
     }
     if !failure.announced {

@@ -232,6 +232,13 @@ pub fn automatic(workload: &dyn Workload, link: &Link, permissions: Permissions)
     Ok(choose(workload, &all, &all, link)?.entry)
 }
 
+/// What a run with the protocol `entry` takes on two machines like `machine`. `None` if the protocol does not serve the
+/// workload, or was never measured.
+pub(crate) fn predict(entry: &Entry, workload: &dyn Workload, machine: &Machine, link: &Link) -> Option<Prediction> {
+    let bytes = workload.predicted_bytes(entry).ok()?;
+    model::predict(entry.id, workload, middle(&bytes), machine, link)
+}
+
 /// What `vesica plan` shows.
 #[derive(Clone, Debug)]
 pub struct Plan {

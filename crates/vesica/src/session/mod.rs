@@ -2,6 +2,7 @@
 
 pub(crate) mod advice;
 pub(crate) mod deadline;
+mod dry_run;
 mod files;
 mod guests;
 mod interrupt;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use vesica_party::{Role, Security};
 
+pub use dry_run::{Assumptions, DryRun, Estimate, dry_run};
 pub(crate) use files::{named_path, refuse_one_file};
 pub use interrupt::Interrupt;
 pub use link::{End, Protection};
