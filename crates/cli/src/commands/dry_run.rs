@@ -68,7 +68,10 @@ fn summary(found: &DryRun) -> String {
 
 /// A kind of fault with its first rows.
 fn described(fault: &Fault) -> String {
-    let Fault { column, what, count, rows, in_lines, .. } = fault;
+    let Fault { column, what, count, rows, file, .. } = fault;
+    if rows.is_empty() && *count > 1 {
+        return format!("{what} ({count} times)");
+    }
     if rows.is_empty() {
         return what.clone();
     }
@@ -77,14 +80,15 @@ fn described(fault: &Fault) -> String {
         None => (String::new(), "a row"),
     };
     let first = if *count > LISTED_ROWS as u64 { "first " } else { "" };
-    let unit = match (in_lines, rows.len()) {
-        (true, 1) => "line",
-        (true, _) => "lines",
-        (false, 1) => "row",
-        (false, _) => "rows",
+    let unit = match (file, rows.len()) {
+        (Some(_), 1) => "line",
+        (Some(_), _) => "lines",
+        (None, 1) => "row",
+        (None, _) => "rows",
     };
     let rows: Vec<String> = rows.iter().map(u64::to_string).collect();
-    format!("{place}{count} times {subject} that {what}, {first}in {unit} {}", rows.join(", "))
+    let file = file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();
+    format!("{place}{count} times {subject} that {what}, {first}in {unit} {}{file}", rows.join(", "))
 }
 
 fn estimated(estimate: &Estimate, found: &DryRun) -> Vec<String> {
