@@ -1,4 +1,5 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
+//! [`dry_run()`] tries a run up to the exchange of sizes.
 
 pub(crate) mod advice;
 pub(crate) mod deadline;
