@@ -26,9 +26,9 @@ pub struct Fault {
     pub count: u64,
     /// The first of them, at most [`LISTED_ROWS`], counted from 1. Empty for a fault of the whole table.
     pub rows: Vec<u64>,
-    /// Whether `rows` are lines of the file, as errors count records that cannot be read. Other rows are counted
-    /// without the header.
-    pub in_lines: bool,
+    /// The file of which `rows` are lines, where records cannot be read. `None` for rows of the table, which are
+    /// counted without the header.
+    pub file: Option<String>,
     /// Whether a run ends at it. Otherwise it leaves the row out.
     pub ends_run: bool,
 }
@@ -52,6 +52,14 @@ pub fn examine(source: &dyn Source, spec: &KeySpec, along: Along<'_>, room: &dyn
         on_fault.add(Fault::of(error));
     }
     Examined { table, faults: on_fault.0.unwrap_or_default() }
+}
+
+impl From<TableError> for Examined {
+    /// A table that cannot be opened.
+    fn from(error: TableError) -> Self {
+        let faults = vec![Fault::of(&error)];
+        Self { table: Err(error), faults }
+    }
 }
 
 impl Fault {
@@ -82,21 +90,24 @@ impl Fault {
             E::JsonLine { line, what, .. } => (None, what.clone(), Some(line)),
             other => (None, other.to_string(), None),
         };
-        let in_lines = matches!(error, E::Ragged { .. } | E::CsvNotUtf8 { .. } | E::JsonLine { .. });
+        let file = match error {
+            E::Ragged { path, .. } | E::CsvNotUtf8 { path, .. } | E::JsonLine { path, .. } => Some(path.clone()),
+            _ => None,
+        };
         Self {
             column: column.cloned(),
             what,
             mend: error.mend(),
             count: 1,
             rows: row.copied().into_iter().collect(),
-            in_lines,
+            file,
             ends_run: true,
         }
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        (&self.column, &self.what, self.in_lines, self.ends_run)
-            == (&other.column, &other.what, other.in_lines, other.ends_run)
+        (&self.column, &self.what, &self.file, self.ends_run)
+            == (&other.column, &other.what, &other.file, other.ends_run)
     }
 }
 
@@ -142,7 +153,7 @@ impl OnFault {
                 mend: "correct the value, or choose another normaliser; `vesica check` shows such values".into(),
                 count: 1,
                 rows: vec![row],
-                in_lines: false,
+                file: None,
                 ends_run: false,
             });
         }
@@ -166,7 +177,7 @@ impl OnFault {
             }
             None if many => {
                 let further = "has a fault of yet another kind";
-                let rest = Fault { column: None, what: further.into(), ..fault };
+                let rest = Fault { column: None, file: None, what: further.into(), rows: Vec::new(), ..fault };
                 if let Some(known) = faults.iter_mut().find(|known| known.is_like(&rest)) {
                     known.count += rest.count;
                 } else {
@@ -264,7 +275,7 @@ mod tests {
         let table = table.expect("read to the end");
         assert_eq!((table.stats.rows, table.stats.distinct), (1028, 2));
         assert_eq!(table.values.expect("values").values, [1, 2]);
-        let lines: Vec<_> = faults.iter().map(|fault| (fault.rows.clone(), fault.in_lines)).collect();
+        let lines: Vec<_> = faults.iter().map(|fault| (fault.rows.clone(), fault.file.is_some())).collect();
         assert_eq!(lines, [(vec![1025], true), (vec![1026], true), (vec![1028], false)], "{faults:?}");
     }
 

@@ -103,7 +103,8 @@ impl DryRun {
         let faulty = || {
             let count: u64 = self.faults.iter().filter(|fault| fault.ends_run).map(|fault| fault.count).sum();
             (count > 0).then(|| {
-                let fault = format_args!("the own table has {count} faults, at each of which a run would end");
+                let faults = if count == 1 { "a fault".into() } else { format!("{count} faults") };
+                let fault = format_args!("a run would end at the own table, which has {faults}");
                 Failure::new(code::INPUT, fault, "mend them as the list above says, and try again")
             })
         };
@@ -232,7 +233,8 @@ fn examine(
     let (done, outcome) = mpsc::channel();
     // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
     thread::spawn(move || {
-        let examined = own.table.open().map(|source| columns.examine(&*source, &own.key, memory));
+        let opened = own.table.open();
+        let examined = opened.map_or_else(Examined::from, |source| columns.examine(&*source, &own.key, memory));
         _ = done.send(examined);
     });
     loop {
@@ -243,7 +245,7 @@ fn examine(
             deadline.check("the input was read")?;
         }
         match outcome.recv_timeout(CHECK_EVERY) {
-            Ok(examined) => return Ok(examined?),
+            Ok(examined) => return Ok(examined),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(super::prepare::panicked()),
         }
