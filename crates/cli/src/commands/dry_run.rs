@@ -100,8 +100,14 @@ fn estimated(estimate: &Estimate, found: &DryRun) -> Vec<String> {
         costs.push(format!("{seconds:.2} s over {link}"));
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    if let (Some(sent), Some(received)) = (estimate.bytes_sent, estimate.bytes_received) {
-        costs.push(format!("sends {:.2} MB, receives {:.2} MB", megabytes(sent), megabytes(received)));
+    match (estimate.bytes_sent, estimate.bytes_received, estimate.total_bytes) {
+        (Some(sent), Some(received), _) => {
+            costs.push(format!("sends {:.2} MB, receives {:.2} MB", megabytes(sent), megabytes(received)));
+        }
+        (_, _, Some(total)) => {
+            costs.push(format!("an unknown time over {link}, both sides send {:.2} MB", megabytes(total)));
+        }
+        _ => {}
     }
     if let Some(memory) = estimate.memory_bytes {
         costs.push(format!("takes up to {} of memory beside the table", Bytes(memory)));

@@ -43,7 +43,12 @@ fn each_task_is_tried_and_nothing_is_written() {
             "which of its keys the sender has, and the sender's score",
         ),
         ("union", semi, &*format!("{semi} --payload score"), "to the receiver"),
-        ("cardinality", &*format!("{semi} --group-by region"), &*format!("{semi} --max-groups 5"), "common keys"),
+        (
+            "cardinality",
+            &*format!("{semi} --group-by region"),
+            &*format!("{semi} --max-groups 5"),
+            "how many keys are common",
+        ),
         ("sum", semi, &*format!("{semi} --payload amount --scale amount=2"), "sums of the sender's amount"),
         (
             "join-and-compute",
@@ -61,6 +66,8 @@ fn each_task_is_tried_and_nothing_is_written() {
         ),
     ] {
         let folder = tables();
+        // The protocols of these two were never measured.
+        let has_time = !task.starts_with("union-");
         let receive = format!("{RECEIVE} --task {task} {receive}");
         let receive = if task == "shares" { receive.replace("matches.csv", "r.shares") } else { receive };
         let (receiver, sender) =
@@ -75,7 +82,8 @@ fn each_task_is_tried_and_nothing_is_written() {
                 revealed,
                 "1000000 of the sender and 2 of the receiver",
                 "estimate for 2 own keys and 1000000 of the partner (as you expect):",
-                " s over 1 Gbit/s with a round trip of 10 ms, sends ",
+                " over 1 Gbit/s with a round trip of 10 ms, ",
+                if has_time { " MB, receives " } else { "an unknown time over " },
                 "of memory beside the table",
                 "dry run: both sides compared settings alone, and nothing was written",
             ],
@@ -87,8 +95,8 @@ fn each_task_is_tried_and_nothing_is_written() {
         let estimate = &report["estimate"];
         assert_eq!((&estimate["own_items"], &estimate["peer_items"]), (&3.into(), &3.into()), "{task}: {report}");
         assert_eq!(estimate["peer_items_are_own"], true);
-        assert!(estimate["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{task}: {report}");
-        assert!(estimate["bytes_sent"].as_u64().is_some_and(|bytes| bytes > 0), "{task}: {report}");
+        assert_eq!(estimate["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), has_time, "{task}: {report}");
+        assert!(estimate["total_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{task}: {report}");
         assert_nothing_written(&folder);
     }
 }

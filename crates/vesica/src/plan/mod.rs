@@ -232,11 +232,15 @@ pub fn automatic(workload: &dyn Workload, link: &Link, permissions: Permissions)
     Ok(choose(workload, &all, &all, link)?.entry)
 }
 
+/// Bytes of both sides by the protocol's formula: the middle of its range. `None` if it does not serve the workload.
+pub(crate) fn total_bytes(entry: &Entry, workload: &dyn Workload) -> Option<u64> {
+    Some(middle(&workload.predicted_bytes(entry).ok()?))
+}
+
 /// What a run with the protocol `entry` takes on two machines like `machine`. `None` if the protocol does not serve the
 /// workload, or was never measured.
 pub(crate) fn predict(entry: &Entry, workload: &dyn Workload, machine: &Machine, link: &Link) -> Option<Prediction> {
-    let bytes = workload.predicted_bytes(entry).ok()?;
-    model::predict(entry.id, workload, middle(&bytes), machine, link)
+    model::predict(entry.id, workload, total_bytes(entry, workload)?, machine, link)
 }
 
 /// What `vesica plan` shows.

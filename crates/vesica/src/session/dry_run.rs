@@ -86,6 +86,8 @@ pub struct Estimate {
     pub peer_items_are_own: bool,
     /// Seconds on both machines and the link; null for a protocol that was never measured.
     pub seconds: Option<f64>,
+    /// Bytes that both sides send, by the protocol's formula.
+    pub total_bytes: Option<u64>,
     /// Bytes that this side sends; null for a protocol that was never measured.
     pub bytes_sent: Option<u64>,
     /// Bytes that this side receives.
@@ -328,6 +330,7 @@ impl Sides<'_> {
             peer_items,
             peer_items_are_own: assumed.peer_items.is_none(),
             seconds: prediction.as_ref().map(|prediction| prediction.total_us() as f64 / 1e6),
+            total_bytes: plan::total_bytes(chosen.entry, workload),
             bytes_sent: sent(role),
             bytes_received: sent(role.peer()),
             memory_bytes,
