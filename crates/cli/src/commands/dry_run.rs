@@ -88,7 +88,8 @@ fn described(fault: &Fault) -> String {
     };
     let rows: Vec<String> = rows.iter().map(u64::to_string).collect();
     let file = file.as_ref().map(|file| format!(" of {file}")).unwrap_or_default();
-    format!("{place}{count} times {subject} that {what}, {first}in {unit} {}{file}", rows.join(", "))
+    let times = if *count == 1 { "once".into() } else { format!("{count} times") };
+    format!("{place}{times} {subject} that {what}, {first}in {unit} {}{file}", rows.join(", "))
 }
 
 fn estimated(estimate: &Estimate, found: &DryRun) -> Vec<String> {
