@@ -36,7 +36,7 @@ pub fn catching(command: impl FnOnce() -> Outcome) -> Outcome {
 pub fn report(json: bool, outcome: Outcome) -> ExitCode {
     let failure = outcome.err();
     if let Some(failure) = &failure {
-        if json {
+        if json && !failure.reported {
             print_json_failure(failure);
         }
         if !failure.announced {

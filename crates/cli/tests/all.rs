@@ -12,6 +12,8 @@ mod commands;
 mod comparisons;
 #[path = "all/documents.rs"]
 mod documents;
+#[path = "all/dry_run.rs"]
+mod dry_run;
 #[path = "all/errors.rs"]
 mod errors;
 #[path = "all/faults.rs"]

@@ -26,12 +26,15 @@ pub struct Failure {
     /// Whether [`Events::failed`](crate::session::Events::failed) has said it already.
     #[serde(skip)]
     pub announced: bool,
+    /// Whether a report on standard output has it.
+    #[serde(skip)]
+    pub reported: bool,
 }
 
 impl Failure {
     /// A failure with its mend.
     pub fn new(code: u8, fault: impl fmt::Display, mend: impl fmt::Display) -> Self {
-        Self { code, fault: fault.to_string(), mend: mend.to_string(), told: None, announced: false }
+        Self { code, fault: fault.to_string(), mend: mend.to_string(), told: None, announced: false, reported: false }
     }
 
     /// The same failure, of which the partner hears no more than the class. For what fails without
@@ -64,7 +67,7 @@ impl From<TableError> for Failure {
             Blame::Output => code::OUTPUT,
             Blame::Peer => code::PEER_MISBEHAVED,
         };
-        Self { code, fault: error.to_string(), mend: error.mend(), told: Some(error.for_peer()), announced: false }
+        Self { told: Some(error.for_peer()), ..Self::new(code, &error, error.mend()) }
     }
 }
 

@@ -2,7 +2,7 @@
 //! result.
 //!
 //! - [`session`] is one whole side of a run. [`session::run`] is what `vesica send` and `vesica
-//!   receive` call.
+//!   receive` call, and [`session::dry_run`] what they call with `--dry-run`.
 //! - [`progress`] tells how far a run has come.
 //! - [`service`] serves a table to many clients, and asks such a server.
 //! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol;

@@ -29,6 +29,7 @@ const PAD_TO: (&str, &str) = ("pad_to", "Hide how many keys you have: add dummie
 const RECEIPT: (&str, &str) = ("receipt", "Write a receipt that both sides sign");
 const SECURITY: (&str, &str) = ("security", "What the run must withstand");
 const PEERS: (&str, &str) = ("peers", "The file of your partners; all flags of receive and send may follow, too");
+const DRY_RUN: (&str, &str) = ("dry_run", "Try all but the run itself; both sides must say it");
 const JSON: (&str, &str) = ("json", "Print one JSON object");
 
 const BRIEFS: &[Brief] = &[
@@ -45,6 +46,7 @@ const BRIEFS: &[Brief] = &[
             BOTH_LEARN,
             PAD_TO,
             RECEIPT,
+            DRY_RUN,
             JSON,
         ],
     },
@@ -61,6 +63,7 @@ const BRIEFS: &[Brief] = &[
             BOTH_LEARN,
             PAD_TO,
             RECEIPT,
+            DRY_RUN,
             JSON,
         ],
     },

@@ -267,6 +267,14 @@ pub struct JoinArgs {
     /// `vesica receipt` reads it
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub receipt: Option<PathBuf>,
+    /// Try everything up to the exchange of sizes, if your partner says --dry-run too: connect, verify identities,
+    /// compare all settings, look for faults in your whole table, and estimate time and bytes. Writes nothing. A file
+    /// cannot say it
+    #[arg(long, help_heading = "Report")]
+    pub dry_run: bool,
+    /// How many distinct keys you expect of your partner, for the estimate of --dry-run [default: as many as you have]
+    #[arg(long, value_name = "N", value_parser = count, requires = "dry_run", help_heading = "Report")]
+    pub expect_peer_items: Option<u64>,
     /// Print the report (or the error) as one JSON object on standard output
     #[arg(long, help_heading = "Report")]
     pub json: bool,

@@ -19,7 +19,7 @@ pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, CompareArgs, DiffArgs, 
 pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
 pub use report::ReportArgs;
-pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, flags_of};
+pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, TYPED_ALONE, flags_of};
 pub use service::{LogName, QueryArgs, ServeArgs};
 pub use task::items;
 pub use values::{Columns, JoinName, ProgressName, columns, delimiter};

@@ -138,7 +138,10 @@ impl Args for EitherSide {
     }
 }
 
-/// The flags of the command for a side: all that a job file can say for it.
+/// Ids of flags that only the command line can say: what a file says must not turn a run into none.
+pub const TYPED_ALONE: [&str; 2] = ["dry_run", "expect_peer_items"];
+
+/// The flags of the command for a side: all that a job file can say for it, and those of [`TYPED_ALONE`].
 pub fn flags_of(role: Role) -> Vec<Arg> {
     let command = match role {
         Role::Receiver => ReceiveArgs::augment_args(Command::new("receive")),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::ArgAction;
 use vesica::Failure;
 
-use crate::args::columns;
+use crate::args::{TYPED_ALONE, columns};
 use crate::commands::join;
 use crate::identity;
 use crate::outcome::{Outcome, print};
@@ -33,7 +33,8 @@ pub fn run(layers: &Layers) -> Outcome {
 pub fn shown(layers: &Layers) -> Result<String, Failure> {
     let target = layers.target();
     let mut text = format!("# vesica {}\n[{}]\n", target.name(), target.role());
-    for setting in layers.settings() {
+    let in_files = |setting: &&Layered| TYPED_ALONE.iter().all(|id| setting.flag.get_id() != id);
+    for setting in layers.settings().iter().filter(in_files) {
         let name = setting.flag.get_long().unwrap_or_default();
         // Writing to a String cannot fail.
         let _ = match (&setting.origin, value(setting)) {

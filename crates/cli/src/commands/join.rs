@@ -1,5 +1,7 @@
 //! `vesica receive` and `vesica send`.
 
+use std::env;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,13 +9,15 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::Role;
+use vesica::plan::Machine;
 use vesica::report::{OutputReport, Report};
-use vesica::session::{self, Config, Destination, End, Events, Interrupt, Meeting, OwnTable, Protection};
+use vesica::session::{self, Assumptions, Config, Destination, End, Events, Interrupt, Meeting, OwnTable, Protection};
 use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
 use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 
 use crate::args::{Columns, Command, JoinArgs, JoinName, ReceiveArgs, SendArgs, TableArgs, delimiter};
+use crate::commands::dry_run;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
 use crate::{calibration, identity, signals, stderr};
@@ -217,12 +221,15 @@ struct Way {
 struct Side {
     way: Way,
     json: bool,
+    dry_run: bool,
+    expect_peer_items: Option<u64>,
     interrupt: Interrupt,
     progress: Shown,
 }
 
 impl Side {
     fn new(args: &JoinArgs, verbose: u8) -> Result<Self, Failure> {
+        refuse_variables()?;
         let interrupt = Interrupt::default();
         signals::watch(&interrupt)?;
         let end = end(args)?;
@@ -239,13 +246,21 @@ impl Side {
         }
         let progress = Shown::new(args.progress, verbose);
         let way = Way { end, protection, wait: args.wait, deadline: args.deadline };
-        Ok(Self { way, json: args.json, interrupt, progress })
+        let JoinArgs { json, dry_run, expect_peer_items, .. } = *args;
+        Ok(Self { way, json, dry_run, expect_peer_items, interrupt, progress })
     }
 
     /// Runs what the flags say; or, where they do not say it, tells the partner so.
     fn run(self, config: Result<Config, Failure>) -> Outcome {
-        let Self { way: Way { ref end, ref protection, wait, deadline }, json, ref interrupt, ref progress } = self;
+        let Self { way: Way { ref end, ref protection, wait, deadline }, json, ref interrupt, ref progress, .. } = self;
         let outcome = match config {
+            Ok(config) if self.dry_run => {
+                let machine = calibration::kept(threads::count());
+                let assumed = Assumptions { peer_items: self.expect_peer_items, machine };
+                let found = session::dry_run(&config, &assumed, interrupt, progress);
+                progress.finish();
+                return dry_run::report(&found?, json);
+            }
             Ok(config) => session::run(&config, interrupt, progress),
             Err(failure) => {
                 Err(session::tell_partner(&Meeting { end, protection, wait, deadline }, failure, interrupt, progress))
@@ -269,6 +284,17 @@ impl Side {
             Failure { fault: format!("{}; {done} is complete", failure.fault), ..failure }
         })
     }
+}
+
+/// Refuses variables that look as if they made a run a dry one.
+fn refuse_variables() -> Result<(), Failure> {
+    for (variable, flag) in [("VESICA_DRY_RUN", "--dry-run"), ("VESICA_EXPECT_PEER_ITEMS", "--expect-peer-items")] {
+        if env::var_os(variable).is_some_and(|value| !value.is_empty()) {
+            let fault = format!("the environment has {variable}, which means nothing");
+            return Err(usage(&fault, &format!("unset it, and type {flag} if you want it")));
+        }
+    }
+    Ok(())
 }
 
 /// The report for people.

@@ -5,6 +5,7 @@ pub mod check;
 pub mod completions;
 pub mod config;
 pub mod demo;
+pub mod dry_run;
 pub mod identity;
 pub mod init;
 pub mod join;

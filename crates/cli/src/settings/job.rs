@@ -14,7 +14,7 @@ use vesica::party::transport::tls::PublicKey;
 use vesica::toml_text::MAX_BYTES;
 use vesica::written::{Job, Setting, Value, is_name};
 
-use crate::args::{EitherSide, RoleName, flags_of};
+use crate::args::{EitherSide, RoleName, TYPED_ALONE, flags_of};
 
 /// A job file that was read: all of its settings, for both sides, are what flags take.
 #[derive(Debug)]
@@ -99,6 +99,7 @@ impl OpenJob {
             let flag = find(&own, &setting.key);
             let is_others = find(&other, &setting.key).is_some();
             match flag {
+                Some(flag) if TYPED_ALONE.iter().any(|id| flag.get_id() == id) => Err(typed_alone(&self.path, setting)),
                 // What stands before the sections is for both sides.
                 Some(flag) if place >= shared || is_others => as_flag(&self.path, flag, setting),
                 Some(_) => Err(self.misplaced(setting, role)),
@@ -128,6 +129,12 @@ pub fn find<'a>(flags: &'a [Arg], key: &str) -> Option<&'a Arg> {
 /// A fault in the file `path`.
 pub fn refused(path: &Path, fault: impl Display, mend: impl Display) -> Failure {
     Failure::new(code::USAGE, format_args!("{}, {fault}", path.display()), mend)
+}
+
+/// A setting that only the command line can say.
+pub fn typed_alone(path: &Path, setting: &Setting) -> Failure {
+    let (line, key) = (setting.line, &setting.key);
+    refused(path, format_args!("line {line}: `{key}` cannot stand in a file"), format_args!("type --{key} for the run"))
 }
 
 /// A setting that is none of `names`.

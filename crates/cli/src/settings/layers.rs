@@ -15,10 +15,10 @@ use vesica::protocols::tasks::Extent;
 use vesica::task::{self, Amounts, AnyTask};
 use vesica::written::is_name;
 
-use super::job::{AsFlag, OpenJob, as_flag, find, first_part, refused, unknown};
+use super::job::{AsFlag, OpenJob, as_flag, find, first_part, refused, typed_alone, unknown};
 use super::partners::{Found, QUERY};
 use super::{Refused, Target, refuse_identity_without_use};
-use crate::args::{Cli, QueryArgs, flags_of};
+use crate::args::{Cli, QueryArgs, TYPED_ALONE, flags_of};
 
 /// What a file of partners may say for runs with a partner. What names the table, the partner or the
 /// result is not there.
@@ -375,6 +375,9 @@ fn add_partner(said: &mut Said, found: &Found, flags: &[Arg]) -> Result<(), Fail
                 .all(|flag| flag.get_long() != Some(&setting.key))
             {
                 return Err(unknown(path, setting, DEFAULTABLE.into_iter()));
+            }
+            if TYPED_ALONE.iter().any(|id| id.replace('_', "-") == setting.key) {
+                return Err(typed_alone(path, setting));
             }
             return Err(refused(
                 path,

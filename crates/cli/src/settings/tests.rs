@@ -12,7 +12,7 @@ use vesica::written::Peers;
 
 use super::layers::DEFAULTABLE;
 use super::*;
-use crate::args::flags_of;
+use crate::args::{TYPED_ALONE, flags_of};
 use crate::commands::{config, init, join};
 
 fn asked_for(line: &str) -> Result<Asked, Refused> {
@@ -159,6 +159,8 @@ fn what_is_no_setting_names_its_line() {
             "[receiver]",
         ),
         (group(JOB).replacen("max_groups", "group-by", 1), "line 22: `group-by` is a setting of the rec", "[receiver]"),
+        (JOB.replacen("wait = 90", "dry-run = true", 1), "line 4: `dry-run` cannot stand in a file", "type --dry-run"),
+        (JOB.replacen("wait = 90", "expect-peer-items = 9", 1), "line 4: `expect-peer-items` cannot stand", "type --"),
         (JOB.replacen("task = \"sum\"", "task = sum", 1), "line 1: ", "vesica init"),
         (JOB.replacen("wait = 90", "task = \"sum\"", 1), "line 4: ", "vesica init"),
     ] {
@@ -354,7 +356,8 @@ fn settings_are_shown_with_their_origin_and_read_back() {
         let extra = format!("--role {role} --wait 5 --payload a --payload \"b,\"\"c\"");
         let shown =
             config::shown(&layers(&folder.line(&format!("vesica config @/job.toml {extra}")))).expect("settings");
-        for flag in flags_of(if role == "sender" { Role::Sender } else { Role::Receiver }) {
+        let flags = flags_of(if role == "sender" { Role::Sender } else { Role::Receiver });
+        for flag in flags.iter().filter(|flag| TYPED_ALONE.iter().all(|id| flag.get_id() != id)) {
             let name = flag.get_long().expect("a long name");
             let starts = |line: &str| {
                 line.starts_with(&format!("{name} = ")) && line.contains(" # ")

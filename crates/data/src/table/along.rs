@@ -1,6 +1,7 @@
 //! What is read beside the digests of a table's keys: a payload, the keys themselves, values to
 //! compute with, or the integers that keys are.
 
+use crate::table::faults::OnFault;
 use crate::table::integers::{IntegerCollector, IntegerRows};
 use crate::table::payload::{KeyKind, PayloadCollector, PayloadRows, UnionCollector, UnionRows, UnionSpec};
 use crate::table::source::{Cell, WrongForm};
@@ -8,12 +9,15 @@ use crate::table::values::{ValueCollector, ValueRows};
 use crate::table::{PayloadSpec, TableError, ValueSpec};
 
 /// What is read beside the keys.
-#[derive(Clone, Copy)]
-pub(super) enum Along<'a> {
+#[derive(Clone, Copy, Debug)]
+pub enum Along<'a> {
+    /// Nothing.
     Nothing,
+    /// Columns as they stand.
     Payload(&'a PayloadSpec),
     /// The sender's side of a union, or its receiver's.
     Union(Option<&'a UnionSpec>),
+    /// Columns of numbers, and groups.
     Values(&'a ValueSpec),
     /// The key itself, an integer of at most so many bits.
     Integers(u32),
@@ -52,12 +56,18 @@ impl Gatherer {
     }
 
     /// Takes what row `row` of the table says of its key: the one at `place` among `rows`.
-    pub fn take(&mut self, rows: &GatheredRows, place: usize, at: At<'_>) -> Result<(), TableError> {
+    pub fn take(
+        &mut self,
+        rows: &GatheredRows,
+        place: usize,
+        at: At<'_>,
+        on_fault: &mut OnFault,
+    ) -> Result<(), TableError> {
         match (self, rows) {
-            (Self::Payload(payload), GatheredRows::Payload(rows)) => payload.take(rows, place, at),
-            (Self::Union(union), GatheredRows::Union(rows)) => union.take(rows, place, at),
-            (Self::Values(values), GatheredRows::Values(rows)) => values.take(rows, place, at),
-            (Self::Integers(integers), GatheredRows::Integers(rows)) => integers.take(rows, place, at),
+            (Self::Payload(payload), GatheredRows::Payload(rows)) => payload.take(rows, place, at, on_fault),
+            (Self::Union(union), GatheredRows::Union(rows)) => union.take(rows, place, at, on_fault),
+            (Self::Values(values), GatheredRows::Values(rows)) => values.take(rows, place, at, on_fault),
+            (Self::Integers(integers), GatheredRows::Integers(rows)) => integers.take(rows, place, at, on_fault),
             _ => Ok(()),
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::key::{Digests, KeySpec};
 use crate::table::along::{Along, At, Gatherer};
 use crate::table::distinct::Distinct;
+use crate::table::faults::OnFault;
 use crate::table::integers::IntegerCollector;
 use crate::table::named_columns::NamedColumns;
 use crate::table::payload::{PayloadCollector, UnionCollector, UnionKeys, UnionSpec, key_kinds};
@@ -60,13 +61,13 @@ pub fn read_keys_within(
     payload: Option<&PayloadSpec>,
     room: &dyn Fn() -> Option<u64>,
 ) -> Result<KeyTable, TableError> {
-    with_keys(source, collect(source, spec, payload.map_or(Along::Nothing, Along::Payload), room)?)
+    read(source, spec, payload.map_or(Along::Nothing, Along::Payload), room)
 }
 
 /// Reads the key columns and the columns to compute with of a whole table, of which at least one
 /// row has a usable key.
 pub fn read_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
-    with_keys(source, collect(source, spec, Along::Values(values), &|| None)?)
+    read(source, spec, Along::Values(values), &|| None)
 }
 
 /// Reads the key column of a whole table, of which at least one row has a usable key: integers below
@@ -79,7 +80,7 @@ pub fn read_integers(source: &dyn Source, spec: &KeySpec, bits: u32) -> Result<K
     if spec.columns().len() != 1 {
         return Err(TableError::Option("integers come from one key column".into(), "name one column with --key"));
     }
-    with_keys(source, collect(source, spec, Along::Integers(bits), &|| None)?)
+    read(source, spec, Along::Integers(bits), &|| None)
 }
 
 /// Reads the key columns of a whole table that is a side of a union; of the sender's, also what
@@ -90,10 +91,20 @@ pub fn read_union_within(
     sender: Option<&UnionSpec>,
     room: &dyn Fn() -> Option<u64>,
 ) -> Result<KeyTable, TableError> {
-    with_keys(source, collect(source, spec, Along::Union(sender), room)?)
+    read(source, spec, Along::Union(sender), room)
 }
 
-fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableError> {
+fn read(
+    source: &dyn Source,
+    spec: &KeySpec,
+    along: Along<'_>,
+    room: &dyn Fn() -> Option<u64>,
+) -> Result<KeyTable, TableError> {
+    with_keys(source, collect(source, spec, along, room, &mut OnFault::default())?)
+}
+
+/// Refuses a table without a usable key.
+pub(super) fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableError> {
     if table.digests.is_empty() {
         return Err(TableError::NoKeys { path: source.name().to_owned(), why: no_keys(&table.stats) });
     }
@@ -102,18 +113,20 @@ fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableErro
 
 /// [`read_keys`] for a report: a table without usable keys is no error.
 pub(crate) fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, TableError> {
-    collect(source, spec, Along::Nothing, &|| None)
+    collect(source, spec, Along::Nothing, &|| None, &mut OnFault::default())
 }
 
-fn collect(
+/// Reads a table, which may have no usable key. Faults become what `on_fault` makes of them.
+pub(super) fn collect(
     source: &dyn Source,
     spec: &KeySpec,
     along: Along<'_>,
     room: &dyn Fn() -> Option<u64>,
+    on_fault: &mut OnFault,
 ) -> Result<KeyTable, TableError> {
     let schema = source.schema()?;
     let columns = NamedColumns::new(source, &schema);
-    let mut collector = Collector::new(source.name(), spec);
+    let mut collector = Collector::new(source.name(), spec, on_fault);
     let (mut wanted, mut types) = (Vec::new(), Vec::new());
     for (column, stats) in spec.columns().iter().zip(&mut collector.stats.columns) {
         let (wanted_column, kind) = columns.key(&column.name, "a key")?;
@@ -149,6 +162,7 @@ struct Collector<'a> {
     row_key: Vec<u32>,
     stats: KeyStats,
     along: Gatherer,
+    on_fault: &'a mut OnFault,
     /// The names of the wanted columns.
     columns: Arc<[String]>,
     /// Rows that are not taken yet: those of the first `open` parts.
@@ -157,7 +171,7 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn new(source: &'a str, spec: &'a KeySpec) -> Self {
+    fn new(source: &'a str, spec: &'a KeySpec, on_fault: &'a mut OnFault) -> Self {
         Self {
             source,
             spec,
@@ -165,6 +179,7 @@ impl<'a> Collector<'a> {
             row_key: Vec::new(),
             stats: KeyStats::of(spec),
             along: Gatherer::Nothing,
+            on_fault,
             columns: Arc::default(),
             parts: Vec::new(),
             open: 0,
@@ -174,6 +189,7 @@ impl<'a> Collector<'a> {
     /// Takes the rows that follow those taken before.
     fn take(&mut self, rows: &mut RowDigests) -> Result<(), TableError> {
         rows.batch.finish(&mut rows.digests);
+        self.on_fault.append(&mut rows.on_fault);
         let first = self.row_key.len();
         let end = first + rows.stats.rows as usize;
         if end > NO_KEY as usize {
@@ -186,7 +202,8 @@ impl<'a> Collector<'a> {
             let row = first + in_part as usize;
             self.row_key[row] = key;
             self.stats.duplicate_rows += u64::from(!new);
-            self.along.take(&rows.along, place, At { source: self.source, key: key as usize, new, row: row as u64 + 1 })
+            let at = At { source: self.source, key: key as usize, new, row: row as u64 + 1 };
+            self.along.take(&rows.along, place, at, self.on_fault)
         })?;
         self.stats.add(&mut rows.stats);
         Ok(())
@@ -224,9 +241,16 @@ impl Scanner for Collector<'_> {
     }
 
     fn parts(&mut self, most: usize) -> Vec<&mut dyn ScannerPart> {
-        self.open = most.max(1);
+        // Only a walk from the first row knows the row of a fault that is counted.
+        self.open = if self.on_fault.counts() { 1 } else { most.max(1) };
         while self.parts.len() < self.open {
-            self.parts.push(RowDigests::new(self.source, self.spec, self.columns.clone(), self.along.rows()));
+            self.parts.push(RowDigests::new(
+                self.source,
+                self.spec,
+                self.columns.clone(),
+                self.along.rows(),
+                self.on_fault.alike(),
+            ));
         }
         let first = self.row_key.len() as u64;
         let parts = self.parts.iter_mut().take(self.open);

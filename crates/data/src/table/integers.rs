@@ -2,6 +2,7 @@
 
 use crate::table::TableError;
 use crate::table::along::At;
+use crate::table::faults::OnFault;
 
 /// Widest integers, in bits.
 pub const MOST_INTEGER_BITS: u32 = u64::BITS;
@@ -75,15 +76,27 @@ impl IntegerCollector {
     }
 
     /// Keeps the integer of a new key.
-    pub fn take(&mut self, rows: &IntegerRows, place: usize, at: At<'_>) -> Result<(), TableError> {
+    pub fn take(
+        &mut self,
+        rows: &IntegerRows,
+        place: usize,
+        at: At<'_>,
+        on_fault: &mut OnFault,
+    ) -> Result<(), TableError> {
         let integer = rows.integers.get(place).copied().unwrap_or(Err(Unfit::NoNumber));
-        let integer = integer.map_err(|unfit| TableError::UnfitNumber {
-            path: at.source.to_owned(),
-            row: at.row,
-            column: self.column.clone(),
-            what: unfit.what(self.bits),
-            mend: unfit.mend(),
-        })?;
+        let integer = match integer {
+            Ok(integer) => integer,
+            Err(unfit) => {
+                on_fault.see(TableError::UnfitNumber {
+                    path: at.source.to_owned(),
+                    row: at.row,
+                    column: self.column.clone(),
+                    what: unfit.what(self.bits),
+                    mend: unfit.mend(),
+                })?;
+                0
+            }
+        };
         if at.new {
             self.integers.push(integer);
         }

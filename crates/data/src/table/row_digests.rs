@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::key::{Chain, Digests, KeyBatch, KeyFrame, KeySpec, Reading};
 use crate::table::along::GatheredRows;
+use crate::table::faults::OnFault;
 use crate::table::source::{Cell, ScannerPart, WrongForm};
 use crate::table::{KeyStats, LONGEST_VALUE, TableError};
 
@@ -18,6 +19,12 @@ pub(super) struct RowDigests<'a> {
     pub batch: KeyBatch,
     row_is_null: bool,
     row_is_unmatchable: bool,
+    /// Whether a fault of the row was counted: it then has no key.
+    row_is_faulty: bool,
+    /// Wanted cells of the row that have come.
+    cells: usize,
+    /// What becomes of faults.
+    pub on_fault: OnFault,
     /// Rows of the table before these.
     first: u64,
     /// Rows with a usable key, by their place among these rows.
@@ -31,7 +38,13 @@ pub(super) struct RowDigests<'a> {
 }
 
 impl<'a> RowDigests<'a> {
-    pub fn new(source: &'a str, spec: &'a KeySpec, columns: Arc<[String]>, along: GatheredRows) -> Self {
+    pub fn new(
+        source: &'a str,
+        spec: &'a KeySpec,
+        columns: Arc<[String]>,
+        along: GatheredRows,
+        on_fault: OnFault,
+    ) -> Self {
         let mut rows = Self {
             source,
             spec,
@@ -41,6 +54,9 @@ impl<'a> RowDigests<'a> {
             batch: KeyBatch::default(),
             row_is_null: false,
             row_is_unmatchable: false,
+            row_is_faulty: false,
+            cells: 0,
+            on_fault,
             first: 0,
             keyed: Vec::new(),
             digests: Digests::default(),
@@ -58,6 +74,7 @@ impl<'a> RowDigests<'a> {
         self.batch.clear();
         self.digests.clear();
         self.along.clear();
+        self.on_fault.clear();
         self.stats = KeyStats::of(self.spec);
         self.begin_row();
     }
@@ -66,6 +83,8 @@ impl<'a> RowDigests<'a> {
         self.frame.begin(self.chains.len() as u32);
         self.row_is_null = false;
         self.row_is_unmatchable = false;
+        self.row_is_faulty = false;
+        self.cells = 0;
     }
 
     fn null(&mut self, index: usize) {
@@ -102,6 +121,7 @@ impl<'a> RowDigests<'a> {
         if !self.along.refuse() {
             self.stats.columns[index].unmatchable += 1;
             self.row_is_unmatchable = true;
+            self.on_fault.refused(&self.spec.columns()[index].name, self.first + self.stats.rows + 1);
         }
     }
 
@@ -133,6 +153,18 @@ impl<'a> RowDigests<'a> {
         }
     }
 
+    /// Takes a null in the place of a cell beside the key that cannot be had. Every column takes nulls.
+    fn no_cell(&mut self, place: usize) {
+        let _ = self.along.cell(place, Cell::Null);
+    }
+
+    /// Takes a fault of the current row.
+    fn see(&mut self, error: TableError) -> Result<(), TableError> {
+        self.on_fault.see(error)?;
+        self.row_is_faulty = true;
+        Ok(())
+    }
+
     fn wrong_form(&self, place: usize) -> TableError {
         let column = self.columns.get(place).cloned().unwrap_or_default();
         TableError::WrongForm { path: self.source.to_owned(), row: self.first + self.stats.rows + 1, column }
@@ -147,10 +179,15 @@ impl<'a> RowDigests<'a> {
 impl ScannerPart for RowDigests<'_> {
     #[inline]
     fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError> {
-        if place >= self.chains.len() {
-            return self.along.cell(place - self.chains.len(), cell).map_err(|WrongForm| self.wrong_form(place));
+        self.cells = place + 1;
+        if let Some(along) = place.checked_sub(self.chains.len()) {
+            if let Err(WrongForm) = self.along.cell(along, cell) {
+                self.see(self.wrong_form(place))?;
+                self.no_cell(along);
+            }
+            return Ok(());
         }
-        match cell {
+        let taken = match cell {
             Cell::Text(text) => self.text(place, text),
             Cell::Bytes(bytes) => self.bytes(place, bytes),
             Cell::OutOfRange => Err(self.out_of_range(place)),
@@ -159,12 +196,25 @@ impl ScannerPart for RowDigests<'_> {
                 Ok(())
             }
             Cell::Boolean(_) | Cell::Fixed(_) | Cell::Decimal(..) => Err(self.wrong_form(place)),
+        };
+        taken.or_else(|error| self.see(error))
+    }
+
+    fn refuse(&mut self, error: TableError) -> Result<(), TableError> {
+        self.see(error)?;
+        // Each row has all cells, or none of them would stand in its place.
+        for place in self.cells.max(self.chains.len())..self.columns.len() {
+            self.no_cell(place - self.chains.len());
         }
+        self.end_row();
+        Ok(())
     }
 
     fn end_row(&mut self) {
-        let usable = !self.row_is_null && !self.row_is_unmatchable;
-        if self.row_is_null {
+        let usable = !self.row_is_null && !self.row_is_unmatchable && !self.row_is_faulty;
+        if self.row_is_faulty {
+            // Counted as a fault.
+        } else if self.row_is_null {
             self.stats.null_rows += 1;
         } else if self.row_is_unmatchable {
             self.stats.unmatchable_rows += 1;

@@ -137,6 +137,15 @@ pub trait ScannerPart: Send {
 
     /// Ends the current row.
     fn end_row(&mut self);
+
+    /// Ends the current row, which cannot be read to its end because of `error`. A source calls it if it can go on
+    /// with the next row, and one that cannot returns the error.
+    ///
+    /// # Errors
+    /// Gives the error back unless faults are counted.
+    fn refuse(&mut self, error: TableError) -> Result<(), TableError> {
+        Err(error)
+    }
 }
 
 /// Opens a table, on the thread that will read it.

@@ -30,6 +30,8 @@ pub struct Hello {
     /// The link between the sides, if its user named one: protocols are compared over the slower of
     /// what the two say.
     pub link: Option<Link>,
+    /// Whether the side only compares settings, and ends before sizes are exchanged.
+    pub dry_run: bool,
     /// Seconds since 1970 by the side's clock when the two sides met. The receiver's is the date of
     /// the receipt.
     pub clock: u64,
@@ -93,6 +95,7 @@ impl Hello {
                 found.push(Difference::new(field, ours, theirs));
             }
         };
+        compare("--dry-run", self.dry_run == theirs.dry_run, &self.dry_run, &theirs.dry_run);
         compare("--task", self.task == theirs.task, &self.task, &theirs.task);
         compare("--security", self.security == theirs.security, &self.security, &theirs.security);
         compare("key digest", self.key_digest == theirs.key_digest, &self.key_digest, &theirs.key_digest);
@@ -130,6 +133,7 @@ mod tests {
             key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@1".into()],
             link: None,
+            dry_run: false,
             clock: 0,
             nonce: [7; 32],
             salt_commitment: [8; 32],
@@ -146,7 +150,8 @@ mod tests {
         let (ours, theirs) = (hello(Role::Receiver), hello(Role::Sender));
         assert!(fields(&ours, &theirs).is_empty());
         type Change = fn(&mut Hello);
-        let changes: [(&str, Change); 6] = [
+        let changes: [(&str, Change); 7] = [
+            ("--dry-run", |h| h.dry_run = true),
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
             ("key digest", |h| h.key_digest = "vesica-key@1".into()),

@@ -6,7 +6,7 @@ use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
 use super::Difference;
-use crate::failure::Failure;
+use crate::failure::{Failure, code};
 use crate::plan::Workload;
 
 /// Most bytes of a task's words in one message.
@@ -39,6 +39,19 @@ impl From<Failure> for Refusal {
 impl From<Unsupported> for Refusal {
     fn from(unsupported: Unsupported) -> Self {
         Self::Refused(unsupported.into())
+    }
+}
+
+impl Refusal {
+    /// The failure on this side, where a peer's part was only assumed.
+    pub(crate) fn into_failure(self) -> Failure {
+        match self {
+            Self::Misbehaved(what) => {
+                let fault = format_args!("what is assumed of the partner does not go with the settings: {what}");
+                Failure::new(code::REFUSED, fault, "use `vesica plan`")
+            }
+            Self::Refused(failure) => failure,
+        }
     }
 }
 

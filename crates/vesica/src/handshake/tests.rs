@@ -21,6 +21,7 @@ pub(super) fn hello(role: Role) -> Hello {
         key_digest: "vesica-key@2".into(),
         key_columns: vec!["as it is".into()],
         link: None,
+        dry_run: false,
         clock: 1_700_000_000,
         nonce: [role as u8; 32],
         salt_commitment: commit(role, &SHARE),

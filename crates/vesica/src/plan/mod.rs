@@ -235,10 +235,20 @@ pub fn automatic(workload: &dyn Workload, link: &Link, permissions: Permissions)
 
 /// What a run of `entry` is expected to take on this machine over this link, for whoever watches it.
 pub(crate) fn expected(entry: &Entry, workload: &dyn Workload, machine: &Machine, link: &Link) -> Expected {
-    let Ok(bytes) = workload.predicted_bytes(entry) else { return Expected::default() };
-    let bytes = middle(&bytes);
-    let predicted = model::predict(entry.id, workload, bytes, machine, link);
-    Expected { seconds: predicted.map(|predicted| predicted.total_us() as f64 / 1e6), bytes: Some(bytes) }
+    let seconds = predict(entry, workload, machine, link).map(|predicted| predicted.total_us() as f64 / 1e6);
+    Expected { seconds, bytes: total_bytes(entry, workload) }
+}
+
+/// Bytes of both sides by the protocol's formula: the middle of its range. `None` if it does not serve the workload.
+pub(crate) fn total_bytes(entry: &Entry, workload: &dyn Workload) -> Option<u64> {
+    Some(middle(&workload.predicted_bytes(entry).ok()?))
+}
+
+/// What a run with the protocol `entry` takes on two machines like `machine`. `None` if the protocol does not serve the
+/// workload, or was never measured.
+pub(crate) fn predict(entry: &Entry, workload: &dyn Workload, machine: &Machine, link: &Link) -> Option<Prediction> {
+    model::predict(entry.id, workload, total_bytes(entry, workload)?, machine, link)
+}
 }
 
 /// What `vesica plan` shows.

@@ -1,7 +1,9 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
+//! [`dry_run()`] tries a run up to the exchange of sizes.
 
 pub(crate) mod advice;
 pub(crate) mod deadline;
+mod dry_run;
 mod files;
 mod guests;
 mod interrupt;
@@ -21,6 +23,7 @@ use std::time::Duration;
 
 use vesica_party::{Role, Security};
 
+pub use dry_run::{Assumptions, DryRun, Estimate, dry_run};
 pub(crate) use files::{named_path, refuse_one_file};
 pub use interrupt::Interrupt;
 pub use link::{End, Protection};

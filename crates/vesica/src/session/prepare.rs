@@ -153,7 +153,7 @@ impl Drop for Preparation {
     }
 }
 
-fn panicked() -> Failure {
+pub(super) fn panicked() -> Failure {
     Failure::new(
         code::INTERNAL,
         "reading the input ended with a defect of vesica",

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use vesica_party::transport::Connection;
 use vesica_party::transport::tls::PublicKey;
 use vesica_party::{Abort, Channel, ChannelOptions, Role, Tally};
 use vesica_structures::rng::SecretRng;
@@ -104,14 +105,7 @@ fn run_watched(
     events.connected();
     hello.clock = handshake::clock::now();
 
-    // Either side may ask for a receipt, and both sign it: over TLS there is always a transcript.
-    // Without TLS there is no receipt.
-    let transcript = matches!(config.protection, Protection::Tls { .. });
-    let options =
-        ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..limits.channel.clone() };
-    // Roles of the task are not agreed yet, so the channel's are those of the connection; the
-    // protocol's call turns them if need be.
-    let mut ch = Channel::open(connection, config.end.channel_role(), options)?;
+    let mut ch = open_channel(config, limits, connection, started)?;
     interrupt.attach(ch.canceller());
     watch.count(ch.meter());
     let conversation = Conversation {
@@ -160,6 +154,23 @@ fn run_watched(
     Ok(done.report(config, started))
 }
 
+/// Opens the channel of a run that began at `started`.
+pub(super) fn open_channel(
+    config: &Config,
+    limits: &Limits,
+    connection: Connection,
+    started: Instant,
+) -> Result<Channel, Abort> {
+    // Either side may ask for a receipt, and both sign it: over TLS there is always a transcript.
+    // Without TLS there is no receipt.
+    let transcript = matches!(config.protection, Protection::Tls { .. });
+    let options =
+        ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..limits.channel.clone() };
+    // Roles of the task are not agreed yet, so the channel's are those of the connection; the
+    // protocol's call turns them if need be.
+    Channel::open(connection, config.end.channel_role(), options)
+}
+
 fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
     for part in bytes.chunks_mut(16) {
         part.copy_from_slice(&rng.block().to_le_bytes()[..part.len()]);
@@ -167,16 +178,16 @@ fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
 }
 
 /// What a side has before the partner is there.
-struct Ready {
-    job: Box<dyn AnyJob>,
-    hello: Hello,
+pub(super) struct Ready {
+    pub job: Box<dyn AnyJob>,
+    pub hello: Hello,
     salt_share: handshake::salt::Share,
     rng: SecretRng,
 }
 
 impl Ready {
     /// All that can fail for want of usable flags and small files.
-    fn new(config: &Config) -> Result<Self, Failure> {
+    pub fn new(config: &Config) -> Result<Self, Failure> {
         let job = validate::configure(config)?;
         let mut hello = validate::hello(config, &*job)?;
         let mut rng = SecretRng::from_os()
@@ -244,7 +255,7 @@ impl Conversation<'_> {
             self.events.notice(&notice);
         }
         let distinct = table.digests.len();
-        let padded = self.padded(distinct)?;
+        let padded = padded(self.config, distinct)?;
         let sizes = Sizes {
             items: padded as u64,
             // The table has been read: from here on its keys do not depend on the salt.
@@ -395,22 +406,6 @@ impl Conversation<'_> {
         bare.chain(handshake::kind_warnings(key, ours, theirs)).collect()
     }
 
-    fn padded(&self, distinct: usize) -> Result<usize, Failure> {
-        let Some(target) = self.config.pad_to else { return Ok(distinct) };
-        match usize::try_from(target) {
-            Ok(target) if target >= distinct => Ok(target),
-            _ => {
-                let mut failure = Failure::new(
-                    code::USAGE,
-                    format_args!("--pad-to {target} is less than the {distinct} distinct keys of the table"),
-                    "give a number that is at least as large as any table of yours",
-                );
-                failure.told = Some("its table has more keys than its --pad-to says");
-                Err(failure)
-            }
-        }
-    }
-
     /// Ends the conversation. A side with a result keeps it from here on.
     fn part(
         &self,
@@ -477,9 +472,26 @@ impl Conversation<'_> {
             groups: disclosure.groups.unwrap_or(1) as u64,
             reveal_if_at_least: disclosure.at_least,
             noise_epsilon: disclosure.noise,
-            revealed: revealed(agreement),
+            revealed: revealed(&*agreement.terms, agreement.entry, &agreement.extent),
             sender_key: sender.to_string(),
             receiver_key: receiver.to_string(),
+        }
+    }
+}
+
+/// How many keys a side with `distinct` of its own brings, dummies of `--pad-to` included.
+pub(super) fn padded(config: &Config, distinct: usize) -> Result<usize, Failure> {
+    let Some(target) = config.pad_to else { return Ok(distinct) };
+    match usize::try_from(target) {
+        Ok(target) if target >= distinct => Ok(target),
+        _ => {
+            let mut failure = Failure::new(
+                code::USAGE,
+                format_args!("--pad-to {target} is less than the {distinct} distinct keys of the table"),
+                "give a number that is at least as large as any table of yours",
+            );
+            failure.told = Some("its table has more keys than its --pad-to says");
+            Err(failure)
         }
     }
 }
@@ -562,7 +574,7 @@ impl Done {
             groups: disclosure.groups.map(|groups| groups as u64),
             reveal_if_at_least: disclosure.at_least,
             noise_epsilon: disclosure.noise,
-            revealed: revealed(&self.agreement),
+            revealed: revealed(&*self.agreement.terms, self.agreement.entry, &extent),
             receipt: self.receipt,
             threads: crate::threads::count(),
             bytes_sent: total.sent(),

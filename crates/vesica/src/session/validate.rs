@@ -59,6 +59,7 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
         key_digest: DIGEST_VERSION.into(),
         key_columns: config.source.key.agreement(),
         link: config.link,
+        dry_run: false,
         clock: 0,
         nonce: [0; 32],
         salt_commitment: [0; 32],

@@ -198,6 +198,10 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         Measure { groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32) }
     }
 
+    fn assume(_peer: Role, _theirs: &Proposal, _ours: &Measure) -> Measure {
+        Measure { groups: 1 }
+    }
+
     fn settle(settling: &Settling<'_, Self>) -> Result<Terms, Refusal> {
         let Settling { sender, receiver, settings, extent, .. } = settling;
         if sender.measure.groups == 0 || receiver.measure.groups == 0 {

@@ -30,6 +30,8 @@ pub trait AnyJob: fmt::Debug + Send + Sync {
     fn proposal(&self) -> Vec<u8>;
     /// What this side says of the task once it has read its table.
     fn measure(&self, table: &KeyTable) -> Vec<u8>;
+    /// What the peer with this proposal may say once it has read its table: what only that table tells is assumed.
+    fn assume(&self, theirs: &[u8], table: &KeyTable) -> Vec<u8>;
     /// Where the peer's proposal differs from the own one although it must not.
     ///
     /// # Errors
@@ -245,6 +247,12 @@ impl<J: Job> AnyJob for Configured<J> {
 
     fn measure(&self, table: &KeyTable) -> Vec<u8> {
         write(&J::measure(table))
+    }
+
+    fn assume(&self, theirs: &[u8], table: &KeyTable) -> Vec<u8> {
+        // No peer gets here with a proposal that is none.
+        let theirs = Self::read_proposal(theirs).ok();
+        theirs.map_or_else(Vec::new, |theirs| write(&J::assume(self.role.peer(), &theirs, &J::measure(table))))
     }
 
     fn differences(&self, theirs: &[u8]) -> Result<Vec<Difference>, Malformed> {

@@ -11,13 +11,13 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::agreed::Agreed;
-use super::job::{Job, Rows, Settling};
+use super::job::{Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list};
 use crate::insecure::new_rows::{NewRows, NewRowsOptions, REGISTRY};
 use crate::plan::Totals;
-use crate::table::{KeyTable, PayloadSchema};
+use crate::table::{KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema};
 
 /// The toy task.
 pub(super) struct NewRowsJob;
@@ -87,6 +87,11 @@ impl Job for NewRowsJob {
 
     fn measure(table: &KeyTable) -> Measure {
         Measure { records: table.payload.as_ref().map(|payload| payload.schema.clone()) }
+    }
+
+    fn assume(peer: Role, theirs: &Proposal, _ours: &Measure) -> Measure {
+        let given = theirs.columns.as_ref().filter(|_| peer == Role::Sender);
+        Measure { records: given.map(|names| assumed_records(names, MAX_PAYLOAD_WIDTH)) }
     }
 
     fn settle(settling: &Settling<'_, Self>) -> Result<PayloadSchema, Refusal> {

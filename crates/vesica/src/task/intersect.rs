@@ -20,12 +20,12 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::agreed::Agreed;
-use super::job::{Job, Rows, Settling};
+use super::job::{Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
-use crate::table::{KeyTable, PayloadSchema};
+use crate::table::{KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema};
 
 /// The task `intersect`.
 pub(super) struct IntersectJob;
@@ -140,6 +140,11 @@ impl Job for IntersectJob {
 
     fn measure(table: &KeyTable) -> Measure {
         Measure { payload: table.payload.as_ref().map(|payload| payload.schema.clone()) }
+    }
+
+    fn assume(peer: Role, theirs: &Proposal, _ours: &Measure) -> Measure {
+        let given = theirs.payload.as_ref().filter(|_| peer == Role::Sender);
+        Measure { payload: given.map(|names| assumed_records(names, MAX_PAYLOAD_WIDTH)) }
     }
 
     fn settle(settling: &Settling<'_, Self>) -> Result<Terms, Refusal> {

@@ -16,7 +16,7 @@ use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, S
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
-use crate::table::KeyTable;
+use crate::table::{KeyTable, PayloadField, PayloadKind, PayloadSchema};
 
 /// The sender's input of a job.
 pub(super) type SenderInput<J> = <<J as Job>::Functionality as Task>::SenderInput;
@@ -30,6 +30,16 @@ pub(super) type ReceiverOutput<J> = <<J as Job>::Functionality as Task>::Receive
 pub(super) type Options<J> = <<J as Job>::Functionality as SetFunctionality>::Options;
 /// The protocols of a job.
 pub(super) type Rows<J> = &'static [&'static dyn Registered<<J as Job>::Functionality>];
+
+/// Bytes of a column of the partner's, in the estimate of a dry run.
+pub(super) const ASSUMED_BYTES: usize = 16;
+
+/// Records of these columns as a dry run assumes them.
+pub(super) fn assumed_records(names: &[String], most_bytes: usize) -> PayloadSchema {
+    let field = |name: &String| PayloadField { name: name.clone(), kind: PayloadKind::Text };
+    let width = names.len().div_ceil(8) + ASSUMED_BYTES * names.len();
+    PayloadSchema { fields: names.iter().map(field).collect(), width: width.min(most_bytes) }
+}
 
 /// A task as the engine runs it, in the order of a run.
 pub(super) trait Job: Sized + Send + Sync + 'static {
@@ -81,6 +91,11 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
 
     /// What the table says.
     fn measure(table: &KeyTable) -> Self::Measure;
+
+    /// For a dry run: what a partner with this role and proposal may say once it has read its table, where this side
+    /// would say `ours`. What only its table tells is assumed: [`ASSUMED_BYTES`] for each of its columns and keys, and
+    /// one group.
+    fn assume(peer: Role, theirs: &Self::Proposal, ours: &Self::Measure) -> Self::Measure;
 
     /// The terms that follow from what both sides said, the same on both sides; or a refusal. The
     /// own part has been checked.

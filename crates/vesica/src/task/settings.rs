@@ -10,8 +10,8 @@ use crate::key::KeySpec;
 use crate::memory::Budget;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    Duplicates, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec, ValueDuplicates, ValueSpec,
-    read_integers, read_keys_within, read_union_within, read_values,
+    Along, Duplicates, Examined, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec,
+    ValueDuplicates, ValueSpec, examine, read_integers, read_keys_within, read_union_within, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -260,6 +260,17 @@ pub enum Columns {
 }
 
 impl Columns {
+    /// Reads the key columns and these as [`Self::read`] does, and goes on behind faults.
+    pub fn examine(&self, source: &dyn Source, key: &KeySpec, memory: Option<u64>) -> Examined {
+        let along = match self {
+            Self::Payload(payload) => payload.as_ref().map_or(Along::Nothing, Along::Payload),
+            Self::Union(sender) => Along::Union(sender.as_ref()),
+            Self::Values(values) => Along::Values(values),
+            Self::Integers(bits) => Along::Integers(*bits),
+        };
+        examine(source, key, along, &|| Budget::now(memory).map(|budget| budget.left))
+    }
+
     /// Reads the key columns and these. `memory` is the bound on the process; `None` stands for what
     /// is free.
     ///

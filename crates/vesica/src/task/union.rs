@@ -20,7 +20,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::agreed::Agreed;
-use super::job::{Job, Rows, Settling};
+use super::job::{ASSUMED_BYTES, Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
@@ -250,6 +250,19 @@ impl Job for UnionJob {
             payload: table.payload.as_ref().map(|payload| payload.schema.clone()),
         });
         Measure { keys: table.union.as_ref().map(|union| union.kinds.clone()).unwrap_or_default(), records }
+    }
+
+    fn assume(peer: Role, theirs: &Proposal, ours: &Measure) -> Measure {
+        // Keys of the same kinds and as long as the own ones, if these travel.
+        let own = ours.records.as_ref().map(|records| records.key_bytes);
+        let most = theirs.most_item_bytes;
+        let key_bytes = own.unwrap_or(ours.keys.len() * (ASSUMED_BYTES + 1) + ours.keys.len().div_ceil(8)).min(most);
+        let payload = theirs.payload.as_ref().map(|names| assumed_records(names, most - key_bytes));
+        let records = match peer {
+            Role::Sender => Some(Records { key_bytes, payload }),
+            Role::Receiver => theirs.both_learn.then_some(Records { key_bytes, payload: None }),
+        };
+        Measure { keys: ours.keys.clone(), records }
     }
 
     fn settle(settling: &Settling<'_, Self>) -> Result<Terms, Refusal> {

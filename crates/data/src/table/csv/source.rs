@@ -51,7 +51,8 @@ pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) 
 }
 
 /// Pushes records on several threads, and gives the bytes and lines that they took. `None`, and
-/// nothing is committed, when one is malformed: only a walk from the first one knows its line.
+/// nothing is committed, when the scanner wants one part, or a record is malformed: only a walk from the
+/// first one knows its line.
 fn in_parts(
     records: &Records,
     columns: &[usize],
@@ -59,6 +60,9 @@ fn in_parts(
     scanner: &mut dyn Scanner,
 ) -> Result<Option<(usize, u64)>, TableError> {
     let parts = scanner.parts(most);
+    if parts.len() < 2 {
+        return Ok(None);
+    }
     let pieces = records.split(parts.len());
     let read = |(mut records, part): (Records, &mut dyn ScannerPart)| {
         push(&mut records, columns, part).map(|()| records.passed())
@@ -76,13 +80,20 @@ fn in_parts(
 
 fn push(records: &mut Records, columns: &[usize], part: &mut dyn ScannerPart) -> Result<(), TableError> {
     let mut scratch = String::new();
-    while let Some(record) = records.next()? {
-        for (place, &column) in columns.iter().enumerate() {
-            part.cell(place, record.cell(column, &mut scratch).map_or(Cell::Null, Cell::Text))?;
+    loop {
+        match records.next() {
+            Ok(Some(record)) => {
+                for (place, &column) in columns.iter().enumerate() {
+                    part.cell(place, record.cell(column, &mut scratch).map_or(Cell::Null, Cell::Text))?;
+                }
+                part.end_row();
+            }
+            Ok(None) => return Ok(()),
+            // Where it ends is known.
+            Err(error @ (TableError::Ragged { .. } | TableError::CsvNotUtf8 { .. })) => part.refuse(error)?,
+            Err(error) => return Err(error),
         }
-        part.end_row();
     }
-    Ok(())
 }
 
 /// See [`crate::table::Source::keep`].

@@ -85,9 +85,11 @@ pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) 
         let most = threads.min(lines.len() / BYTES_PER_PART);
         if most > 1 {
             let parts = scanner.parts(most);
-            let pieces = lines.split(parts.len());
+            // One part would do for a walk from the first line.
+            let is_split = parts.len() > 1;
+            let pieces = if is_split { lines.split(parts.len()) } else { Vec::new() };
             let read = |(mut lines, part): (Lines<'_>, &mut dyn ScannerPart)| columns.push(input, &mut lines, part);
-            if pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<()>, _>>().is_ok() {
+            if is_split && pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<()>, _>>().is_ok() {
                 scanner.commit()?;
                 continue;
             }
@@ -112,17 +114,24 @@ impl Columns<'_> {
         let mut keys = Keys::fixed(self.names.iter());
         let (mut values, mut scratch) = (Vec::new(), String::new());
         while let Some((line, number)) = lines.next() {
-            let failed = |fault| at_line(input, number, fault);
-            keys.read(line, &mut values).map_err(failed)?;
-            // A result may be written in another format, which takes all columns.
-            values.iter().flatten().try_for_each(|value| check(value, &mut scratch)).map_err(failed)?;
-            for (place, wanted) in self.wanted.iter().enumerate() {
-                let value = values.get(wanted.column).copied().flatten().unwrap_or("null");
-                let name = self.names.get(wanted.column).map_or("", String::as_str);
-                let text = scalar(value, name, &mut scratch).map_err(failed)?;
-                part.cell(place, text.map_or(Cell::Null, Cell::Text))?;
+            let mut row = || {
+                let failed = |fault| at_line(input, number, fault);
+                keys.read(line, &mut values).map_err(failed)?;
+                // A result may be written in another format, which takes all columns.
+                values.iter().flatten().try_for_each(|value| check(value, &mut scratch)).map_err(failed)?;
+                for (place, wanted) in self.wanted.iter().enumerate() {
+                    let value = values.get(wanted.column).copied().flatten().unwrap_or("null");
+                    let name = self.names.get(wanted.column).map_or("", String::as_str);
+                    let text = scalar(value, name, &mut scratch).map_err(failed)?;
+                    part.cell(place, text.map_or(Cell::Null, Cell::Text))?;
+                }
+                part.end_row();
+                Ok(())
+            };
+            match row() {
+                Err(error @ TableError::JsonLine { .. }) => part.refuse(error)?,
+                other => other?,
             }
-            part.end_row();
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use arrow_schema::{ArrowError, DataType};
 
 use crate::table::TableError;
 use crate::table::along::At;
+use crate::table::faults::OnFault;
 use crate::table::named_columns::NamedColumns;
 use crate::table::payload::{
     Duplicates, LONGEST_NAME, MAX_PAYLOAD_WIDTH, MOST_COLUMNS, PayloadField, PayloadKind, PayloadSchema, PayloadSpec,
@@ -112,16 +113,25 @@ impl PayloadCollector {
     }
 
     /// Keeps a row's record when its key is new; else compares it with the key's first one.
-    pub fn take(&mut self, rows: &PayloadRows, place: usize, at: At<'_>) -> Result<(), TableError> {
-        let record = rows.records.get(place);
+    pub fn take(
+        &mut self,
+        rows: &PayloadRows,
+        place: usize,
+        at: At<'_>,
+        on_fault: &mut OnFault,
+    ) -> Result<(), TableError> {
+        let mut record = rows.records.get(place);
         let (path, row, width) = (|| at.source.to_owned(), at.row, record.len());
         if width > MAX_PAYLOAD_WIDTH {
-            return Err(TableError::PayloadTooWide { path: path(), row, width, limit: MAX_PAYLOAD_WIDTH });
+            on_fault.see(TableError::PayloadTooWide { path: path(), row, width, limit: MAX_PAYLOAD_WIDTH })?;
+            // No sound record is empty: it has presence bits.
+            record = &[];
         }
+        let kept = self.records.get(at.key);
         if at.new {
             self.records.push(record);
-        } else if self.duplicates == Duplicates::Refuse && self.records.get(at.key) != record {
-            return Err(TableError::ConflictingPayloads { path: path(), row });
+        } else if self.duplicates == Duplicates::Refuse && kept != record && !kept.is_empty() && !record.is_empty() {
+            on_fault.see(TableError::ConflictingPayloads { path: path(), row })?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::encode::Records;
 use crate::key::{KeySpec, date};
 use crate::table::TableError;
 use crate::table::along::At;
+use crate::table::faults::OnFault;
 use crate::table::payload::{
     MAX_PAYLOAD_WIDTH, PayloadCollector, PayloadField, PayloadKind, PayloadRows, PayloadSchema, PayloadSpec,
     PayloadTable, Value,
@@ -141,17 +142,25 @@ impl UnionCollector {
     }
 
     /// Keeps a row's key when it is new, and its payload as the payload's spec says.
-    pub fn take(&mut self, rows: &UnionRows, place: usize, at: At<'_>) -> Result<(), TableError> {
+    pub fn take(
+        &mut self,
+        rows: &UnionRows,
+        place: usize,
+        at: At<'_>,
+        on_fault: &mut OnFault,
+    ) -> Result<(), TableError> {
         if at.new {
             let record = rows.keys.record(place);
             if record.len() > MAX_PAYLOAD_WIDTH {
                 // A record is little more than its longest value.
-                return Err(TableError::WideKey {
+                on_fault.see(TableError::WideKey {
                     path: at.source.to_owned(),
                     row: at.row,
                     columns: self.columns.join("`, `"),
                     limit: MAX_PAYLOAD_WIDTH,
-                });
+                })?;
+                self.records.push(&[]);
+                return self.take_payload(rows, place, at, on_fault);
             }
             let mut readings = self.readings.iter_mut();
             self.schema.decode_each(record, |_, value| {
@@ -163,8 +172,18 @@ impl UnionCollector {
             })?;
             self.records.push(record);
         }
+        self.take_payload(rows, place, at, on_fault)
+    }
+
+    fn take_payload(
+        &mut self,
+        rows: &UnionRows,
+        place: usize,
+        at: At<'_>,
+        on_fault: &mut OnFault,
+    ) -> Result<(), TableError> {
         match (&mut self.payload, &rows.payload) {
-            (Some(payload), Some(rows)) => payload.take(rows, place, at),
+            (Some(payload), Some(rows)) => payload.take(rows, place, at, on_fault),
             _ => Ok(()),
         }
     }

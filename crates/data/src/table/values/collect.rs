@@ -1,6 +1,6 @@
 //! Gathers one value a distinct key and column, and the group of each key, while the table is read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use arrow_schema::DataType;
 
@@ -8,6 +8,7 @@ use super::decimal::{self, Unfit};
 use super::{MAX_GROUPS, ValueDuplicates, ValueSpec, ValueTable};
 use crate::table::TableError;
 use crate::table::along::At;
+use crate::table::faults::OnFault;
 use crate::table::named_columns::NamedColumns;
 use crate::table::source::{Cell, CellForm, Wanted, WrongForm};
 
@@ -16,6 +17,8 @@ pub(crate) struct ValueCollector {
     values: Vec<i64>,
     groups: Vec<u32>,
     categories: HashMap<Option<String>, u32>,
+    /// Keys with a made-up value or group, where faults are counted.
+    faulty: HashSet<usize>,
 }
 
 /// What consecutive rows say.
@@ -44,7 +47,13 @@ impl ValueCollector {
         if let Some(name) = &spec.group_by {
             wanted.push(columns.key(name, "a group")?.0);
         }
-        Ok(Self { spec: spec.clone(), values: Vec::new(), groups: Vec::new(), categories: HashMap::new() })
+        Ok(Self {
+            spec: spec.clone(),
+            values: Vec::new(),
+            groups: Vec::new(),
+            categories: HashMap::new(),
+            faulty: HashSet::new(),
+        })
     }
 
     /// No rows.
@@ -54,7 +63,13 @@ impl ValueCollector {
     }
 
     /// Keeps what a row says of its key, or joins it to what earlier rows said.
-    pub fn take(&mut self, rows: &ValueRows, place: usize, at: At<'_>) -> Result<(), TableError> {
+    pub fn take(
+        &mut self,
+        rows: &ValueRows,
+        place: usize,
+        at: At<'_>,
+        on_fault: &mut OnFault,
+    ) -> Result<(), TableError> {
         let At { key, row, .. } = at;
         if !at.new && self.spec.duplicates == ValueDuplicates::First {
             return Ok(());
@@ -62,6 +77,8 @@ impl ValueCollector {
         let path = || at.source.to_owned();
         let columns = self.spec.columns.len();
         let differs = || TableError::ConflictingValues { path: path(), row };
+        // A row is told once, however many of its values differ.
+        let mut is_told = false;
         for (index, column) in self.spec.columns.iter().enumerate() {
             let unfit = |unfit: Unfit| TableError::UnfitNumber {
                 path: path(),
@@ -70,27 +87,40 @@ impl ValueCollector {
                 what: unfit.what(column.scale),
                 mend: unfit.mend(),
             };
-            let value =
-                rows.values.get(place * columns + index).copied().unwrap_or(Err(Unfit::Missing)).map_err(unfit)?;
+            let value = match rows.values.get(place * columns + index).copied().unwrap_or(Err(Unfit::Missing)) {
+                Ok(value) => value,
+                Err(found) => {
+                    on_fault.see(unfit(found))?;
+                    self.faulty.insert(key);
+                    0
+                }
+            };
             match self.values.get_mut(key * columns + index) {
                 None => self.values.push(value),
-                Some(sum) if self.spec.duplicates == ValueDuplicates::Sum => {
-                    *sum = sum.checked_add(value).ok_or_else(|| unfit(Unfit::TooLarge))?;
+                Some(sum) if self.spec.duplicates == ValueDuplicates::Sum => match sum.checked_add(value) {
+                    Some(total) => *sum = total,
+                    None => on_fault.see(unfit(Unfit::TooLarge))?,
+                },
+                Some(kept) if *kept != value && !is_told && !self.faulty.contains(&key) => {
+                    on_fault.see(differs())?;
+                    is_told = true;
                 }
-                Some(kept) if *kept != value => return Err(differs()),
                 Some(_) => {}
             }
         }
         let Some(group_by) = &self.spec.group_by else { return Ok(()) };
         let next = self.categories.len();
         let name = rows.groups.get(place).cloned().flatten();
-        let group = *self.categories.entry(name).or_insert(next as u32);
-        if self.categories.len() > MAX_GROUPS {
-            return Err(TableError::TooManyGroups { path: path(), column: group_by.clone(), limit: MAX_GROUPS });
-        }
+        let group = if next < MAX_GROUPS || self.categories.contains_key(&name) {
+            *self.categories.entry(name).or_insert(next as u32)
+        } else {
+            on_fault.see(TableError::TooManyGroups { path: path(), column: group_by.clone(), limit: MAX_GROUPS })?;
+            self.faulty.insert(key);
+            0
+        };
         match self.groups.get(key) {
             None => self.groups.push(group),
-            Some(&kept) if kept != group => return Err(differs()),
+            Some(&kept) if kept != group && !is_told && !self.faulty.contains(&key) => on_fault.see(differs())?,
             Some(_) => {}
         }
         Ok(())

@@ -1,0 +1,359 @@
+//! A dry run: all of a run that can be tried before sizes are exchanged.
+//!
+//! Both sides meet, prove who they are, compare their settings as a run does, and part. Only then, with the
+//! connection closed, does a side read its table: neither what the partner hears nor when it hears it depends on the
+//! table. Nothing is written, no epsilon is spent.
+
+use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use vesica_party::{Channel, Role, Security};
+use vesica_protocols::tasks::Extent;
+
+use super::deadline::Deadline;
+use super::files::Files;
+use super::parting::Parting;
+use super::revealed::revealed;
+use super::run::{Limits, Ready, open_channel, padded};
+use super::tell::{Meeting, tell_partner};
+use super::{Config, Events, Interrupt, Protection, RetryPolicy, advice, link};
+use crate::failure::{Failure, code};
+use crate::handshake::{self, Hello, TaskBytes};
+use crate::memory::{Budget, Bytes};
+use crate::plan::{self, Link, Machine};
+use crate::progress::{Gauge, Stage, Watch, begin_pass};
+use crate::table::{Examined, Fault, KeyStats, KeyTable, Position, TableError};
+use crate::task::AnyJob;
+
+/// Time between two looks at an interruption while the table is read.
+const CHECK_EVERY: Duration = Duration::from_millis(20);
+
+/// What the estimate of a dry run starts from.
+#[derive(Clone, Copy, Debug)]
+pub struct Assumptions {
+    /// The partner's distinct keys; `None` for as many as the own side has.
+    pub peer_items: Option<u64>,
+    /// How fast both machines are.
+    pub machine: Machine,
+}
+
+/// What a dry run found, as `--json` prints it. Counts only, never a key.
+#[derive(Clone, Debug, Serialize)]
+pub struct DryRun {
+    /// Whether a run would start, as far as this side can tell.
+    pub ok: bool,
+    /// Always true: tells this report from that of a run.
+    pub dry_run: bool,
+    /// This side's role.
+    pub role: Role,
+    /// The task.
+    pub task: &'static str,
+    /// The security that this side asks for.
+    pub security: Security,
+    /// Fingerprint of the partner's key, which it has proved to have; null over plaintext, or if the sides did not
+    /// meet.
+    pub peer: Option<String>,
+    /// Why the sides did not meet, or did not agree; null if they did.
+    pub disagreement: Option<Failure>,
+    /// Own rows and keys; null if the table could not be read to its end.
+    pub input: Option<KeyStats>,
+    /// Faults of the own table.
+    pub faults: Vec<Fault>,
+    /// What else keeps this side from a run: its output, or its `--pad-to`; null if nothing does.
+    pub obstacle: Option<Failure>,
+    /// What a run would take; null if that cannot be told.
+    pub estimate: Option<Estimate>,
+    /// What a run would reveal, and to whom, with the assumed numbers of the partner.
+    pub revealed: Vec<String>,
+    /// What the user should look at, though it ends no run by itself.
+    pub warnings: Vec<String>,
+}
+
+/// What a run would take, by the model of `vesica plan`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Estimate {
+    /// The protocol that would be taken.
+    pub protocol: &'static str,
+    /// Why this one.
+    pub choice: String,
+    /// Own distinct keys, dummies of `--pad-to` included.
+    pub own_items: u64,
+    /// The partner's, which are assumed.
+    pub peer_items: u64,
+    /// Whether nobody said `peer_items`, so that it is the own number.
+    pub peer_items_are_own: bool,
+    /// Seconds on both machines and the link; null for a protocol that was never measured.
+    pub seconds: Option<f64>,
+    /// Bytes that both sides send, by the protocol's formula.
+    pub total_bytes: Option<u64>,
+    /// Bytes that this side sends; null for a protocol that was never measured.
+    pub bytes_sent: Option<u64>,
+    /// Bytes that this side receives.
+    pub bytes_received: Option<u64>,
+    /// The most bytes of memory that the protocol may take on this side, beside the table.
+    pub memory_bytes: Option<u64>,
+    /// The link.
+    pub link: Link,
+}
+
+impl DryRun {
+    /// Why a run would not start, and the exit code that it would have. Where the sides do not agree, that comes
+    /// first.
+    pub fn failure(&self) -> Option<Failure> {
+        let faulty = || {
+            let count: u64 = self.faults.iter().filter(|fault| fault.ends_run).map(|fault| fault.count).sum();
+            (count > 0).then(|| {
+                let faults = if count == 1 { "a fault".into() } else { format!("{count} faults") };
+                let fault = format_args!("a run would end at the own table, which has {faults}");
+                Failure::new(code::INPUT, fault, "mend them as the list above says, and try again")
+            })
+        };
+        self.disagreement.clone().or_else(|| self.obstacle.clone()).or_else(faulty)
+    }
+}
+
+/// Tries one side of a run with a partner who does the same. The partner learns the settings, as in a run, and nothing
+/// that depends on the table.
+///
+/// # Errors
+/// If this side's settings cannot be run, or it is interrupted. All else that keeps a run from starting stands in the
+/// [`DryRun`], whose [`DryRun::failure`] is the outcome.
+pub fn dry_run(
+    config: &Config,
+    assumed: &Assumptions,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+) -> Result<DryRun, Failure> {
+    thread::scope(|scope| watched(config, assumed, interrupt, events, &Watch::start(scope, events)))
+}
+
+fn watched(
+    config: &Config,
+    assumed: &Assumptions,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+    watch: &Watch<'_>,
+) -> Result<DryRun, Failure> {
+    let started = Instant::now();
+    let meeting = Meeting::of(config);
+    let Ready { job, hello, .. } =
+        Ready::new(config).map_err(|failure| tell_partner(&meeting, failure, interrupt, events))?;
+    let mut hello = Hello { dry_run: true, ..hello };
+    let met = meet(config, &*job, &mut hello, started, interrupt, events, watch);
+    // The partner is gone from here on.
+    let peer = match (&config.protection, &met) {
+        (Protection::Tls { peer, .. }, Ok(_)) => Some(peer.fingerprint().to_string()),
+        _ => None,
+    };
+    let position = Arc::default();
+    watch.enter(Stage::Reading, Gauge::Position(Arc::clone(&position)));
+    let examined = examine(config, &*job, Deadline::of(config.deadline, started), interrupt, position)?;
+    let mut found = DryRun {
+        ok: false,
+        dry_run: true,
+        role: config.role,
+        task: config.task.name(),
+        security: config.security,
+        peer,
+        disagreement: met.as_ref().err().cloned(),
+        input: examined.table.as_ref().ok().map(|table| table.stats.clone()),
+        faults: examined.faults,
+        obstacle: check_places(config).err(),
+        estimate: None,
+        revealed: Vec::new(),
+        warnings: Vec::new(),
+    };
+    if let Ok(table) = &examined.table {
+        found.warnings = advice::notes(&config.source.key, &table.stats);
+        match padded(config, table.digests.len()) {
+            Err(failure) => found.obstacle = found.obstacle.or(Some(failure)),
+            Ok(own_items) => {
+                if let Ok(theirs) = &met {
+                    let sides = Sides { config, job: &*job, ours: &hello, theirs };
+                    // A refusal may rest on what was assumed of the partner.
+                    if let Err(why) = sides.estimate(&mut found, table, own_items as u64, assumed) {
+                        found.warnings.push(format!("there is no estimate: {}; {}", why.fault, why.mend));
+                    }
+                }
+            }
+        }
+    }
+    found.ok = found.failure().is_none();
+    Ok(found)
+}
+
+/// Meets the partner, compares settings and parts. Gives the partner's settings.
+fn meet(
+    config: &Config,
+    job: &(dyn AnyJob + 'static),
+    hello: &mut Hello,
+    started: Instant,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+    watch: &Watch<'_>,
+) -> Result<Hello, Failure> {
+    let limits = Limits::default();
+    let bound = link::bind(&config.end, events)?;
+    watch.enter(Stage::Waiting, Gauge::Nothing);
+    let stop = || interrupt.reason();
+    let (wait, flag) = Meeting::of(config).wait_and_flag();
+    let connection = link::reach(&bound, &config.protection, &RetryPolicy { wait, flag, stop: &stop }, events)?;
+    drop(bound);
+    events.connected();
+    hello.clock = handshake::clock::now();
+    let mut ch = open_channel(config, &limits, connection, started)?;
+    interrupt.attach(ch.canceller());
+    watch.count(ch.meter());
+    watch.enter(Stage::Comparing, Gauge::Nothing);
+    match compare_and_part(config, job, hello, &limits, &mut ch) {
+        Ok(theirs) => {
+            // Both sides have said goodbye.
+            let _ = ch.finish();
+            Ok(theirs)
+        }
+        Err(failure) => {
+            ch.abort(&failure.for_peer());
+            Err(interrupt.reason().unwrap_or(failure))
+        }
+    }
+}
+
+fn compare_and_part(
+    config: &Config,
+    job: &(dyn AnyJob + 'static),
+    hello: &Hello,
+    limits: &Limits,
+    ch: &mut Channel,
+) -> Result<Hello, Failure> {
+    let theirs = handshake::agree(ch, hello, job)?;
+    // There is nothing to sign. That the goodbye must come within the patience is all that `complete` says here.
+    let parting = Parting { role: config.role, signing: None, complete: true, patience: limits.parting };
+    match parting.take(ch)?.unconfirmed {
+        Some(abort) => Err(abort.into()),
+        None => Ok(theirs),
+    }
+}
+
+/// Reads the own table, but not beyond an interruption or the deadline.
+fn examine(
+    config: &Config,
+    job: &(dyn AnyJob + 'static),
+    deadline: Option<Deadline>,
+    interrupt: &Interrupt,
+    position: Arc<OnceLock<Position>>,
+) -> Result<Examined, Failure> {
+    let (columns, own, memory) = (job.columns(), config.source.clone(), config.memory);
+    let (done, outcome) = mpsc::channel();
+    // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
+    thread::spawn(move || {
+        let opened = own.table.open();
+        let examined = opened.map_or_else(Examined::from, |source| {
+            begin_pass(&*source, &position);
+            columns.examine(&*source, &own.key, memory)
+        });
+        _ = done.send(examined);
+    });
+    loop {
+        if let Some(reason) = interrupt.reason() {
+            return Err(reason);
+        }
+        if let Some(deadline) = deadline {
+            deadline.check("the input was read")?;
+        }
+        match outcome.recv_timeout(CHECK_EVERY) {
+            Ok(examined) => return Ok(examined),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(super::prepare::panicked()),
+        }
+    }
+}
+
+/// Refuses two names of one file, and results that would replace a file without leave. Nothing is opened: a run may
+/// find more, such as a full disk.
+fn check_places(config: &Config) -> Result<(), Failure> {
+    Files::of(config).check()?;
+    let output = config.destination.as_ref().filter(|to| to.sink.file().is_some()).map(|to| to.sink.name());
+    let receipt = config.receipt.as_ref().map(|path| path.display().to_string());
+    for path in output.into_iter().chain(receipt) {
+        if Path::new(&path).is_file() && !config.force {
+            return Err(TableError::OutputExists { path }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Two sides that agree.
+struct Sides<'a> {
+    config: &'a Config,
+    job: &'a (dyn AnyJob + 'static),
+    ours: &'a Hello,
+    theirs: &'a Hello,
+}
+
+impl Sides<'_> {
+    /// Finds what a run would take and reveal, as both sides would settle it.
+    fn estimate(
+        &self,
+        found: &mut DryRun,
+        table: &KeyTable,
+        own_items: u64,
+        assumed: &Assumptions,
+    ) -> Result<(), Failure> {
+        let Config { role, max_peer_items, security, memory, .. } = *self.config;
+        let peer_items = assumed.peer_items.unwrap_or(own_items);
+        if peer_items > max_peer_items {
+            found.warnings.push(format!(
+                "this side refuses a partner with {peer_items} keys: its --max-peer-items is {max_peer_items}"
+            ));
+        }
+        let [own, peer] = [own_items, peer_items].map(|items| usize::try_from(items).unwrap_or(usize::MAX));
+        let extent = match role {
+            Role::Sender => Extent::new(own, peer, security),
+            Role::Receiver => Extent::new(peer, own, security),
+        };
+        let measure = self.job.measure(table);
+        let ours = TaskBytes { proposal: &self.ours.proposal, measure: &measure };
+        let assumed_measure = self.job.assume(&self.theirs.proposal, table);
+        let theirs = TaskBytes { proposal: &self.theirs.proposal, measure: &assumed_measure };
+        let terms = self.job.settle(&extent, ours, theirs).map_err(|refusal| refusal.into_failure())?;
+        let link = Link::agreed(self.ours.link, self.theirs.link);
+        let workload = terms.workload();
+        let chosen = plan::choose(workload, &self.ours.protocols, &self.theirs.protocols, &link)?;
+        let prediction = plan::predict(chosen.entry, workload, &assumed.machine, &link);
+        let sent = |role| {
+            prediction.as_ref().map(|prediction| match role {
+                Role::Sender => prediction.sender_bytes,
+                Role::Receiver => prediction.receiver_bytes,
+            })
+        };
+        let memory_bytes = plan::memory(chosen.entry.id, workload).map(|bytes| bytes.of(role));
+        if let (Some(needed), Some(budget)) = (memory_bytes, Budget::now(memory))
+            && needed > budget.left
+        {
+            found.warnings.push(format!(
+                "this side may refuse the run: it may take {} of memory here, and {budget}",
+                Bytes(needed)
+            ));
+        }
+        found.warnings.extend(chosen.entry.warning().into_iter().chain(terms.warnings()));
+        found.revealed = revealed(&*terms, chosen.entry, &extent);
+        found.estimate = Some(Estimate {
+            protocol: chosen.entry.id,
+            choice: chosen.why(&link),
+            own_items,
+            peer_items,
+            peer_items_are_own: assumed.peer_items.is_none(),
+            seconds: prediction.as_ref().map(|prediction| prediction.total_us() as f64 / 1e6),
+            total_bytes: plan::total_bytes(chosen.entry, workload),
+            bytes_sent: sent(role),
+            bytes_received: sent(role.peer()),
+            memory_bytes,
+            link,
+        });
+        Ok(())
+    }
+}
