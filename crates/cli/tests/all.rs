@@ -34,6 +34,8 @@ mod memory;
 mod mismatch;
 #[path = "all/namespaces.rs"]
 mod namespaces;
+#[path = "all/or_keys.rs"]
+mod or_keys;
 #[path = "all/outputs.rs"]
 mod outputs;
 #[path = "all/page.rs"]

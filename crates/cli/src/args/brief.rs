@@ -130,6 +130,7 @@ const BRIEFS: &[Brief] = &[
         common: &[
             ("second", "A second table of yours: which keys the two have in common"),
             NORMALISE,
+            ("or_key", "Another key, by which rows match as well"),
             ("second_key", "A key column of the second table [default: those of --key]"),
             ("second_normalise", "Normalise a key column of the second table"),
             ("show_keys", "How many keys to show; 0 shows no value of your table"),

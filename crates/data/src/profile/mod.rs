@@ -8,7 +8,7 @@ mod examples;
 mod show;
 
 pub use column::{ColumnProfile, NormaliserEffect};
-pub use compare::{ComparedColumn, Comparison, Meeting, MeetingRows, compare};
+pub use compare::{ComparedAlternative, ComparedColumn, Comparison, Meeting, MeetingRows, compare};
 pub use examples::{Component, ExampleKey, Examples, RefusedValue, RefusedValues, examples};
 
 use crate::key::KeySpec;

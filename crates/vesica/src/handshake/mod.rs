@@ -44,7 +44,7 @@ pub(crate) use negotiator::Negotiator;
 pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 6;
+pub const WIRE_VERSION: u32 = 7;
 
 /// Exchanges versions and configurations.
 ///
@@ -212,7 +212,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
             "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
         ));
     }
-    if theirs.key_kinds.len() != negotiation.theirs.key_columns.len() {
+    if theirs.key_kinds.len() != negotiation.theirs.all_key_columns() {
         return Err(misbehaved(ch, "kinds of another number of key columns").into());
     }
     let extent = |sender: &Sizes, receiver: &Sizes| {

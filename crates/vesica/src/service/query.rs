@@ -20,7 +20,8 @@ use vesica_structures::shuffle::random_order;
 use super::prepared::{self, Lock, check_format, read_description, write_format};
 use super::slow_hash::{self, Hashed};
 use super::{
-    Description, Quota, TRUSTING, TableService, WithService, leak_of_prefix, randomness, trust_in_server, with_service,
+    Description, Quota, TRUSTING, TableService, WithService, leak_of_prefix, randomness, refuse_alternatives,
+    trust_in_server, with_service,
 };
 use crate::failure::{Failure, code};
 use crate::handshake::{kind_warnings, printable};
@@ -198,6 +199,7 @@ impl<S: TableService> State for Stored<S> {
 /// With the exit code of the command line. Then nothing is written but the state file.
 pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -> Result<QueryReport, Failure> {
     let started = Instant::now();
+    refuse_alternatives(&config.source.key)?;
     check_files(config)?;
     let _lock = config.state.as_deref().map(|path| lock(path, interrupt, events)).transpose()?;
     events.stage("reading the input");
@@ -237,9 +239,10 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
         return Err(Failure::new(code::INTERNAL, "a query ended without an answer", "please report this"));
     };
     if matches.is_empty() {
-        let matched = Matched { keys: 0, own: table.stats.distinct, partner: description.capacity };
+        let (own, partner) = (table.stats.distinct, description.capacity);
+        let matched = Matched { keys: 0, own, partner, by_alternative: None };
         let kinds = table.stats.kinds();
-        warnings.extend(advice::causes(matched, &config.source.key, &table.stats, &kinds, &description.key_kinds));
+        warnings.extend(advice::causes(&matched, &config.source.key, &table.stats, &kinds, &description.key_kinds));
     }
     events.stage("writing the output");
     let payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();
