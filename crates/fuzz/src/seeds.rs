@@ -293,7 +293,12 @@ pub fn epsilons() -> Vec<Vec<u8>> {
 }
 
 pub fn key_specifications() -> Vec<Vec<u8>> {
-    texts(["email\nemail=trim,lower,nfc", "phone\nborn\nphone=e164:DE\nborn=date:%d.%m.%Y", "n\nn=int,digits", "a,b"])
+    texts([
+        "email\nemail=trim,lower,nfc",
+        "phone\nborn\nphone=e164:DE\nborn=date:%d.%m.%Y",
+        "n\nn=int,digits",
+        "a\nb,c\nb=trim",
+    ])
 }
 
 pub fn dates() -> Vec<Vec<u8>> {

@@ -73,7 +73,7 @@ fn check(table: &KeyTable, rows: &[Row]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 100, ..ProptestConfig::default() })]
 
     /// Both tables' keys meet exactly where a plain join says so, and the rows of the result are those
     /// with a common key in any alternative, each once and in order; or all others.

@@ -290,7 +290,8 @@ fn forged_alternatives_are_refused() {
         let (sent, received) =
             try_two_party(|ch, _| agree_on(ch, &theirs).map(drop), |ch, _| agree_on(ch, ours).map(drop));
         for abort in [sent.result.expect_err("they differ"), received.result.expect_err("they differ")] {
-            assert!(abort.exit_code() == 7 && abort.to_string().contains("--or-key"), "{abort}");
+            // Whoever is second may hear of it from the first.
+            assert!([7, 9].contains(&abort.exit_code()) && abort.to_string().contains("--or-key"), "{abort}");
         }
     }
     let kinds = |count| Sizes { key_kinds: sizes(5).key_kinds.repeat(count), ..sizes(5) };

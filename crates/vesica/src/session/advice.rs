@@ -170,8 +170,8 @@ fn refused(column: &KeyColumn, stats: &ColumnStats) -> Option<String> {
     let Looked { refused, all } = Looked::of(stats);
     (refused * 10 > all).then(|| {
         format!(
-            "`{}`: the normalisers refuse {refused} of {all} values, whose rows never match: `vesica check` names \
-             the first of these rows",
+            "`{}`: the normalisers refuse {refused} of {all} values, which never match: `vesica check` names the first \
+             of their rows",
             column.name
         )
     })
