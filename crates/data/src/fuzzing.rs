@@ -91,7 +91,8 @@ pub fn payload(bytes: &[u8]) -> bool {
     received.schema.decode(received.bytes, &mut values).is_ok_and(|()| values.len() == schema.fields.len())
 }
 
-/// Reads lines as `--key`, (those with `,`) `--or-key` and (those with `=`) `--normalise` arguments. Whether they declare a key.
+/// Reads lines as `--key`, (those with `,`) `--or-key` and (those with `=`) `--normalise` arguments.
+/// Whether they declare a key.
 pub fn key_specification(text: &str) -> bool {
     let (normalise, keys): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.contains('='));
     let (or_keys, keys): (Vec<&str>, Vec<&str>) = keys.into_iter().partition(|line| line.contains(','));

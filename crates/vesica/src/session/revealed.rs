@@ -16,7 +16,8 @@ pub(super) fn revealed(agreement: &TaskAgreement, alternatives: usize) -> Vec<St
         counted = " of all alternatives together";
     }
     all.push(format!(
-        "to both sides: the numbers of distinct keys{counted}, {} of the sender and {} of the receiver, dummies included",
+        "to both sides: the numbers of distinct keys{counted}, {} of the sender and {} of the receiver, dummies \
+         included",
         extent.sender_items, extent.receiver_items
     ));
     all.push("to both sides: how the values of each key column are written (as text, integers, dates, ...)".to_owned());
@@ -46,8 +47,8 @@ fn of_alternatives(alternatives: usize, both_learn: bool) -> impl Iterator<Item 
 pub(super) fn notice(alternatives: usize, both_learn: bool) -> String {
     let told: Vec<String> = of_alternatives(alternatives, both_learn).collect();
     format!(
-        "the key has {alternatives} alternatives, and the run reveals {}; to both sides: the number of distinct keys of \
-         all alternatives together, instead of the number of those of --key alone",
+        "the key has {alternatives} alternatives, and the run reveals {}; to both sides: the number of distinct keys \
+         of all alternatives together, instead of the number of those of --key alone",
         told.join("; ")
     )
 }
