@@ -38,6 +38,8 @@ mod memory;
 mod mismatch;
 #[path = "all/namespaces.rs"]
 mod namespaces;
+#[path = "all/or_keys.rs"]
+mod or_keys;
 #[path = "all/outputs.rs"]
 mod outputs;
 #[path = "all/page.rs"]
@@ -56,6 +58,8 @@ mod service;
 mod signals;
 #[path = "all/silent.rs"]
 mod silent;
+#[path = "all/sockets.rs"]
+mod sockets;
 #[path = "all/strangers.rs"]
 mod strangers;
 #[path = "all/streams.rs"]

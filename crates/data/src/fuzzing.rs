@@ -91,11 +91,18 @@ pub fn payload(bytes: &[u8]) -> bool {
     received.schema.decode(received.bytes, &mut values).is_ok_and(|()| values.len() == schema.fields.len())
 }
 
-/// Reads lines as `--key` and (those with `=`) `--normalise` arguments. Whether they declare a key.
+/// Reads lines as `--key`, (those with `,`) `--or-key` and (those with `=`) `--normalise` arguments.
+/// Whether they declare a key.
 pub fn key_specification(text: &str) -> bool {
     let (normalise, keys): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.contains('='));
-    KeySpec::parse(&keys, &normalise).is_ok_and(|spec| {
-        assert_eq!(spec.agreement().len(), spec.columns().len());
+    let (or_keys, keys): (Vec<&str>, Vec<&str>) = keys.into_iter().partition(|line| line.contains(','));
+    let or_keys: Vec<Vec<String>> =
+        or_keys.into_iter().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    KeySpec::parse_alternatives(&keys, &or_keys, &normalise).is_ok_and(|spec| {
+        let agreed = spec.or_agreement();
+        let others: usize = agreed.iter().map(Vec::len).sum();
+        assert_eq!(spec.agreement().len() + others, spec.columns().len());
+        assert_eq!(agreed.len(), or_keys.len());
         true
     })
 }

@@ -214,7 +214,7 @@ pub fn session() -> Vec<Vec<u8>> {
     ];
     let framed = |task: &[u8], fields: &[u8]| [&(task.len() as u32).to_le_bytes()[..], task, fields].concat();
     let sizes = br#"{"items":5,"key_kinds":[{"form":"text","precision":null}],"salt_share":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#;
-    let configuration = br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@2","key_columns":["as it is"],"link":null,"dry_run":false,"clock":1,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"salt_commitment":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#;
+    let configuration = br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@2","key_columns":["as it is"],"or_keys":[["digits@1"]],"link":null,"dry_run":false,"clock":1,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"salt_commitment":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#;
     vec![
         b"vesica\0\n\x01\0\0\0".to_vec(),
         framed(words[0], configuration),
@@ -293,7 +293,12 @@ pub fn epsilons() -> Vec<Vec<u8>> {
 }
 
 pub fn key_specifications() -> Vec<Vec<u8>> {
-    texts(["email\nemail=trim,lower,nfc", "phone\nborn\nphone=e164:DE\nborn=date:%d.%m.%Y", "n\nn=int,digits", "a,b"])
+    texts([
+        "email\nemail=trim,lower,nfc",
+        "phone\nborn\nphone=e164:DE\nborn=date:%d.%m.%Y",
+        "n\nn=int,digits",
+        "a\nb,c\nb=trim",
+    ])
 }
 
 pub fn dates() -> Vec<Vec<u8>> {

@@ -119,15 +119,20 @@ static OWN_SIDES: LazyLock<Vec<OwnSide>> = LazyLock::new(own_sides);
 
 fn own_sides() -> Vec<OwnSide> {
     let table = input(b"id,amount,region\na,1.25,north\nb,-2,south\n", Format::Csv).expect("a table");
-    let key = KeySpec::parse(&["id"], &[]).expect("a key");
+    let plain = KeySpec::parse(&["id"], &[]).expect("a key");
+    let with_alternatives = KeySpec::parse_alternatives(&["id"], &[vec!["region".into()]], &[]).expect("a key");
+    let keys = [(&plain, ""), (&with_alternatives, ", alternatives of the key")];
     let all = task::all().flat_map(|task| [Role::Sender, Role::Receiver].map(|role| (task, role)));
     let all = all.flat_map(|(task, role)| settings(role).map(|(name, settings)| (task, role, name, settings)));
-    let side = |(task, role, name, settings): (&'static dyn AnyTask, Role, _, _)| {
-        let side = Side { role, settings: &settings, output: Some(Join::Inner) };
+    let all = all.flat_map(|side| keys.map(|key| (side.clone(), key)));
+    type Chosen = (&'static dyn AnyTask, Role, &'static str, Settings);
+    let side = |((task, role, name, settings), (key, alternatives)): (Chosen, (&KeySpec, &str))| {
+        let or_keys = key.has_alternatives();
+        let side = Side { role, settings: &settings, or_keys, output: Some(Join::Inner) };
         let job = task.configure(&side).ok()?;
-        let read = job.columns().read(&table, &key, None).expect("columns of the table");
+        let read = job.columns().read(&table, key, None).expect("columns of the table");
         let (proposal, measure) = (job.proposal(), job.measure(&read));
-        Some(OwnSide { task, name: format!("{role}, {name}"), job, proposal, measure })
+        Some(OwnSide { task, name: format!("{role}, {name}{alternatives}"), job, proposal, measure })
     };
     all.filter_map(side).collect()
 }

@@ -53,6 +53,9 @@ pub struct Statement {
     pub key_digest: String,
     /// Normalisers of each key column.
     pub key_columns: Vec<String>,
+    /// The same of each alternative key; absent without alternatives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub or_keys: Vec<Vec<String>>,
     /// The sender's payload columns.
     pub payload_columns: Vec<String>,
     /// The width of the payload of one key, in bytes.
@@ -154,6 +157,7 @@ impl Receipt {
             both_learn: false,
             key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@1".into()],
+            or_keys: vec![],
             payload_columns: vec![],
             payload_bytes: 0,
             sender_values: vec![],
@@ -228,6 +232,9 @@ mod tests {
         assert_eq!(again.verify(), (false, false));
         again = receipt.clone();
         again.statement.broken = Some("it is not".into());
+        assert_eq!(again.verify(), (false, false));
+        again = receipt.clone();
+        again.statement.or_keys.push(vec!["as it is".into()]);
         assert_eq!(again.verify(), (false, false));
         again = receipt.clone();
         again.statement.transcript.replace_range(0..1, "2");

@@ -42,6 +42,8 @@ pub struct Report {
     pub peer_items: u64,
     /// Own distinct keys that the peer has; null if this side does not learn which these are.
     pub matched_keys: Option<u64>,
+    /// The same for each alternative of the key; null also where the key has no alternatives.
+    pub matched_by_alternative: Option<Vec<u64>>,
     /// What was written; null if this side writes nothing.
     pub output: Option<OutputReport>,
     /// Names of the payload columns.

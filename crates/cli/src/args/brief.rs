@@ -17,6 +17,7 @@ struct Brief {
 
 const INPUT: (&str, &str) = ("input", "Your table: CSV, JSON lines, Parquet or Arrow; - for standard input");
 const KEY: (&str, &str) = ("key", "A key column; repeat the flag for a key of several columns");
+const OR_KEY: (&str, &str) = ("or_key", "Another key, by which rows of an intersection match as well");
 const LISTEN: (&str, &str) = ("listen", "Wait for your partner at this address");
 const CONNECT: (&str, &str) = ("connect", "Connect to your partner at this address, instead of --listen");
 const PEER: (&str, &str) = ("peer", "Your partner's public key: the .pub file, or its line");
@@ -39,6 +40,7 @@ const BRIEFS: &[Brief] = &[
         common: &[
             ("payload", "Columns to expect of your partner, or to compute with"),
             NORMALISE,
+            OR_KEY,
             IDENTITY,
             ("task", ""),
             THRESHOLD,
@@ -56,6 +58,7 @@ const BRIEFS: &[Brief] = &[
         common: &[
             ("payload", "Columns to give for matches, or to compute with"),
             NORMALISE,
+            OR_KEY,
             IDENTITY,
             ("task", ""),
             THRESHOLD,
@@ -133,6 +136,7 @@ const BRIEFS: &[Brief] = &[
         common: &[
             ("second", "A second table of yours: which keys the two have in common"),
             NORMALISE,
+            OR_KEY,
             ("second_key", "A key column of the second table [default: those of --key]"),
             ("second_normalise", "Normalise a key column of the second table"),
             ("show_keys", "How many keys to show; 0 shows no value of your table"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, ValueHint};
 
 use super::values::{
-    Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, threads, threshold,
+    Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, some, threads, threshold,
 };
 
 const RECEIVE_EXAMPLES: &str = "\
@@ -20,6 +20,8 @@ Examples:
         --connect partner.example:7400 --identity us.key --peer them.pub
   Join on a key of three columns, with the date in German notation:
     ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
+  Match rows by their e-mail address or by their telephone number (your partner says so, too):
+    ... --key email --or-key phone
   Write the rows that did not match:
     ... --join difference
   Write your rows, and one row for each key that only your partner has, with the columns that it gives:
@@ -154,6 +156,13 @@ pub struct JoinArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
+    /// intersect: another key, by which rows match as well as by --key: rows match if they have equal
+    /// e-mail addresses or equal telephone numbers with --key email --or-key phone. Repeat the flag for
+    /// further alternatives, in the same order as your partner. The receiver learns for each of its rows
+    /// by which alternatives it matches; both sides learn how many different keys the other has in all
+    /// alternatives together. There is no --payload then. docs/tasks.md explains it
+    #[arg(long, value_name = "COLUMN[,COLUMN]", value_parser = columns, help_heading = "Table")]
+    pub or_key: Vec<Columns>,
     /// Replace existing output and receipt files
     #[arg(long, help_heading = "Table")]
     pub force: bool,
@@ -273,7 +282,7 @@ pub struct JoinArgs {
     #[arg(long, help_heading = "Report")]
     pub dry_run: bool,
     /// How many distinct keys you expect of your partner, for the estimate of --dry-run [default: as many as you have]
-    #[arg(long, value_name = "N", value_parser = count, requires = "dry_run", help_heading = "Report")]
+    #[arg(long, value_name = "N", value_parser = some, requires = "dry_run", help_heading = "Report")]
     pub expect_peer_items: Option<u64>,
     /// Print the report (or the error) as one JSON object on standard output
     #[arg(long, help_heading = "Report")]

@@ -277,9 +277,15 @@ pub struct CheckArgs {
     /// Normalise a key column, as for receive and send
     #[arg(long, value_name = "COLUMN=NAME[,NAME]")]
     pub normalise: Vec<String>,
+    /// Another key, by which rows match as well as by --key, as for receive and send
+    #[arg(long, value_name = "COLUMN[,COLUMN]", value_parser = columns)]
+    pub or_key: Vec<Columns>,
     /// A key column of the second table [default: those of --key]
     #[arg(long, value_name = "COLUMN", requires = "second")]
     pub second_key: Vec<String>,
+    /// Another key of the second table [default: those of --or-key, if --second-key is not given]
+    #[arg(long, value_name = "COLUMN[,COLUMN]", value_parser = columns, requires = "second")]
+    pub second_or_key: Vec<Columns>,
     /// Normalise a key column of the second table [default: as the first, if --second-key is not given]
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", requires = "second")]
     pub second_normalise: Vec<String>,

@@ -84,6 +84,14 @@ pub fn count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A count of at least 1.
+pub fn some(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err("0 is not possible; say 1 or more".into()),
+        count => Ok(count),
+    }
+}
+
 /// `--reveal-if-at-least`: a count, or `none` for 0.
 pub fn threshold(text: &str) -> Result<u64, String> {
     if text == "none" { Ok(0) } else { count(text).map_err(|fault| format!("{fault}, and not `none`")) }

@@ -16,7 +16,12 @@ use crate::commands::join::{input_options, key_spec, names, usage};
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: CheckArgs) -> Outcome {
-    let spec = key_spec(&args.key, &args.normalise)?;
+    let spec = key_spec(&args.key, &args.or_key, &args.normalise)?;
+    let task = task::find(&args.task)?;
+    if spec.has_alternatives() && !task.takes_or_keys() {
+        let fault = format!("--or-key is for intersections (the task is {task})");
+        return Err(usage(&fault, "omit it, or say --task intersect"));
+    }
     if args.second.as_deref() == Some("-") && args.file == "-" {
         return Err(usage("both tables are standard input", "name a file for one of them"));
     }
@@ -37,7 +42,7 @@ pub fn run(args: CheckArgs) -> Outcome {
         return print(&format!("{}\n", as_json(&profile, &examples, columns.as_ref(), comparison.as_ref())?));
     }
     let mut text = describe(&profile);
-    describe_examples(&examples, &mut text);
+    describe_examples(&examples, spec.has_alternatives(), &mut text);
     if let Some(columns) = &columns {
         text.push_str(&columns.describe());
     }
@@ -59,8 +64,10 @@ fn open(args: &CheckArgs, path: &str) -> Result<TableFile, Failure> {
 fn second_spec(args: &CheckArgs) -> Result<KeySpec, Failure> {
     let is_own = !args.second_key.is_empty();
     let key = if is_own { &args.second_key } else { &args.key };
-    let normalise = if is_own || !args.second_normalise.is_empty() { &args.second_normalise } else { &args.normalise };
-    key_spec(key, normalise)
+    let or_key = if is_own || !args.second_or_key.is_empty() { &args.second_or_key } else { &args.or_key };
+    let has_own_columns = is_own || !args.second_or_key.is_empty() || !args.second_normalise.is_empty();
+    let normalise = if has_own_columns { &args.second_normalise } else { &args.normalise };
+    key_spec(key, or_key, normalise)
 }
 
 /// Columns that a run would take beside the key.
@@ -93,7 +100,7 @@ fn columns(args: &CheckArgs, input: &dyn Source, spec: &KeySpec) -> Result<Optio
     let role = if args.side == SideName::Send { Role::Sender } else { Role::Receiver };
     let settings = task.settings(role, &flags)?;
     let output = (role == Role::Receiver || task.result_kind(role, &settings).is_some()).then_some(Join::Inner);
-    let job = task.configure(&Side { role, settings: &settings, output })?;
+    let job = task.configure(&Side { role, settings: &settings, or_keys: spec.has_alternatives(), output })?;
     let KeyTable { payload, values, .. } = job.columns().read(input, spec, None)?;
     let clamped = values.as_ref().map(|values| {
         settings.values.columns.iter().map(|column| column.name.clone()).zip(values.clamped.iter().copied()).collect()
@@ -170,6 +177,14 @@ fn describe(profile: &Profile) -> String {
         profile.bytes
     );
     let _ = writeln!(text, "{} rows, {} distinct keys", keys.rows, keys.distinct);
+    for (number, alternative) in (1..).zip(&keys.alternatives).filter(|_| keys.alternatives.len() > 1) {
+        let names = alternative.columns.join(", ");
+        let _ = writeln!(
+            text,
+            "alternative {number} ({names}): {} rows have a key, {} distinct keys",
+            alternative.rows, alternative.distinct
+        );
+    }
     let _ = writeln!(
         text,
         "{} rows with a null or empty key, {} with a key that a normaliser refused: these never match",
@@ -217,7 +232,7 @@ fn describe_column(column: &ColumnProfile, text: &mut String) {
     }
 }
 
-fn describe_examples(examples: &Examples, text: &mut String) {
+fn describe_examples(examples: &Examples, has_alternatives: bool, text: &mut String) {
     if !examples.keys.is_empty() {
         let _ = writeln!(
             text,
@@ -230,7 +245,8 @@ fn describe_examples(examples: &Examples, text: &mut String) {
             .iter()
             .map(|c| if c.value == c.key { c.key.clone() } else { format!("{} as {}", c.value, c.key) })
             .collect();
-        let _ = writeln!(text, "  row {}: {}", key.row, components.join(", "));
+        let alternative = if has_alternatives { format!(", alternative {}", key.alternative) } else { String::new() };
+        let _ = writeln!(text, "  row {}{alternative}: {}", key.row, components.join(", "));
     }
     for refused in examples.refused.iter().filter(|refused| refused.count > 0) {
         let _ = writeln!(
@@ -246,10 +262,18 @@ fn describe_examples(examples: &Examples, text: &mut String) {
 }
 
 fn describe_comparison(comparison: &Comparison, shows_values: bool, text: &mut String) {
-    let Comparison { tables: [first, second], keys, common, columns, meeting, .. } = comparison;
+    let Comparison { tables: [first, second], keys, common, alternatives, columns, meeting, .. } = comparison;
     let _ = writeln!(text, "\n{first} and {second}: {common} keys match, of {} and {}", keys[0], keys[1]);
     if comparison.is_refused {
         let _ = writeln!(text, "  the normalisers of the two tables differ: a run would be refused");
+    }
+    for (number, alternative) in (1..).zip(alternatives).filter(|_| alternatives.len() > 1) {
+        let [ours, theirs] = alternative.columns.each_ref().map(|names| names.join(", "));
+        let _ = writeln!(
+            text,
+            "  alternative {number} ({ours} and {theirs}): {} keys match, of {} and {}",
+            alternative.common, alternative.keys[0], alternative.keys[1]
+        );
     }
     for column in columns {
         let ([ours, theirs], [our_kind, their_kind]) = (&column.names, &column.kinds);

@@ -53,6 +53,7 @@ pub fn shown(layers: &Layers) -> Result<String, Failure> {
 /// A value in TOML.
 fn value(setting: &Layered) -> String {
     let values = setting.values.iter().map(|value| value.to_string_lossy().into_owned());
+    // The names of an alternative key stand in one string, those of a payload in one each.
     let words: Vec<String> = match setting.flag.get_id() == "payload" {
         true => values.flat_map(|names| columns(&names).map_or(vec![names], |columns| columns.0)).collect(),
         false => values.collect(),

@@ -108,8 +108,12 @@ impl Columns {
         match task {
             "intersect" => Self {
                 security: MALICIOUS,
-                receiver: "output = \"matches.csv\"\n# The columns that you expect of the sender:\npayload = [\"score\"]",
-                sender: "# Columns that the receiver gets with each match:\npayload = [\"score\"]",
+                receiver: "# Rows also match by this column, if both sides say it; there is no payload then:\n\
+                           # or-key = [\"phone\"]\n\
+                           output = \"matches.csv\"\n# The columns that you expect of the sender:\n\
+                           payload = [\"score\"]",
+                sender: "# or-key = [\"telephone\"]\n\
+                         # Columns that the receiver gets with each match:\npayload = [\"score\"]",
             },
             "union" => columns(
                 "output = \"union.csv\"",

@@ -1,7 +1,6 @@
 //! `vesica receive` and `vesica send`.
 
 use std::env;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +8,6 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::Role;
-use vesica::plan::Machine;
 use vesica::report::{OutputReport, Report};
 use vesica::session::{self, Assumptions, Config, Destination, End, Events, Interrupt, Meeting, OwnTable, Protection};
 use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
@@ -139,20 +137,21 @@ pub fn input_options(format: Option<&str>, delimiter_text: Option<&str>) -> Resu
     Ok(InputOptions { format, delimiter })
 }
 
-/// The table that the flags name.
-pub fn own_table(args: &TableArgs) -> Result<OwnTable, Failure> {
+/// The table that the flags name; `or_keys` are the alternatives of its key.
+pub fn own_table(args: &TableArgs, or_keys: &[Columns]) -> Result<OwnTable, Failure> {
     Ok(OwnTable {
         table: Arc::new(SourceFile {
             path: args.input.clone(),
             options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
         }),
-        key: key_spec(&args.key, &args.normalise)?,
+        key: key_spec(&args.key, or_keys, &args.normalise)?,
     })
 }
 
 /// The key that the flags declare.
-pub fn key_spec(key: &[String], normalise: &[String]) -> Result<KeySpec, Failure> {
-    KeySpec::parse(key, normalise).map_err(|error| {
+pub fn key_spec(key: &[String], or_keys: &[Columns], normalise: &[String]) -> Result<KeySpec, Failure> {
+    let or_keys: Vec<Vec<String>> = or_keys.iter().map(|columns| columns.0.clone()).collect();
+    KeySpec::parse_alternatives(key, &or_keys, normalise).map_err(|error| {
         let text = error.to_string();
         let (fault, mend) = text.split_once("; ").unwrap_or((&text, "see --help"));
         usage(fault, mend)
@@ -164,7 +163,7 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, way: &Way) -> Result<Confi
         threads::set(threads)?;
     }
     let task = task::find(&args.task)?;
-    let source = own_table(&args.table)?;
+    let source = own_table(&args.table, &args.or_key)?;
     Ok(Config {
         task,
         settings: task.settings(role, flags)?,
@@ -300,8 +299,13 @@ fn refuse_variables() -> Result<(), Failure> {
 /// The report for people.
 fn summary(report: &Report) -> String {
     let input = &report.input;
+    let alternatives = match input.alternatives.len() {
+        0 | 1 => String::new(),
+        count => format!(" of {count} alternatives"),
+    };
     let mut text = format!(
-        "{} rows, {} distinct keys ({} rows without a usable key, {} duplicates); the partner has {} keys\n",
+        "{} rows, {} distinct keys{alternatives} ({} rows without a usable key, {} duplicates); the partner has {} \
+         keys\n",
         input.rows,
         input.distinct,
         input.null_rows + input.unmatchable_rows,
@@ -310,7 +314,11 @@ fn summary(report: &Report) -> String {
     );
     match (report.matched_keys, &report.output) {
         (Some(keys), Some(output)) => {
-            text.push_str(&format!("{keys} keys match; wrote {} rows to {}\n", output.rows, output.path))
+            let counts = report.matched_by_alternative.iter().flatten().zip(&input.alternatives);
+            let each: Vec<String> =
+                counts.map(|(count, alternative)| format!("{count} by {}", alternative.columns.join(", "))).collect();
+            let each = if each.is_empty() { String::new() } else { format!(" ({})", each.join("; ")) };
+            text.push_str(&format!("{keys} keys match{each}; wrote {} rows to {}\n", output.rows, output.path))
         }
         (None, Some(OutputReport { path, rows, new_rows: Some(new) })) => text.push_str(&format!(
             "{new} keys of the partner are new; wrote {rows} rows to {path}, {} own and {new} \

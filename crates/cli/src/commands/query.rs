@@ -66,7 +66,7 @@ fn config(args: QueryArgs) -> Result<QueryConfig, Failure> {
     })?;
     let options = OutputOptions { force: args.force, format: None };
     Ok(QueryConfig {
-        source: own_table(&args.table)?,
+        source: own_table(&args.table, &[])?,
         connect,
         protection,
         wait: args.wait,

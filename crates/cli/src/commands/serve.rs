@@ -162,7 +162,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
         None => Clients::Keys(identity::own(args.identity.as_deref())?, AcceptedKeys::every()),
     };
     Ok(ServeConfig {
-        source: own_table(&args.table)?,
+        source: own_table(&args.table, &[])?,
         payload: settings.payload,
         memory: args.memory,
         protocol: args.protocol,

@@ -96,17 +96,28 @@ impl fmt::Debug for Digests {
 /// Bytes of one key while its components are appended: a component count, then each component
 /// behind its length.
 ///
-/// Framing instead of a separator keeps `("a,b", "c")` and `("a", "b,c")` apart. All lengths are
-/// 32-bit little-endian.
+/// Framing instead of a separator keeps `("a,b", "c")` and `("a", "b,c")` apart. Keys of an
+/// alternative behind the first have a zero, which is no component count, and the alternative's
+/// number in front: equal components of two alternatives are different keys. All numbers are 32-bit
+/// little-endian.
 #[derive(Default)]
 pub struct KeyFrame {
     bytes: Vec<u8>,
 }
 
 impl KeyFrame {
-    /// Forgets the last key and starts one of `components` components.
+    /// Forgets the last key and starts one of `components` components, at least one.
     pub fn begin(&mut self, components: u32) {
+        self.begin_alternative(0, components);
+    }
+
+    /// [`Self::begin`] for a key of this alternative, counted from 0.
+    pub fn begin_alternative(&mut self, alternative: u32, components: u32) {
         self.bytes.clear();
+        if alternative > 0 {
+            self.bytes.extend_from_slice(&0u32.to_le_bytes());
+            self.bytes.extend_from_slice(&alternative.to_le_bytes());
+        }
         self.bytes.extend_from_slice(&components.to_le_bytes());
     }
 
@@ -217,6 +228,23 @@ pub fn digest(components: &[&[u8]]) -> Option<Digest> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The same components are other keys in each alternative, and those of the first are the keys
+    /// of tables without alternatives. No key of several components is one of an alternative.
+    #[test]
+    fn alternatives_have_keys_of_their_own() {
+        let of = |alternative: u32, components: &[&[u8]]| {
+            let mut frame = KeyFrame::default();
+            frame.begin_alternative(alternative, components.len() as u32);
+            assert!(components.iter().all(|component| frame.push(component)));
+            frame.digest()
+        };
+        assert_eq!(Some(of(0, &[b"a"])), digest(&[b"a"]));
+        let keys = [of(0, &[b"a"]), of(1, &[b"a"]), of(2, &[b"a"]), of(0, &[b"a", b"a"]), of(1, &[b"a", b"a"])];
+        for (place, key) in keys.iter().enumerate() {
+            assert!(!keys[..place].contains(key), "{place}");
+        }
+    }
 
     /// `low + salt high`, against the field's definition on single elements, and that no half is
     /// left out.

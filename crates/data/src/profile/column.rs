@@ -165,7 +165,7 @@ impl ColumnProfile {
         let name = &self.name;
         let mut warn = |text: String| warnings.push(format!("`{name}`: {text}"));
         if self.nulls > 0 {
-            warn(format!("{} values are null; their rows never match", self.nulls));
+            warn(format!("{} values are null, which never match", self.nulls));
         }
         if self.like_null > 0 {
             warn(format!(

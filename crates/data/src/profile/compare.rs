@@ -2,6 +2,7 @@
 //! normalisers make them.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::key::{Chain, KeyColumn, KeySpec, Mend, Normaliser, mend};
@@ -67,12 +68,25 @@ pub struct Comparison {
     pub keys: [u64; 2],
     /// Keys that both have.
     pub common: u64,
+    /// The alternatives of the key; one where it has no others.
+    pub alternatives: Vec<ComparedAlternative>,
     /// That a run would be refused since the normalisers differ.
     pub is_refused: bool,
     /// The key columns, in key order.
     pub columns: Vec<ComparedColumn>,
     /// What makes more keys match, if something known does.
     pub meeting: Option<Meeting>,
+}
+
+/// An alternative of the key in both tables.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ComparedAlternative {
+    /// Names of its columns in either table, in key order.
+    pub columns: [Vec<String>; 2],
+    /// Different keys of each.
+    pub keys: [u64; 2],
+    /// Keys that both have.
+    pub common: u64,
 }
 
 /// A key column of both tables.
@@ -116,23 +130,26 @@ pub struct MeetingRows {
     pub key: Vec<String>,
 }
 
-/// Compares the keys of two tables.
+/// Compares the keys of two tables, as far as a run would: keys of one alternative never meet those of
+/// another.
 ///
 /// # Errors
-/// If a table cannot be read, or the keys have different numbers of columns.
+/// If a table cannot be read, or the keys have different numbers of columns or alternatives.
 pub fn compare(tables: [(&dyn Source, &KeySpec); 2]) -> Result<Comparison, TableError> {
     let [(ours, our_key), (theirs, their_key)] = tables;
-    if our_key.columns().len() != their_key.columns().len() {
-        let fault = format!(
-            "the key has {} columns in the first table and {} in the second",
-            our_key.columns().len(),
-            their_key.columns().len()
-        );
-        return Err(TableError::Option(fault, "name as many with --second-key as with --key, in the same order"));
-    }
+    check_shapes(our_key, their_key)?;
     let (first, second) = (collect_keys(ours, our_key)?, collect_keys(theirs, their_key)?);
     let known: HashSet<_> = first.digests.iter().collect();
-    let common = second.digests.iter().filter(|digest| known.contains(digest)).count() as u64;
+    let both = (0u32..).zip(second.digests.iter()).filter(|(_, digest)| known.contains(digest));
+    let both: Vec<u32> = both.map(|(key, _)| key).collect();
+    let common = both.len() as u64;
+    let of_alternatives = first.stats.alternatives.iter().zip(&second.stats.alternatives);
+    let alternatives = of_alternatives.zip(second.by_alternative(&both)).map(|((a, b), common)| ComparedAlternative {
+        columns: [a.columns.clone(), b.columns.clone()],
+        keys: [a.distinct, b.distinct],
+        common,
+    });
+    let alternatives = alternatives.collect();
     let keys = [first.stats.distinct, second.stats.distinct];
     let sides = [Tried::read(ours, our_key)?, Tried::read(theirs, their_key)?];
     let kinds = [first.stats.kinds(), second.stats.kinds()];
@@ -166,10 +183,30 @@ pub fn compare(tables: [(&dyn Source, &KeySpec); 2]) -> Result<Comparison, Table
         tables: [ours.name().to_owned(), theirs.name().to_owned()],
         keys,
         common,
-        is_refused: our_key.agreement() != their_key.agreement(),
+        alternatives,
+        is_refused: our_key.agreement() != their_key.agreement() || our_key.or_agreement() != their_key.or_agreement(),
         columns,
         meeting,
     })
+}
+
+/// Refuses keys of which an alternative has another number of columns than the other's, or none.
+fn check_shapes(ours: &KeySpec, theirs: &KeySpec) -> Result<(), TableError> {
+    let (our_count, their_count) = (ours.alternatives().len(), theirs.alternatives().len());
+    if our_count != their_count {
+        let fault = format!("the key has {our_count} alternatives in the first table and {their_count} in the second");
+        return Err(TableError::Option(fault, "say --second-or-key as often as --or-key, in the same order"));
+    }
+    for (number, (a, b)) in (1..).zip(ours.alternatives().zip(theirs.alternatives())) {
+        if a.len() != b.len() {
+            let what = if our_count > 1 { format!("alternative {number} of the key") } else { "the key".to_owned() };
+            let fault = format!("{what} has {} columns in the first table and {} in the second", a.len(), b.len());
+            let mend = "name as many columns for the second table as for the first, in the same order: --second-key, \
+                        --second-or-key";
+            return Err(TableError::Option(fault, mend));
+        }
+    }
+    Ok(())
 }
 
 /// The declared normalisers as text.
@@ -254,19 +291,24 @@ impl Tried {
         Ok(Self { rows })
     }
 
-    /// The keys under a chain for each column, each with the first row that has it.
-    fn keys(&self, chains: &[String]) -> HashMap<Vec<Vec<u8>>, usize> {
+    /// The keys of the alternatives, which have these columns, under a chain for each column: each
+    /// with its alternative and the first row that has it.
+    fn keys(&self, chains: &[String], alternatives: &[Range<usize>]) -> HashMap<(usize, Vec<Vec<u8>>), usize> {
         let parsed: Vec<Vec<Normaliser>> = chains.iter().map(|chain| parse(chain)).collect();
         let mut chains: Vec<Chain<'_>> = parsed.iter().map(|chain| Chain::new(chain)).collect();
         let mut keys = HashMap::new();
         for (place, row) in self.rows.iter().enumerate() {
-            let key: Option<Vec<Vec<u8>>> = row
-                .iter()
-                .zip(&mut chains)
-                .map(|(value, chain)| normal(chain, value.as_deref()?).filter(|key| !key.is_empty()))
-                .collect();
-            if let Some(key) = key {
-                keys.entry(key).or_insert(place);
+            for (alternative, columns) in alternatives.iter().enumerate() {
+                let cells = row.get(columns.clone()).unwrap_or_default();
+                let chains = chains.get_mut(columns.clone()).unwrap_or_default();
+                let key: Option<Vec<Vec<u8>>> = cells
+                    .iter()
+                    .zip(chains)
+                    .map(|(value, chain)| normal(chain, value.as_deref()?).filter(|key| !key.is_empty()))
+                    .collect();
+                if let Some(key) = key.filter(|key| key.len() == columns.len()) {
+                    keys.entry((alternative, key)).or_insert(place);
+                }
             }
         }
         keys
@@ -328,10 +370,17 @@ impl<'a> Forms<'a> {
 impl Meeting {
     /// What the chains that were chosen for each column do together; `None` if not more keys meet.
     fn of(sides: &[Tried; 2], specs: [&KeySpec; 2], chosen: &[[String; 2]]) -> Option<Self> {
-        let chains = [0, 1].map(|side| chosen.iter().map(|pair: &[String; 2]| pair[side].clone()).collect::<Vec<_>>());
+        // A column that stands in several alternatives has one chain.
+        let first = |side: usize, place: usize| {
+            let columns = specs[side].columns();
+            columns.iter().position(|column| column.name == columns[place].name).unwrap_or(place)
+        };
+        let chains: [Vec<String>; 2] =
+            [0, 1].map(|side: usize| (0..chosen.len()).map(|place| chosen[first(side, place)][side].clone()).collect());
         let given = specs.map(|spec| spec.columns().iter().map(declared).collect::<Vec<_>>());
+        let alternatives: Vec<Range<usize>> = specs[0].alternatives().collect();
         let common = |chains: &[Vec<String>; 2]| {
-            let (first, second) = (sides[0].keys(&chains[0]), sides[1].keys(&chains[1]));
+            let (first, second) = (sides[0].keys(&chains[0], &alternatives), sides[1].keys(&chains[1], &alternatives));
             let met: Vec<_> = first
                 .into_iter()
                 .filter_map(|(key, ours)| second.get(&key).map(|&theirs| ([ours, theirs], key)))
@@ -343,20 +392,22 @@ impl Meeting {
         if met.len() <= before {
             return None;
         }
-        met.sort_unstable_by_key(|&(rows, _)| rows);
-        let values = |side: usize, row: usize| {
-            let row = sides[side].rows.get(row).into_iter().flatten();
+        met.sort_unstable_by_key(|&(rows, (alternative, _))| (rows, alternative));
+        let values = |side: usize, row: usize, alternative: usize| {
+            let columns = alternatives.get(alternative).cloned().unwrap_or_default();
+            let row = sides[side].rows.get(row).and_then(|row| row.get(columns)).into_iter().flatten();
             row.map(|value| shown(value.as_deref().unwrap_or_default())).collect()
         };
         let count = met.len() as u64;
-        let examples = met.into_iter().take(SHOWN_ROWS).map(|([ours, theirs], key)| MeetingRows {
+        let examples = met.into_iter().take(SHOWN_ROWS).map(|([ours, theirs], (alternative, key))| MeetingRows {
             rows: [ours as u64 + 1, theirs as u64 + 1],
-            values: [values(0, ours), values(1, theirs)],
+            values: [values(0, ours, alternative), values(1, theirs, alternative)],
             key: key.iter().map(|component| shown(component)).collect(),
         });
         let flags = |side: usize| {
-            let each = specs[side].columns().iter().zip(&chains[side]).filter(|(_, chain)| !chain.is_empty());
-            each.map(|(column, chain)| format!("{}={chain}", column.name)).collect()
+            let each = specs[side].columns().iter().zip(&chains[side]).enumerate();
+            let each = each.filter(|&(place, (_, chain))| !chain.is_empty() && first(side, place) == place);
+            each.map(|(_, (column, chain))| format!("{}={chain}", column.name)).collect()
         };
         Some(Self {
             normalise: [flags(0), flags(1)],

@@ -13,7 +13,7 @@ const SHOWN: usize = 80;
 /// Values of the own table. Nothing of it leaves this machine.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Examples {
-    /// The first different keys that are usable.
+    /// The first different keys that are usable, so many of each alternative.
     pub keys: Vec<ExampleKey>,
     /// What normalisers refuse, for each key column.
     pub refused: Vec<RefusedValues>,
@@ -24,6 +24,8 @@ pub struct Examples {
 pub struct ExampleKey {
     /// The row, counted from 1.
     pub row: u64,
+    /// The alternative of the key, counted from 1.
+    pub alternative: usize,
     /// Its components, in key order.
     pub components: Vec<Component>,
 }
@@ -57,7 +59,7 @@ pub struct RefusedValue {
     pub value: String,
 }
 
-/// The first `most` different keys of the table, and the first values that its normalisers refuse;
+/// The first `most` different keys of each alternative, and the first values that its normalisers refuse;
 /// these without the values if `most` is 0.
 ///
 /// # Errors
@@ -69,13 +71,17 @@ pub fn examples(source: &dyn Source, spec: &KeySpec, most: usize) -> Result<Exam
     let refused = |name: &&str| RefusedValues { column: (*name).to_owned(), count: 0, first: Vec::new() };
     let mut refused: Vec<RefusedValues> = names.iter().map(refused).collect();
     let mut keys: Vec<ExampleKey> = Vec::new();
-    let (mut row, mut components, mut is_usable) = (1, Vec::new(), true);
+    let ends: Vec<usize> = spec.alternatives().map(|columns| columns.end).collect();
+    // How many keys of each alternative there are.
+    let mut found = vec![0; ends.len()];
+    let (mut row, mut place, mut components, mut is_usable) = (1, 0, Vec::new(), true);
     cells::for_each_cell(source, &names, &mut |index, cell| {
         let (Some(chain), Some(refused)) = (chains.get_mut(index), refused.get_mut(index)) else { return };
+        let (Some(&end), Some(found)) = (ends.get(place), found.get_mut(place)) else { return };
         match cell.map(|value| (value, normal(chain, value))) {
             Some((_, Some(key))) if key.is_empty() => is_usable = false,
             Some((value, Some(key))) => {
-                if is_usable && keys.len() < most {
+                if is_usable && *found < most {
                     components.push(Component { value: shown(value), key: shown(&key) });
                 }
             }
@@ -89,13 +95,20 @@ pub fn examples(source: &dyn Source, spec: &KeySpec, most: usize) -> Result<Exam
             }
             None => is_usable = false,
         }
-        if index + 1 == columns.len() {
-            let components = std::mem::take(&mut components);
-            let same = |key: &ExampleKey| key.components.iter().map(|c| &c.key).eq(components.iter().map(|c| &c.key));
-            if is_usable && keys.len() < most && !keys.iter().any(same) {
-                keys.push(ExampleKey { row, components });
+        if index + 1 == end {
+            let (alternative, components) = (place + 1, std::mem::take(&mut components));
+            let same = |key: &ExampleKey| {
+                key.alternative == alternative
+                    && key.components.iter().map(|c| &c.key).eq(components.iter().map(|c| &c.key))
+            };
+            if is_usable && *found < most && !keys.iter().any(same) {
+                keys.push(ExampleKey { row, alternative, components });
+                *found += 1;
             }
-            (row, is_usable) = (row + 1, true);
+            (place, is_usable) = (place + 1, true);
+        }
+        if index + 1 == columns.len() {
+            (row, place) = (row + 1, 0);
         }
     })?;
     Ok(Examples { keys, refused })

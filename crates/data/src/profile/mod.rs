@@ -8,8 +8,10 @@ mod examples;
 mod show;
 
 pub use column::{ColumnProfile, NormaliserEffect};
-pub use compare::{ComparedColumn, Comparison, Meeting, MeetingRows, compare};
+pub use compare::{ComparedAlternative, ComparedColumn, Comparison, Meeting, MeetingRows, compare};
 pub use examples::{Component, ExampleKey, Examples, RefusedValue, RefusedValues, examples};
+
+use std::collections::HashSet;
 
 use crate::key::KeySpec;
 use crate::table::{CsvReader, Format, Input, KeyStats, NO_KEY, Packing, Source, TableError, TableFile, collect_keys};
@@ -114,6 +116,9 @@ fn report(input: &dyn Source, first: &Input, files: usize, spec: &KeySpec) -> Re
     if table.digests.is_empty() {
         warnings.push("no row has a usable key: `send` and `receive` will refuse this table".to_owned());
     }
+    // A column may stand in several alternatives of the key.
+    let mut told = HashSet::new();
+    warnings.retain(|warning| told.insert(warning.clone()));
     Ok(Profile {
         path: input.name().to_owned(),
         format: stored.format,

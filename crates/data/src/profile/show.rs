@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::profile::{ColumnProfile, Profile};
+use crate::table::AlternativeStats;
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,6 +29,13 @@ impl fmt::Display for Profile {
             "  {} distinct keys, {} rows repeat one of {} keys",
             keys.distinct, keys.duplicate_rows, self.repeated_keys
         )?;
+        if keys.alternatives.len() > 1 {
+            for (number, alternative) in (1..).zip(&keys.alternatives) {
+                let names = alternative.columns.join("`, `");
+                let AlternativeStats { rows, distinct, .. } = alternative;
+                writeln!(f, "  alternative {number} (`{names}`): {rows} rows have a key, {distinct} distinct keys")?;
+            }
+        }
         if self.repeated_keys > 0 {
             let top: Vec<String> = self.top_multiplicities.iter().map(u64::to_string).collect();
             writeln!(f, "  rows of the most frequent keys: {}", top.join(", "))?;

@@ -26,7 +26,8 @@ const MAX_EXPECTED_ROWS: usize = 1 << 24;
 pub struct KeyTable {
     /// Digests of the distinct keys, in the order in which they first occur.
     pub digests: Digests,
-    /// For each row the index of its key in `digests`, or [`NO_KEY`].
+    /// For each row and alternative of the key the index of the row's key in `digests`, or [`NO_KEY`]:
+    /// with `n` alternatives, a row has `n` entries.
     pub row_key: Vec<u32>,
     /// Counts, for the local report.
     pub stats: KeyStats,
@@ -38,6 +39,30 @@ pub struct KeyTable {
     pub union: Option<UnionKeys>,
     /// The integers that the distinct keys are, when these were asked for.
     pub integers: Option<Vec<u64>>,
+}
+
+impl KeyTable {
+    /// Entries of a row in `row_key`.
+    pub fn keys_per_row(&self) -> usize {
+        self.stats.alternatives.len().max(1)
+    }
+
+    /// How many of these distinct keys are of each alternative.
+    pub fn by_alternative(&self, keys: &[u32]) -> Vec<u64> {
+        let mut is_left = vec![false; self.stats.distinct as usize];
+        for &key in keys {
+            if let Some(is_left) = is_left.get_mut(key as usize) {
+                *is_left = true;
+            }
+        }
+        let mut counts = vec![0; self.keys_per_row()];
+        for row in self.row_key.chunks_exact(self.keys_per_row()) {
+            for (&key, count) in row.iter().zip(&mut counts) {
+                *count += u64::from(is_left.get_mut(key as usize).is_some_and(take));
+            }
+        }
+        counts
+    }
 }
 
 impl fmt::Debug for KeyTable {
@@ -124,6 +149,11 @@ pub(super) fn collect(
     room: &dyn Fn() -> Option<u64>,
     on_fault: &mut OnFault,
 ) -> Result<KeyTable, TableError> {
+    if spec.has_alternatives() && !matches!(along, Along::Nothing) {
+        let fault = "columns beside a key with alternatives: two rows may meet one row of the partner, each by another \
+                     alternative, and nothing says whose columns count";
+        return Err(TableError::Option(fault.into(), "omit --or-key, or the columns"));
+    }
     let schema = source.schema()?;
     let columns = NamedColumns::new(source, &schema);
     let mut collector = Collector::new(source.name(), spec, on_fault);
@@ -190,27 +220,53 @@ impl<'a> Collector<'a> {
     fn take(&mut self, rows: &mut RowDigests) -> Result<(), TableError> {
         rows.batch.finish(&mut rows.digests);
         self.on_fault.append(&mut rows.on_fault);
+        let keys_per_row = self.stats.alternatives.len();
         let first = self.row_key.len();
-        let end = first + rows.stats.rows as usize;
+        let end = first + rows.stats.rows as usize * keys_per_row;
         if end > NO_KEY as usize {
-            return Err(TableError::TooManyRows { path: self.source.to_owned(), limit: u64::from(NO_KEY) });
+            let limit = u64::from(NO_KEY) / keys_per_row as u64;
+            return Err(TableError::TooManyRows { path: self.source.to_owned(), limit });
         }
         self.row_key.resize(end, NO_KEY);
         let mut keyed = rows.keyed.iter().enumerate();
+        // One more than the last row that was counted as a duplicate.
+        let mut counted = 0;
         self.index.insert_all(&rows.digests, |key, new| {
             let (place, &in_part) = keyed.next().unwrap_or((0, &0));
-            let row = first + in_part as usize;
-            self.row_key[row] = key;
-            self.stats.duplicate_rows += u64::from(!new);
-            let at = At { source: self.source, key: key as usize, new, row: row as u64 + 1 };
+            let entry = first + in_part as usize;
+            self.row_key[entry] = key;
+            let row = if keys_per_row == 1 { entry } else { entry / keys_per_row } as u64 + 1;
+            if !new && counted != row {
+                self.stats.duplicate_rows += 1;
+                counted = row;
+            }
+            let at = At { source: self.source, key: key as usize, new, row };
             self.along.take(&rows.along, place, at, self.on_fault)
         })?;
         self.stats.add(&mut rows.stats);
         Ok(())
     }
 
+    /// Counts the distinct keys of each alternative. They are numbered as they first occur.
+    fn count_alternatives(&mut self) {
+        if let [only] = &mut self.stats.alternatives[..] {
+            only.distinct = self.stats.distinct;
+            return;
+        }
+        let mut next = 0;
+        for row in self.row_key.chunks_exact(self.stats.alternatives.len()) {
+            for (&key, alternative) in row.iter().zip(&mut self.stats.alternatives) {
+                if key == next {
+                    alternative.distinct += 1;
+                    next += 1;
+                }
+            }
+        }
+    }
+
     fn finish(mut self, room: &dyn Fn() -> Option<u64>) -> Result<KeyTable, TableError> {
         self.stats.distinct = self.index.digests.len() as u64;
+        self.count_alternatives();
         if self.stats.rows == 0 {
             return Err(TableError::Empty { path: self.source.to_owned() });
         }
@@ -236,7 +292,7 @@ impl Scanner for Collector<'_> {
         if self.row_key.is_empty() {
             let rows = rows.min(MAX_EXPECTED_ROWS);
             self.index = Distinct::with_capacity(rows);
-            self.row_key.reserve(rows);
+            self.row_key.reserve(rows * self.stats.alternatives.len());
         }
     }
 
@@ -252,7 +308,7 @@ impl Scanner for Collector<'_> {
                 self.on_fault.alike(),
             ));
         }
-        let first = self.row_key.len() as u64;
+        let first = (self.row_key.len() / self.stats.alternatives.len()) as u64;
         let parts = self.parts.iter_mut().take(self.open);
         parts
             .map(|part| {
@@ -271,6 +327,9 @@ impl Scanner for Collector<'_> {
 }
 
 fn no_keys(stats: &KeyStats) -> String {
+    if stats.alternatives.len() > 1 {
+        return "every row has, in each alternative of the key, a null, empty or refused component".to_owned();
+    }
     let guilty = stats.columns.iter().find(|c| c.nulls + c.empty + c.unmatchable == stats.rows);
     match guilty {
         Some(c) if c.unmatchable == 0 => format!("key column `{}` is null or empty in every row", c.name),

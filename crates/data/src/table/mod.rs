@@ -12,9 +12,9 @@
 //! or record batches in memory ([`Batches`]); a [`Sink`] is a file or standard output ([`SinkFile`]) or
 //! memory ([`Collected`]).
 //!
-//! Both passes stream; memory is 32 bytes a distinct key and 4 bytes a row, besides one block of
-//! the file. CSV is UTF-8 with a header row (RFC 4180: quotes, doubled quotes, line breaks in
-//! quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
+//! Both passes stream; memory is 32 bytes a distinct key, and 4 bytes a row for each alternative of the
+//! key, besides one block of the file. CSV is UTF-8 with a header row (RFC 4180: quotes, doubled
+//! quotes, line breaks in quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
 
 mod along;
 mod batches;
@@ -72,7 +72,7 @@ pub use place::Place;
 pub use position::Position;
 pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};
-pub use stats::{ColumnStats, KeyStats};
+pub use stats::{AlternativeStats, ColumnStats, KeyStats};
 pub use values::{
     Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal,
 };

@@ -15,9 +15,17 @@ pub(super) struct RowDigests<'a> {
     /// The names of the wanted columns.
     columns: Arc<[String]>,
     chains: Vec<Chain<'a>>,
+    /// For each alternative, the number of columns up to its end.
+    ends: Vec<usize>,
+    /// The alternative of the cell that came last, and its end.
+    alternative: usize,
+    end: usize,
     frame: KeyFrame,
     pub batch: KeyBatch,
-    row_is_null: bool,
+    key_is_null: bool,
+    key_is_unmatchable: bool,
+    /// What the alternatives before this one say of the row.
+    row_is_keyed: bool,
     row_is_unmatchable: bool,
     /// Whether a fault of the row was counted: it then has no key.
     row_is_faulty: bool,
@@ -27,7 +35,8 @@ pub(super) struct RowDigests<'a> {
     pub on_fault: OnFault,
     /// Rows of the table before these.
     first: u64,
-    /// Rows with a usable key, by their place among these rows.
+    /// The places of usable keys: with `n` alternatives, key `a` of row `r` among these rows has place
+    /// `n r + a`.
     pub keyed: Vec<u32>,
     /// Their digests, but for those in `batch`.
     pub digests: Digests,
@@ -50,9 +59,14 @@ impl<'a> RowDigests<'a> {
             spec,
             columns,
             chains: spec.columns().iter().map(|c| Chain::new(&c.normalisers)).collect(),
+            ends: spec.alternatives().map(|columns| columns.end).collect(),
+            alternative: 0,
+            end: 0,
             frame: KeyFrame::default(),
             batch: KeyBatch::default(),
-            row_is_null: false,
+            key_is_null: false,
+            key_is_unmatchable: false,
+            row_is_keyed: false,
             row_is_unmatchable: false,
             row_is_faulty: false,
             cells: 0,
@@ -80,23 +94,43 @@ impl<'a> RowDigests<'a> {
     }
 
     fn begin_row(&mut self) {
-        self.frame.begin(self.chains.len() as u32);
-        self.row_is_null = false;
+        self.end = 0;
+        self.row_is_keyed = false;
         self.row_is_unmatchable = false;
         self.row_is_faulty = false;
         self.cells = 0;
+        self.begin_key(0);
+    }
+
+    fn begin_key(&mut self, alternative: usize) {
+        let end = self.ends[alternative];
+        self.frame.begin_alternative(alternative as u32, (end - self.end) as u32);
+        (self.alternative, self.end) = (alternative, end);
+        self.key_is_null = false;
+        self.key_is_unmatchable = false;
+    }
+
+    /// Takes the key of the row in the present alternative, if it is usable.
+    fn end_key(&mut self) {
+        if !self.key_is_null && !self.key_is_unmatchable && !self.row_is_faulty {
+            self.keyed.push((self.stats.rows as usize * self.ends.len() + self.alternative) as u32);
+            self.batch.push(&self.frame, &mut self.digests);
+            self.stats.alternatives[self.alternative].rows += 1;
+            self.row_is_keyed = true;
+        }
+        self.row_is_unmatchable |= self.key_is_unmatchable && !self.key_is_null;
     }
 
     fn null(&mut self, index: usize) {
         self.stats.columns[index].nulls += 1;
-        self.row_is_null = true;
+        self.key_is_null = true;
     }
 
     fn text(&mut self, index: usize, value: &str) -> Result<(), TableError> {
         match self.chains[index].apply(value) {
             Ok("") => {
                 self.stats.columns[index].empty += 1;
-                self.row_is_null = true;
+                self.key_is_null = true;
             }
             Ok(value) => {
                 let stats = &mut self.stats.columns[index];
@@ -120,7 +154,7 @@ impl<'a> RowDigests<'a> {
     fn unmatchable(&mut self, index: usize) {
         if !self.along.refuse() {
             self.stats.columns[index].unmatchable += 1;
-            self.row_is_unmatchable = true;
+            self.key_is_unmatchable = true;
             self.on_fault.refused(&self.spec.columns()[index].name, self.first + self.stats.rows + 1);
         }
     }
@@ -187,6 +221,10 @@ impl ScannerPart for RowDigests<'_> {
             }
             return Ok(());
         }
+        if place == self.end {
+            self.end_key();
+            self.begin_key(self.alternative + 1);
+        }
         let taken = match cell {
             Cell::Text(text) => self.text(place, text),
             Cell::Bytes(bytes) => self.bytes(place, bytes),
@@ -211,18 +249,15 @@ impl ScannerPart for RowDigests<'_> {
     }
 
     fn end_row(&mut self) {
-        let usable = !self.row_is_null && !self.row_is_unmatchable && !self.row_is_faulty;
-        if self.row_is_faulty {
-            // Counted as a fault.
-        } else if self.row_is_null {
-            self.stats.null_rows += 1;
-        } else if self.row_is_unmatchable {
-            self.stats.unmatchable_rows += 1;
-        } else {
-            self.keyed.push(self.stats.rows as u32);
-            self.batch.push(&self.frame, &mut self.digests);
+        self.end_key();
+        if !self.row_is_keyed && !self.row_is_faulty {
+            if self.row_is_unmatchable {
+                self.stats.unmatchable_rows += 1;
+            } else {
+                self.stats.null_rows += 1;
+            }
         }
-        self.along.end_row(usable);
+        self.along.end_row(self.row_is_keyed);
         self.stats.rows += 1;
         self.begin_row();
     }

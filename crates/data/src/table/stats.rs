@@ -1,6 +1,7 @@
 //! What is counted while a table is read.
 
 use std::mem::take;
+use std::ops::Range;
 
 use crate::key::{KeyColumn, KeySpec, Kind, KindCounts, Looks, Normaliser, Pitfall, pitfalls};
 
@@ -9,16 +10,29 @@ use crate::key::{KeyColumn, KeySpec, Kind, KindCounts, Looks, Normaliser, Pitfal
 pub struct KeyStats {
     /// All rows.
     pub rows: u64,
-    /// Rows with a null or empty key component.
+    /// Rows without a usable key, for a null or empty component in each alternative.
     pub null_rows: u64,
-    /// Other rows with a component that a normaliser refused.
+    /// Other rows without a usable key: a normaliser refused a component.
     pub unmatchable_rows: u64,
-    /// Distinct keys.
+    /// Distinct keys, those of all alternatives together.
     pub distinct: u64,
     /// Rows with a usable key that an earlier row has too.
     pub duplicate_rows: u64,
-    /// By key column, in key order.
+    /// By key column, in key order: those of all alternatives, one behind the other.
     pub columns: Vec<ColumnStats>,
+    /// By alternative of the key; one where the key has no others.
+    pub alternatives: Vec<AlternativeStats>,
+}
+
+/// Counts over one alternative of the key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct AlternativeStats {
+    /// Names of its columns, in key order.
+    pub columns: Vec<String>,
+    /// Rows with a usable key.
+    pub rows: u64,
+    /// Distinct keys.
+    pub distinct: u64,
 }
 
 /// Counts over one key column.
@@ -109,9 +123,12 @@ impl ColumnStats {
 
 impl KeyStats {
     pub(crate) fn of(spec: &KeySpec) -> Self {
-        let columns =
+        let columns: Vec<_> =
             spec.columns().iter().map(|c| ColumnStats { name: c.name.clone(), ..ColumnStats::default() }).collect();
-        Self { columns, ..Self::default() }
+        let names = |places: Range<usize>| columns[places].iter().map(|column| column.name.clone()).collect();
+        let alternatives =
+            spec.alternatives().map(|places| AlternativeStats { columns: names(places), rows: 0, distinct: 0 });
+        Self { alternatives: alternatives.collect(), columns, ..Self::default() }
     }
 
     /// Takes over the counts of further rows.
@@ -119,6 +136,9 @@ impl KeyStats {
         self.rows += take(&mut more.rows);
         self.null_rows += take(&mut more.null_rows);
         self.unmatchable_rows += take(&mut more.unmatchable_rows);
+        for (alternative, more) in self.alternatives.iter_mut().zip(&mut more.alternatives) {
+            alternative.rows += take(&mut more.rows);
+        }
         for (column, more) in self.columns.iter_mut().zip(&mut more.columns) {
             column.nulls += take(&mut more.nulls);
             column.empty += take(&mut more.empty);

@@ -15,7 +15,7 @@ pub const MOST_CLOCK_DIFFERENCE_S: u64 = 600;
 
 /// How long after the two sides met a side may say how it is configured. It does so at once: one
 /// that held its configuration back could have an earlier day signed than that of the run.
-const LONGEST_HELLO: Duration = Duration::from_secs(60);
+pub(super) const LONGEST_HELLO: Duration = Duration::from_secs(60);
 
 /// Seconds since 1970 by this side's clock.
 pub(crate) fn now() -> u64 {
@@ -46,23 +46,6 @@ pub(super) fn compare(ours: &Hello, theirs: &Hello) -> Result<(), Failure> {
     ))
 }
 
-/// Refuses a partner that took `waited` to say how it is configured, if that is too long.
-pub(super) fn in_time(waited: Duration) -> Result<(), Failure> {
-    if waited <= LONGEST_HELLO {
-        return Ok(());
-    }
-    Err(Failure::new(
-        code::LINK,
-        format_args!(
-            "the partner took {} s to say how it is configured; more than {} s are refused, since the run is dated by \
-             the time at which the two sides met",
-            waited.as_secs(),
-            LONGEST_HELLO.as_secs()
-        ),
-        "start both sides again",
-    ))
-}
-
 /// A difference in the largest units that say enough.
 fn in_words(seconds: u64) -> String {
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -84,13 +67,6 @@ mod tests {
         let refusals = [compare(&ours, &theirs).err(), compare(&theirs, &ours).err()];
         assert_eq!(refusals[0], refusals[1], "both sides say the same");
         refusals[0].as_ref().map(|failure| failure.fault.clone())
-    }
-
-    #[test]
-    fn a_configuration_that_is_held_back_is_refused() {
-        assert_eq!(in_time(LONGEST_HELLO), Ok(()));
-        let failure = in_time(LONGEST_HELLO + Duration::from_secs(3600)).expect_err("late");
-        assert!(failure.code == code::LINK && failure.fault.contains("3660 s"), "{failure}");
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct Hello {
     pub key_digest: String,
     /// The normalisers of each key column, in key order.
     pub key_columns: Vec<String>,
+    /// The same of each alternative key.
+    pub or_keys: Vec<Vec<String>>,
     /// The link between the sides, if its user named one: protocols are compared over the slower of
     /// what the two say.
     pub link: Option<Link>,
@@ -80,12 +82,23 @@ impl Difference {
     }
 }
 
+/// What is done to each column of a key, in words.
+fn describe(columns: &[String]) -> String {
+    let each = columns.iter().enumerate().map(|(i, how)| format!("column {} {how}", i + 1));
+    each.collect::<Vec<_>>().join("; ")
+}
+
 /// Names with commas between them, fit to be shown.
 pub(crate) fn list(values: &[String]) -> String {
     if values.is_empty() { "none".into() } else { printable(&values.join(", ")) }
 }
 
 impl Hello {
+    /// The number of key columns, those of alternatives included.
+    pub(crate) fn all_key_columns(&self) -> usize {
+        self.key_columns.len() + self.or_keys.iter().map(Vec::len).sum::<usize>()
+    }
+
     /// Every field on which `self` and the peer's `theirs` disagree, except for the
     /// role; those of the task are known if both name the same task.
     pub fn differences(&self, theirs: &Self, of_task: Vec<Difference>) -> Vec<Difference> {
@@ -106,11 +119,16 @@ impl Hello {
             &theirs.key_columns.len(),
         );
         if self.key_columns.len() == theirs.key_columns.len() && self.key_columns != theirs.key_columns {
-            let describe = |side: &Self| {
-                let each = side.key_columns.iter().enumerate().map(|(i, how)| format!("column {} {how}", i + 1));
-                each.collect::<Vec<_>>().join("; ")
-            };
-            compare("--normalise", false, &describe(self), &describe(theirs));
+            compare("--normalise", false, &describe(&self.key_columns), &describe(&theirs.key_columns));
+        }
+        let (our_count, their_count) = (self.or_keys.len(), theirs.or_keys.len());
+        compare("number of --or-key alternatives", our_count == their_count, &our_count, &their_count);
+        let pairs = self.or_keys.iter().zip(&theirs.or_keys).filter(|_| our_count == their_count);
+        if let Some((number, (ours, theirs))) = (1..).zip(pairs).find(|(_, (ours, theirs))| ours != theirs) {
+            let field =
+                if ours.len() == theirs.len() { "--normalise of an --or-key" } else { "columns of an --or-key" };
+            let of = |columns: &[String]| format!("--or-key number {number}: {}", describe(columns));
+            compare(field, false, &of(ours), &of(theirs));
         }
         found.extend(of_task);
         if !self.protocols.iter().any(|id| theirs.protocols.contains(id)) {
@@ -132,6 +150,7 @@ mod tests {
             protocols: vec!["rr22".into(), "vole-fast".into()],
             key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@1".into()],
+            or_keys: vec![vec!["digits@1".into()]],
             link: None,
             dry_run: false,
             clock: 0,
@@ -150,13 +169,17 @@ mod tests {
         let (ours, theirs) = (hello(Role::Receiver), hello(Role::Sender));
         assert!(fields(&ours, &theirs).is_empty());
         type Change = fn(&mut Hello);
-        let changes: [(&str, Change); 7] = [
+        let changes: [(&str, Change); 11] = [
             ("--dry-run", |h| h.dry_run = true),
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
             ("key digest", |h| h.key_digest = "vesica-key@1".into()),
             ("number of --key columns", |h| h.key_columns.push("as it is".into())),
             ("--normalise", |h| h.key_columns = vec!["lower@1".into()]),
+            ("number of --or-key alternatives", |h| h.or_keys.clear()),
+            ("number of --or-key alternatives", |h| h.or_keys.push(Vec::new())),
+            ("columns of an --or-key", |h| h.or_keys = vec![Vec::new()]),
+            ("--normalise of an --or-key", |h| h.or_keys = vec![vec!["as it is".into()]]),
             ("--protocol", |h| h.protocols = vec!["ecdh-hfh99".into()]),
         ];
         for (field, change) in changes {

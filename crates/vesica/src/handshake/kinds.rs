@@ -21,9 +21,9 @@ pub(crate) fn warnings(spec: &KeySpec, ours: &[Kind], theirs: &[Kind]) -> Vec<St
             }
         };
         format!(
-            "key column {} (`{}`) holds {ours}; the partner's holds {theirs}. Keys of different kinds do not match, \
-             even where they mean the same: {mend}",
-            place + 1,
+            "{} (`{}`) holds {ours}; the partner's holds {theirs}. Keys of different kinds do not match, even where \
+             they mean the same: {mend}",
+            spec.place(place),
             column.name
         )
     });

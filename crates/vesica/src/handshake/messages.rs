@@ -165,7 +165,7 @@ fn check_with_task(task: &[u8], value: &impl Serialize) -> Result<(), Failure> {
     // Serialising these plain structs into memory cannot fail.
     let fields = serde_json::to_vec(value).unwrap_or_default().len();
     if fields > MOST_FIELD_BYTES {
-        let mend = "name fewer columns with --key, or fewer normalisers with --normalise";
+        let mend = "name fewer columns with --key and --or-key, or fewer normalisers with --normalise";
         return refuse("key columns", fields, MOST_FIELD_BYTES, mend);
     }
     Ok(())

@@ -26,7 +26,6 @@ mod negotiator;
 pub(crate) mod salt;
 
 use std::ops::RangeInclusive;
-use std::time::Instant;
 
 use vesica_party::{Abort, Channel, Entry, Phase, Role};
 use vesica_protocols::tasks::Extent;
@@ -53,19 +52,20 @@ pub const WIRE_VERSION: u32 = 7;
 /// themselves.
 pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task: &N) -> Result<Hello, Abort> {
     let _phase = ch.phase(Phase::Handshake);
-    let met = Instant::now();
     send(ch, Opening { wire_version: WIRE_VERSION })?;
     send(ch, ours.clone())?;
-    let theirs = recv::<Opening>(ch)?.wire_version;
-    if theirs != WIRE_VERSION {
-        return Err(Failure::new(
+    let theirs: Hello = ch.within("the partner's configuration", clock::LONGEST_HELLO, |ch| {
+        let theirs = recv::<Opening>(ch)?.wire_version;
+        if theirs == WIRE_VERSION {
+            return recv(ch);
+        }
+        Err(Failure::new(
             code::MISMATCH,
             format_args!("this side speaks wire version {WIRE_VERSION}, the partner speaks {theirs}"),
             "install the same release of vesica on both sides",
         )
-        .into());
-    }
-    let theirs: Hello = recv(ch)?;
+        .into())
+    })?;
     if theirs.nonce == ours.nonce {
         return Err(Abort::PeerMisbehaved(peers_step::<Hello>(ch), "it sent the nonce back that it had received"));
     }
@@ -86,7 +86,6 @@ pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task
     let of_task = of_task.map_err(|malformed| Abort::PeerMisbehaved(peers_step::<Hello>(ch), malformed.0))?;
     let differences = ours.differences(&theirs, of_task);
     if differences.is_empty() {
-        clock::in_time(met.elapsed())?;
         clock::compare(ours, &theirs)?;
         return Ok(theirs);
     }
@@ -212,7 +211,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
             "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
         ));
     }
-    if theirs.key_kinds.len() != negotiation.theirs.key_columns.len() {
+    if theirs.key_kinds.len() != negotiation.theirs.all_key_columns() {
         return Err(misbehaved(ch, "kinds of another number of key columns").into());
     }
     let extent = |sender: &Sizes, receiver: &Sizes| {

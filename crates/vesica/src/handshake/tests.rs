@@ -1,9 +1,10 @@
 use vesica_party::{Abort, Reader, Role, Security};
+use vesica_protocols::tasks::Extent;
 use vesica_testkit::try_two_party;
 
 use super::messages::{Body, Choice, Opening, Ready, Sizes, recv, send};
 use super::salt::{Share, commit, salt};
-use super::{Hello, Negotiation, WIRE_VERSION, agree, compare_transcripts, settle};
+use super::{Hello, Negotiation, TaskBytes, WIRE_VERSION, agree, compare_transcripts, settle};
 use crate::failure::Failure;
 use crate::key::{Form, Kind, Precision};
 use crate::memory::Budget;
@@ -20,6 +21,7 @@ pub(super) fn hello(role: Role) -> Hello {
         protocols: vec!["ecdh-hfh99".into()],
         key_digest: "vesica-key@2".into(),
         key_columns: vec!["as it is".into()],
+        or_keys: Vec::new(),
         link: None,
         dry_run: false,
         clock: 1_700_000_000,
@@ -32,7 +34,9 @@ pub(super) fn hello(role: Role) -> Hello {
 /// An intersection of keys alone.
 fn job(role: Role) -> Box<dyn AnyJob> {
     let intersect = task::find("intersect").expect("the task");
-    intersect.configure(&Side { role, settings: &Settings::default(), output: None }).expect("a configuration")
+    intersect
+        .configure(&Side { role, settings: &Settings::default(), or_keys: false, output: None })
+        .expect("a configuration")
 }
 
 type Agreement = super::Agreement<Box<dyn AnyAgreed>>;
@@ -275,6 +279,39 @@ fn a_payload_that_was_not_announced_is_refused_and_so_is_one_that_is_missing() {
     assert_eq!(code(receiver_against(promised, |ch| bring(ch, sizes(5)))), Some(8));
 }
 
+/// A sender that says in its configuration and its sizes different numbers of columns, or gives a
+/// payload with alternatives, is no honest one.
+#[test]
+fn forged_alternatives_are_refused() {
+    let one = vec![vec!["as it is".to_owned()]];
+    let (ours, alone) = (Hello { or_keys: one.clone(), ..hello(Role::Receiver) }, hello(Role::Receiver));
+    for (ours, or_keys) in [(&ours, vec![]), (&ours, vec![vec![]]), (&ours, vec![vec![]; 1000]), (&alone, vec![vec![]])]
+    {
+        let theirs = Hello { or_keys, ..hello(Role::Sender) };
+        let (sent, received) =
+            try_two_party(|ch, _| agree_on(ch, &theirs).map(drop), |ch, _| agree_on(ch, ours).map(drop));
+        for abort in [sent.result.expect_err("they differ"), received.result.expect_err("they differ")] {
+            // Whoever is second may hear of it from the first.
+            assert!([7, 9].contains(&abort.exit_code()) && abort.to_string().contains("--or-key"), "{abort}");
+        }
+    }
+    let kinds = |count| Sizes { key_kinds: sizes(5).key_kinds.repeat(count), ..sizes(5) };
+    let promised = Hello { or_keys: one, ..hello(Role::Sender) };
+    for count in [0, 1, 3] {
+        assert_eq!(code(receiver_against(promised.clone(), |ch| bring(ch, kinds(count)))), Some(8), "{count} kinds");
+    }
+    let side = Side { role: Role::Receiver, settings: &Settings::default(), or_keys: true, output: None };
+    let job = task::find("intersect").expect("the task").configure(&side).expect("sound");
+    let nothing = br#"{"payload":null}"#;
+    let settles = |proposal: &[u8], measure: &[u8]| {
+        let ours = TaskBytes { proposal: &job.proposal(), measure: nothing };
+        job.settle(&Extent::new(5, 5, Security::SemiHonest), ours, TaskBytes { proposal, measure }).is_ok()
+    };
+    assert!(settles(br#"{"payload":null,"both_learn":false}"#, nothing));
+    let measure = br#"{"payload":{"fields":[{"name":"score","kind":"text"}],"width":8}}"#;
+    assert!(!settles(br#"{"payload":["score"],"both_learn":false}"#, measure));
+}
+
 #[test]
 fn the_sender_runs_no_protocol_that_it_did_not_allow() {
     for chosen in ["rs21", "no-such-protocol"] {
@@ -428,7 +465,9 @@ fn what_a_task_proposes_changes_the_session() {
         let payload = PayloadSpec { columns: vec![name.into()], duplicates: Duplicates::Refuse };
         let settings = Settings { payload: Some(payload), ..Settings::default() };
         let task = task::find("intersect").expect("the task");
-        let job = task.configure(&Side { role: Role::Sender, settings: &settings, output: None }).expect("sound");
+        let job = task
+            .configure(&Side { role: Role::Sender, settings: &settings, or_keys: false, output: None })
+            .expect("sound");
         let proposal = job.proposal();
         let measure =
             format!(r#"{{"payload":{{"fields":[{{"name":"{name}","kind":"text"}}],"width":8}}}}"#).into_bytes();

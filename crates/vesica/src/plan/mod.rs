@@ -249,7 +249,6 @@ pub(crate) fn total_bytes(entry: &Entry, workload: &dyn Workload) -> Option<u64>
 pub(crate) fn predict(entry: &Entry, workload: &dyn Workload, machine: &Machine, link: &Link) -> Option<Prediction> {
     model::predict(entry.id, workload, total_bytes(entry, workload)?, machine, link)
 }
-}
 
 /// What `vesica plan` shows.
 #[derive(Clone, Debug)]

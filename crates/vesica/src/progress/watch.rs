@@ -63,8 +63,10 @@ struct Shared {
 struct State {
     has_ended: bool,
     current: Option<Current>,
-    /// Those of all connections so far.
+    /// Those of all open connections.
     meters: Vec<Meter>,
+    /// Bytes that were sent and received over connections that are closed.
+    closed: [u64; 2],
 }
 
 /// The stage that goes on.
@@ -105,6 +107,13 @@ impl<'a> Watch<'a> {
     pub fn count(&self, meter: Meter) {
         self.shared.lock().meters.push(meter);
     }
+
+    /// Keeps the bytes so far, and lets go of the connections: a meter would keep their sockets open.
+    pub fn close(&self) {
+        let mut state = self.shared.lock();
+        state.closed = state.bytes();
+        state.meters.clear();
+    }
 }
 
 impl Drop for Watch<'_> {
@@ -139,8 +148,9 @@ impl Shared {
 impl State {
     /// Bytes sent and received.
     fn bytes(&self) -> [u64; 2] {
-        let sum = |of: fn(&Meter) -> u64| self.meters.iter().map(of).sum();
-        [sum(Meter::sent), sum(Meter::received)]
+        let [sent, received] = self.closed;
+        let sum = |of: fn(&Meter) -> u64| self.meters.iter().map(of).sum::<u64>();
+        [sent + sum(Meter::sent), received + sum(Meter::received)]
     }
 
     fn progress(&mut self) -> Option<Progress> {

@@ -50,6 +50,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
+use crate::key::KeySpec;
 
 /// A service that a table can be served by: what either side has fits into a file.
 trait TableService: Service<Task = Intersect, Server: State, Client: State> {
@@ -85,6 +86,15 @@ struct Agreed {
     leak_prefix: Option<u32>,
     /// Width of the keys, where they are integers and are compared as such.
     integer_bits: Option<u32>,
+}
+
+/// Refuses a key with alternatives: a query has one item for each key, and a description one key.
+fn refuse_alternatives(key: &KeySpec) -> Result<(), Failure> {
+    if key.has_alternatives() {
+        let fault = "a service compares one key of each row, and this key has alternatives";
+        return Err(Failure::new(code::USAGE, fault, "declare a key without alternatives"));
+    }
+    Ok(())
 }
 
 fn refuse_leak_prefix(entry: &Entry, agreed: Agreed) -> Result<(), Unsupported> {

@@ -21,7 +21,8 @@ use vesica_structures::shuffle::random_order;
 use super::prepared::{self, Lock, check_format, read_description, write_format};
 use super::slow_hash::{self, Hashed};
 use super::{
-    Description, Quota, TRUSTING, TableService, WithService, leak_of_prefix, randomness, trust_in_server, with_service,
+    Description, Quota, TRUSTING, TableService, WithService, leak_of_prefix, randomness, refuse_alternatives,
+    trust_in_server, with_service,
 };
 use crate::failure::{Failure, code};
 use crate::handshake::{kind_warnings, printable};
@@ -209,6 +210,7 @@ fn query_watched(
     watch: &Watch<'_>,
 ) -> Result<QueryReport, Failure> {
     let started = Instant::now();
+    refuse_alternatives(&config.source.key)?;
     check_files(config)?;
     let _lock = config.state.as_deref().map(|path| lock(path, interrupt, events)).transpose()?;
     let position = Arc::new(OnceLock::new());
@@ -251,9 +253,10 @@ fn query_watched(
         return Err(Failure::new(code::INTERNAL, "a query ended without an answer", "please report this"));
     };
     if matches.is_empty() {
-        let matched = Matched { keys: 0, own: table.stats.distinct, partner: description.capacity };
+        let (own, partner) = (table.stats.distinct, description.capacity);
+        let matched = Matched { keys: 0, own, partner, by_alternative: None };
         let kinds = table.stats.kinds();
-        warnings.extend(advice::causes(matched, &config.source.key, &table.stats, &kinds, &description.key_kinds));
+        warnings.extend(advice::causes(&matched, &config.source.key, &table.stats, &kinds, &description.key_kinds));
     }
     watch.enter(Stage::Writing, Gauge::pass(&*source));
     let payloads: Vec<u8> = payloads.into_iter().flat_map(SealedPayloads::open).collect();

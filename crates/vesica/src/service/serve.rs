@@ -25,7 +25,7 @@ use super::slow_hash::{self, Hashed};
 use super::volume::Volume;
 use super::{
     Agreed, Description, Quota, SlowHash, TableService, WithService, capacity_for, leak_of_prefix, offered, randomness,
-    trust_in_clients, trusts_clients, with_service,
+    refuse_alternatives, trust_in_clients, trusts_clients, with_service,
 };
 use crate::failure::{Failure, code};
 use crate::key::DIGEST_VERSION;
@@ -589,6 +589,7 @@ fn time_for(bytes: u64) -> Duration {
 
 /// Refuses settings that contradict each other.
 fn check(config: &ServeConfig) -> Result<(), Failure> {
+    refuse_alternatives(&config.source.key)?;
     let asked_by_anybody = match &config.clients {
         Clients::Keys(_, accepted) => accepted.are_any(),
         Clients::InsecurePlaintext => true,

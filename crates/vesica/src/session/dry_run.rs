@@ -4,7 +4,6 @@
 //! connection closed, does a side read its table: neither what the partner hears nor when it hears it depends on the
 //! table. Nothing is written, no epsilon is spent.
 
-use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -15,8 +14,8 @@ use vesica_party::{Channel, Role, Security};
 use vesica_protocols::tasks::Extent;
 
 use super::deadline::Deadline;
-use super::files::Files;
 use super::parting::Parting;
+use super::prepare::Places;
 use super::revealed::revealed;
 use super::run::{Limits, Ready, open_channel, padded};
 use super::tell::{Meeting, tell_partner};
@@ -26,7 +25,7 @@ use crate::handshake::{self, Hello, TaskBytes};
 use crate::memory::{Budget, Bytes};
 use crate::plan::{self, Link, Machine};
 use crate::progress::{Gauge, Stage, Watch, begin_pass};
-use crate::table::{Examined, Fault, KeyStats, KeyTable, Position, TableError};
+use crate::table::{Examined, Fault, KeyStats, KeyTable, Position};
 use crate::task::AnyJob;
 
 /// Time between two looks at an interruption while the table is read.
@@ -54,8 +53,8 @@ pub struct DryRun {
     pub task: &'static str,
     /// The security that this side asks for.
     pub security: Security,
-    /// Fingerprint of the partner's key, which it has proved to have; null over plaintext, or if the sides did not
-    /// meet.
+    /// Fingerprint of the partner's key, which it has proved to have; null over plaintext, or if there is a
+    /// `disagreement`.
     pub peer: Option<String>,
     /// Why the sides did not meet, or did not agree; null if they did.
     pub disagreement: Option<Failure>,
@@ -151,7 +150,7 @@ fn watched(
     };
     let position = Arc::default();
     watch.enter(Stage::Reading, Gauge::Position(Arc::clone(&position)));
-    let examined = examine(config, &*job, Deadline::of(config.deadline, started), interrupt, position)?;
+    let (examined, obstacle) = examine(config, &*job, Deadline::of(config.deadline, started), interrupt, position)?;
     let mut found = DryRun {
         ok: false,
         dry_run: true,
@@ -162,7 +161,7 @@ fn watched(
         disagreement: met.as_ref().err().cloned(),
         input: examined.table.as_ref().ok().map(|table| table.stats.clone()),
         faults: examined.faults,
-        obstacle: check_places(config).err(),
+        obstacle,
         estimate: None,
         revealed: Vec::new(),
         warnings: Vec::new(),
@@ -209,17 +208,15 @@ fn meet(
     interrupt.attach(ch.canceller());
     watch.count(ch.meter());
     watch.enter(Stage::Comparing, Gauge::Nothing);
-    match compare_and_part(config, job, hello, &limits, &mut ch) {
-        Ok(theirs) => {
-            // Both sides have said goodbye.
-            let _ = ch.finish();
-            Ok(theirs)
-        }
-        Err(failure) => {
-            ch.abort(&failure.for_peer());
-            Err(interrupt.reason().unwrap_or(failure))
-        }
+    let compared = compare_and_part(config, job, hello, &limits, &mut ch);
+    match &compared {
+        // Both sides have said goodbye.
+        Ok(_) => drop(ch.finish()),
+        Err(failure) => ch.abort(&failure.for_peer()),
     }
+    interrupt.detach();
+    watch.close();
+    compared.map_err(|failure| interrupt.reason().unwrap_or(failure))
 }
 
 fn compare_and_part(
@@ -238,24 +235,29 @@ fn compare_and_part(
     }
 }
 
-/// Reads the own table, but not beyond an interruption or the deadline.
+/// Reads the own table, but not beyond an interruption or the deadline, and tries the places of results. Gives also why
+/// these cannot be had.
 fn examine(
     config: &Config,
     job: &(dyn AnyJob + 'static),
     deadline: Option<Deadline>,
     interrupt: &Interrupt,
     position: Arc<OnceLock<Position>>,
-) -> Result<Examined, Failure> {
+) -> Result<(Examined, Option<Failure>), Failure> {
     let (columns, own, memory) = (job.columns(), config.source.clone(), config.memory);
+    let places = Places::of(config, job);
     let (done, outcome) = mpsc::channel();
     // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
     thread::spawn(move || {
+        let mut obstacle = places.files.check().err();
         let opened = own.table.open();
         let examined = opened.map_or_else(Examined::from, |source| {
+            // Dropped at once, so that no file is left.
+            obstacle = obstacle.take().or_else(|| places.make(&*source).err());
             begin_pass(&*source, &position);
             columns.examine(&*source, &own.key, memory)
         });
-        _ = done.send(examined);
+        _ = done.send((examined, obstacle));
     });
     loop {
         if let Some(reason) = interrupt.reason() {
@@ -265,25 +267,11 @@ fn examine(
             deadline.check("the input was read")?;
         }
         match outcome.recv_timeout(CHECK_EVERY) {
-            Ok(examined) => return Ok(examined),
+            Ok(outcome) => return Ok(outcome),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(super::prepare::panicked()),
         }
     }
-}
-
-/// Refuses two names of one file, and results that would replace a file without leave. Nothing is opened: a run may
-/// find more, such as a full disk.
-fn check_places(config: &Config) -> Result<(), Failure> {
-    Files::of(config).check()?;
-    let output = config.destination.as_ref().filter(|to| to.sink.file().is_some()).map(|to| to.sink.name());
-    let receipt = config.receipt.as_ref().map(|path| path.display().to_string());
-    for path in output.into_iter().chain(receipt) {
-        if Path::new(&path).is_file() && !config.force {
-            return Err(TableError::OutputExists { path }.into());
-        }
-    }
-    Ok(())
 }
 
 /// Two sides that agree.
@@ -340,7 +328,7 @@ impl Sides<'_> {
             ));
         }
         found.warnings.extend(chosen.entry.warning().into_iter().chain(terms.warnings()));
-        found.revealed = revealed(&*terms, chosen.entry, &extent);
+        found.revealed = revealed(&*terms, chosen.entry, &extent, self.config.source.key.alternatives().len());
         found.estimate = Some(Estimate {
             protocol: chosen.entry.id,
             choice: chosen.why(&link),

@@ -56,4 +56,10 @@ impl Interrupt {
         }
         state.channel = Some(channel);
     }
+
+    /// Lets go of the channel, which has ended. Without this, its socket would stay open in this process, and the
+    /// partner, whose system waits for the socket to close, could tell when the process ends.
+    pub(crate) fn detach(&self) {
+        self.lock().channel = None;
+    }
 }

@@ -10,11 +10,11 @@ use vesica_party::Channel;
 
 use super::deadline::Deadline;
 use super::files::Files;
-use super::{Config, Destination, Interrupt, OwnTable};
+use super::{Config, Destination, Interrupt};
 use crate::failure::{Failure, code};
 use crate::progress::{Gauge, begin_pass};
 use crate::table::{KeyTable, Place, Position, Sink, Source};
-use crate::task::{AnyJob, Columns, ResultKind};
+use crate::task::{AnyJob, ResultKind};
 
 /// Time between two checks of an interruption and of the channel.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
@@ -62,21 +62,22 @@ type Outcome = Result<(Box<dyn Source>, KeyTable), Failure>;
 impl Preparation {
     pub fn start(config: &Config, job: &dyn AnyJob) -> Self {
         let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
-        let wanted = Wanted {
-            columns: job.columns(),
-            result: job.result_kind(),
-            source: config.source.clone(),
-            destination: config.destination.clone(),
-            receipt: config.receipt.as_ref().map(|path| path.display().to_string()),
-            force: config.force,
-            memory: config.memory,
-            files: Files::of(config),
-        };
+        let (columns, source, memory) = (job.columns(), config.source.clone(), config.memory);
+        let places = Places::of(config, job);
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the
         // outcome then.
         let position = Arc::new(OnceLock::new());
         let told = position.clone();
-        thread::spawn(move || _ = done.send(prepare(&wanted, &place, &told).map_err(Failure::without_details)));
+        let prepare = move || {
+            places.files.check()?;
+            let opened = source.table.open()?;
+            // A run that has ended takes nothing, and the places are dropped here.
+            let _ = place.send(places.make(&*opened)?);
+            begin_pass(&*opened, &told);
+            let table = columns.read(&*opened, &source.key, memory)?;
+            Ok((opened, table))
+        };
+        thread::spawn(move || _ = done.send(prepare().map_err(Failure::without_details)));
         Self { placed, outcome, position, early: None, failed_at: None }
     }
 
@@ -161,27 +162,32 @@ pub(super) fn panicked() -> Failure {
     )
 }
 
-/// What of a configuration is prepared.
-struct Wanted {
-    columns: Columns,
+/// Where a configuration says that results go.
+pub(super) struct Places {
+    pub files: Files,
     result: Option<ResultKind>,
-    source: OwnTable,
     destination: Option<Destination>,
     receipt: Option<String>,
     force: bool,
-    memory: Option<u64>,
-    files: Files,
 }
 
-fn prepare(wanted: &Wanted, place: &mpsc::Sender<Placed>, told: &OnceLock<Position>) -> Outcome {
-    let Wanted { columns, result, source, destination, receipt, force, memory, files } = wanted;
-    files.check()?;
-    let opened = source.table.open()?;
-    let sink = destination.as_ref().zip(*result).map(|(to, kind)| to.sink.open(kind, &*opened)).transpose()?;
-    let receipt = receipt.as_ref().map(|path| Place::file(path, *force)).transpose()?;
-    // A run that has ended takes nothing, and the places are dropped here.
-    let _ = place.send(Placed { sink, receipt });
-    begin_pass(&*opened, told);
-    let table = columns.read(&*opened, &source.key, *memory)?;
-    Ok((opened, table))
+impl Places {
+    pub fn of(config: &Config, job: &dyn AnyJob) -> Self {
+        Self {
+            files: Files::of(config),
+            result: job.result_kind(),
+            destination: config.destination.clone(),
+            receipt: config.receipt.as_ref().map(|path| path.display().to_string()),
+            force: config.force,
+        }
+    }
+
+    /// Makes the places ready for a result with rows of `source`. What is dropped without being finished leaves no
+    /// file.
+    pub fn make(&self, source: &dyn Source) -> Result<Placed, Failure> {
+        let Self { result, destination, receipt, force, .. } = self;
+        let sink = destination.as_ref().zip(*result).map(|(to, kind)| to.sink.open(kind, source)).transpose()?;
+        let receipt = receipt.as_ref().map(|path| Place::file(path, *force)).transpose()?;
+        Ok(Placed { sink, receipt })
+    }
 }

@@ -14,7 +14,7 @@ use super::deadline::Deadline;
 use super::link::{self, RetryPolicy};
 use super::parting::{self, Parted, Parting, Signing};
 use super::prepare::{Placed, Preparation, Prepared};
-use super::revealed::revealed;
+use super::revealed::{self, revealed};
 use super::tell::{self, Meeting, tell_partner};
 use super::write::Writing;
 use super::{Config, Events, Interrupt, Protection, validate};
@@ -119,10 +119,16 @@ fn run_watched(
         events,
         watch,
     };
+    // Nothing may keep the socket open once the conversation is over.
+    let let_go = || {
+        interrupt.detach();
+        watch.close();
+    };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
             ch.abort(&failure.for_peer());
+            let_go();
             if failure.announced {
                 tell::told(events);
             }
@@ -142,6 +148,7 @@ fn run_watched(
             tally
         }),
     };
+    let_go();
     if let Some(reason) = interrupt.reason() {
         events.notice(&format!(
             "{}, but the run was complete by then and keeps its result; a second signal gives it up",
@@ -234,6 +241,7 @@ struct Done {
     table: KeyTable,
     own_items: u64,
     matched_keys: Option<u64>,
+    matched_by_alternative: Option<Vec<u64>>,
     output: Option<OutputReport>,
     receipt: Option<String>,
     tally: Tally,
@@ -286,6 +294,9 @@ impl Conversation<'_> {
         warnings.extend(self.key_warnings(&table.stats, &key_kinds, &agreement.peer_key_kinds));
         for warning in &warnings {
             self.events.warning(warning);
+        }
+        if !self.hello.or_keys.is_empty() {
+            self.events.notice(&revealed::notice(self.alternatives(), agreement.terms.disclosure().both_learn));
         }
 
         let link = Link::agreed(self.config.link, theirs.link);
@@ -341,6 +352,12 @@ impl Conversation<'_> {
         let finished = Finished { table: &table, distinct, session: &agreement.session, entry: agreement.entry };
         let result = result.map(|result| result(&finished));
         let matched_keys = result.as_ref().and_then(ResultSet::matched_keys);
+        let matched_by_alternative = match &result {
+            Some(ResultSet::Keep { keys, .. }) if self.config.source.key.has_alternatives() => {
+                Some(table.by_alternative(keys))
+            }
+            _ => None,
+        };
         let noise = agreement.terms.disclosure().noise;
         let counted = matched_keys.or_else(|| self.counted(result.as_ref()?).filter(|_| noise.is_none()));
         // First: a result that cannot be written must not take along the proof of the run, which the
@@ -358,11 +375,28 @@ impl Conversation<'_> {
         // Of a union, the other keys of the partner are common.
         let new_rows = output.as_ref().and_then(|output: &OutputReport| output.new_rows);
         if let Some(keys) = counted.or_else(|| Some(partner.saturating_sub(new_rows?))) {
-            let matched = Matched { keys, own: distinct as u64, partner };
+            let by_alternative = matched_by_alternative.clone();
+            let matched = Matched { keys, own: distinct as u64, partner, by_alternative };
             let (key, stats) = (&self.config.source.key, &table.stats);
-            warnings.extend(advice::causes(matched, key, stats, &stats.kinds(), &agreement.peer_key_kinds));
+            warnings.extend(advice::causes(&matched, key, stats, &stats.kinds(), &agreement.peer_key_kinds));
         }
-        Ok(Done { agreement, table, own_items, matched_keys, output, receipt, tally, key_notes, warnings })
+        Ok(Done {
+            agreement,
+            table,
+            own_items,
+            matched_keys,
+            matched_by_alternative,
+            output,
+            receipt,
+            tally,
+            key_notes,
+            warnings,
+        })
+    }
+
+    /// How many alternatives the key has.
+    fn alternatives(&self) -> usize {
+        1 + self.hello.or_keys.len()
     }
 
     /// How many keys are common, where the result is that number alone.
@@ -403,7 +437,7 @@ impl Conversation<'_> {
     fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
         let key = &self.config.source.key;
         let bare = key.columns().iter().zip(&stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column));
-        bare.chain(handshake::kind_warnings(key, ours, theirs)).collect()
+        advice::once(bare.chain(handshake::kind_warnings(key, ours, theirs)))
     }
 
     /// Ends the conversation. A side with a result keeps it from here on.
@@ -465,6 +499,7 @@ impl Conversation<'_> {
             both_learn: disclosure.both_learn,
             key_digest: self.hello.key_digest.clone(),
             key_columns: self.hello.key_columns.clone(),
+            or_keys: self.hello.or_keys.clone(),
             payload_columns: disclosure.payload_columns,
             payload_bytes: disclosure.payload_bytes as u64,
             sender_values: disclosure.sender_values,
@@ -472,7 +507,7 @@ impl Conversation<'_> {
             groups: disclosure.groups.unwrap_or(1) as u64,
             reveal_if_at_least: disclosure.at_least,
             noise_epsilon: disclosure.noise,
-            revealed: revealed(&*agreement.terms, agreement.entry, &agreement.extent),
+            revealed: revealed(&*agreement.terms, agreement.entry, &agreement.extent, self.alternatives()),
             sender_key: sender.to_string(),
             receiver_key: receiver.to_string(),
         }
@@ -562,6 +597,7 @@ impl Done {
             input: self.table.stats,
             peer_key_kinds: self.agreement.peer_key_kinds.clone(),
             matched_keys: self.matched_keys,
+            matched_by_alternative: self.matched_by_alternative,
             output: self.output,
             payload_columns: disclosure.payload_columns,
             payload_bytes: disclosure.payload_bytes as u64,
@@ -574,7 +610,12 @@ impl Done {
             groups: disclosure.groups.map(|groups| groups as u64),
             reveal_if_at_least: disclosure.at_least,
             noise_epsilon: disclosure.noise,
-            revealed: revealed(&*self.agreement.terms, self.agreement.entry, &extent),
+            revealed: revealed(
+                &*self.agreement.terms,
+                self.agreement.entry,
+                &extent,
+                config.source.key.alternatives().len(),
+            ),
             receipt: self.receipt,
             threads: crate::threads::count(),
             bytes_sent: total.sent(),

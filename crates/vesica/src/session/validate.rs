@@ -14,8 +14,7 @@ use crate::task::{AnyJob, Side};
 /// # Errors
 /// If the configuration has what the task does not take, or the budget does not cover its noise.
 pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
-    let output = config.destination.as_ref().map(|to| to.join);
-    let job = config.task.configure(&Side { role: config.role, settings: &config.settings, output })?;
+    let job = config.task.configure(&side(config))?;
     match (&config.settings.noise, &config.protection) {
         (None, _) => {}
         (Some(noise), Protection::Tls { peer, .. }) => {
@@ -38,9 +37,14 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
 /// # Errors
 /// If it has what the task does not take, or allows no protocol.
 pub fn check(config: &Config) -> Result<(), Failure> {
-    let output = config.destination.as_ref().map(|to| to.join);
-    let job = config.task.configure(&Side { role: config.role, settings: &config.settings, output })?;
+    let job = config.task.configure(&side(config))?;
     hello(config, &*job).map(drop)
+}
+
+fn side(config: &Config) -> Side<'_> {
+    let output = config.destination.as_ref().map(|to| to.join);
+    let or_keys = config.source.key.has_alternatives();
+    Side { role: config.role, settings: &config.settings, or_keys, output }
 }
 
 /// What the partner is told, without the time and the randomness.
@@ -58,6 +62,7 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
         protocols: entries.into_iter().map(|entry| entry.id.to_owned()).collect(),
         key_digest: DIGEST_VERSION.into(),
         key_columns: config.source.key.agreement(),
+        or_keys: config.source.key.or_agreement(),
         link: config.link,
         dry_run: false,
         clock: 0,

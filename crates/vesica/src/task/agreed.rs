@@ -190,6 +190,7 @@ impl<J: Job> SampleWorkload for TypedWorkload<J> {
 pub(super) struct Configured<J: Job> {
     role: Role,
     settings: Settings,
+    or_keys: bool,
     proposal: J::Proposal,
 }
 
@@ -201,8 +202,15 @@ impl<J: Job> fmt::Debug for Configured<J> {
 
 impl<J: Job> Configured<J> {
     pub fn new(side: &Side<'_>) -> Result<Self, Failure> {
+        let &Side { role, settings, or_keys, .. } = side;
+        side.refuse(
+            J::Functionality::NAME,
+            or_keys && !J::TAKES_OR_KEYS,
+            "--or-key is for intersections",
+            "omit it, or say --task intersect",
+        )?;
         J::validate(side)?;
-        Ok(Self { role: side.role, settings: side.settings.clone(), proposal: J::proposal(side.role, side.settings) })
+        Ok(Self { role, settings: settings.clone(), or_keys, proposal: J::proposal(role, settings) })
     }
 
     fn read_proposal(bytes: &[u8]) -> Result<J::Proposal, Malformed> {
@@ -275,7 +283,8 @@ impl<J: Job> AnyJob for Configured<J> {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
         };
-        let terms = J::settle(&Settling { role: self.role, settings: &self.settings, extent, sender, receiver })?;
+        let &Self { role, ref settings, or_keys, .. } = self;
+        let terms = J::settle(&Settling { role, settings, or_keys, extent, sender, receiver })?;
         let workload = TypedWorkload { extent: *extent, options: J::options(&terms), job: PhantomData };
         Ok(Box::new(Arc::new(Agreed::<J> { role: self.role, settings: self.settings.clone(), terms, workload })))
     }

@@ -77,6 +77,8 @@ impl Job for IntersectJob {
     type Measure = Measure;
     type Terms = Terms;
 
+    const TAKES_OR_KEYS: bool = true;
+
     fn registry() -> Rows<Self> {
         registry::intersect()
     }
@@ -90,7 +92,7 @@ impl Job for IntersectJob {
     }
 
     fn validate(side: &Side<'_>) -> Result<(), Failure> {
-        let Settings { values, at_least, noise, expected_ranges, .. } = side.settings;
+        let Settings { payload, expected_payload, values, at_least, noise, expected_ranges, .. } = side.settings;
         for (flag, given) in [
             ("--scale and --clamp", !values.columns.is_empty()),
             ("--group-by", values.group_by.is_some()),
@@ -101,7 +103,13 @@ impl Job for IntersectJob {
             let mend = format!("omit {flag}, or name a task that computes, for example --task sum");
             side.refuse(TASK, given, &format!("{flag} is for tasks that compute"), &mend)?;
         }
-        Ok(())
+        side.refuse(
+            TASK,
+            side.or_keys && (payload.is_some() || expected_payload.is_some()),
+            "--payload together with --or-key: one row of the receiver may match two rows of the sender, each by \
+             another alternative, and nothing says whose columns it gets",
+            "omit --payload, or run once for each alternative with --key alone",
+        )
     }
 
     fn columns(_role: Role, settings: &Settings) -> Columns {
@@ -152,6 +160,9 @@ impl Job for IntersectJob {
         let payload = &sender.measure.payload;
         if payload.as_ref().is_some_and(|schema| schema.check().is_err()) {
             return Err(Refusal::Misbehaved("a payload schema that no sender declares"));
+        }
+        if payload.is_some() && settling.or_keys {
+            return Err(Refusal::Misbehaved("a payload of keys with alternatives, which no sender gives"));
         }
         let given =
             payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());

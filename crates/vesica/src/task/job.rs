@@ -54,6 +54,9 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// follows from them.
     type Terms: Debug + Send + Sync;
 
+    /// Whether the task takes a key with alternatives (`--or-key`): a row may then have several keys.
+    const TAKES_OR_KEYS: bool = false;
+
     /// The protocols, in the registry's order.
     fn registry() -> Rows<Self>;
 
@@ -185,6 +188,8 @@ pub(super) struct Settling<'a, J: Job> {
     pub role: Role,
     /// This side's settings.
     pub settings: &'a Settings,
+    /// Whether the keys of both sides have alternatives.
+    pub or_keys: bool,
     /// Both sizes.
     pub extent: &'a Extent,
     /// The sender's words.

@@ -74,6 +74,8 @@ pub trait AnyTask: Sync {
     fn settings(&self, role: Role, flags: &Flags) -> Result<Settings, Failure>;
     /// The kind of result of a side; `None` for one that learns nothing.
     fn result_kind(&self, role: Role, settings: &Settings) -> Option<ResultKind>;
+    /// Whether the task takes a key with alternatives (`--or-key`).
+    fn takes_or_keys(&self) -> bool;
     /// One side of the task, if its settings are what the task takes.
     ///
     /// # Errors
@@ -189,6 +191,10 @@ impl<J: Job> AnyTask for Face<J> {
 
     fn result_kind(&self, role: Role, settings: &Settings) -> Option<ResultKind> {
         J::result_kind(role, settings)
+    }
+
+    fn takes_or_keys(&self) -> bool {
+        J::TAKES_OR_KEYS
     }
 
     fn configure(&self, side: &Side<'_>) -> Result<Box<dyn AnyJob>, Failure> {

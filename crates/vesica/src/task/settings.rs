@@ -228,6 +228,8 @@ pub struct Side<'a> {
     pub role: Role,
     /// What its user wants of the task.
     pub settings: &'a Settings,
+    /// Whether the key has alternatives (`--or-key`).
+    pub or_keys: bool,
     /// Which own rows go to the output; `None` without an output.
     pub output: Option<Join>,
 }

@@ -528,6 +528,7 @@ mod tests {
         UnionJob::settle(&Settling {
             role: Role::Sender,
             settings: &Settings::default(),
+            or_keys: false,
             extent: &extent,
             sender: super::super::job::Said { proposal: &sender, measure: &sent },
             receiver: super::super::job::Said { proposal: &receiver, measure: &asked },

@@ -209,7 +209,7 @@ fn list(names: &[String]) -> String {
 }
 
 fn compared(statement: &Statement) -> Section {
-    let Statement { sender_items, receiver_items, key_digest, key_columns, payload_columns, .. } = statement;
+    let Statement { sender_items, receiver_items, key_digest, key_columns, or_keys, payload_columns, .. } = statement;
     let Statement { payload_bytes, sender_values, receiver_values, groups, reveal_if_at_least, .. } = statement;
     let columns = |columns: &[ValueColumn]| list(&columns.iter().map(ToString::to_string).collect::<Vec<_>>());
     let mut rows = vec![
@@ -219,6 +219,11 @@ fn compared(statement: &Statement) -> Section {
         ),
         Row::of("key columns", format!("normalisers: {}; digest {}", list(key_columns), shown(key_digest))),
     ];
+    for (number, columns) in (1..).zip(or_keys) {
+        let text =
+            format!("alternative {number} (--or-key), by which rows match as well; normalisers: {}", list(columns));
+        rows.push(Row::of("alternative key", text));
+    }
     if !payload_columns.is_empty() && sender_values.is_empty() {
         let text = format!("{} of the sender, {payload_bytes} bytes a key", list(payload_columns));
         rows.push(Row::of("columns given", text));

@@ -55,6 +55,7 @@ const NO_MATCH: u32 = u32::MAX;
 /// The rows of the own table that are the result, as [`Source::keep`] asks for them.
 pub struct KeptRows<'a> {
     row_key: &'a [u32],
+    keys_per_row: usize,
     /// For each distinct key its place among the matches, or [`NO_MATCH`].
     rank: Vec<u32>,
     join: Join,
@@ -88,23 +89,33 @@ impl<'a> KeptRows<'a> {
                 return Err(TableError::PeerPayload("its length is not that of the matches"));
             }
         }
-        Ok(Self { row_key: &table.row_key, rank, join, payload, asked: Cell::new(0), first: Cell::new(0) })
+        let (row_key, keys_per_row) = (&table.row_key[..], table.keys_per_row());
+        let (asked, first) = (Cell::new(0), Cell::new(0));
+        Ok(Self { row_key, keys_per_row, rank, join, payload, asked, first })
     }
 
     /// All rows of `table`, those without a usable key among them.
     pub(crate) fn all(table: &'a KeyTable) -> Self {
+        let (row_key, keys_per_row) = (&table.row_key[..], table.keys_per_row());
         let (asked, first) = (Cell::new(0), Cell::new(0));
-        Self { row_key: &table.row_key, rank: Vec::new(), join: Join::Difference, payload: None, asked, first }
+        Self { row_key, keys_per_row, rank: Vec::new(), join: Join::Difference, payload: None, asked, first }
     }
 
-    /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match.
+    /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match. A
+    /// row matches if one of its keys does, in any alternative.
     /// A second pass asks this of every row.
     #[inline]
     pub fn row(&self, row: usize) -> Option<Option<&'a [u8]>> {
         let row = self.first.get() + row;
         self.asked.set(self.asked.get().max(row + 1));
-        let key = self.row_key.get(row).copied().unwrap_or(NO_KEY);
-        let rank = self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
+        let of_key = |key: u32| self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
+        let rank = match self.keys_per_row {
+            1 => of_key(self.row_key.get(row).copied().unwrap_or(NO_KEY)),
+            keys => {
+                let of_row = self.row_key.get(row * keys..(row + 1) * keys).unwrap_or_default();
+                of_row.iter().map(|&key| of_key(key)).find(|&rank| rank != NO_MATCH).unwrap_or(NO_MATCH)
+            }
+        };
         if (rank != NO_MATCH) != (self.join == Join::Inner) {
             return None;
         }
@@ -128,7 +139,7 @@ impl<'a> KeptRows<'a> {
 
     /// Refuses a second pass that did not see as many rows as the first.
     pub(crate) fn check_rows(&self, source: &str) -> Result<(), TableError> {
-        let seen_all = self.asked.get() == self.row_key.len();
+        let seen_all = self.asked.get() * self.keys_per_row == self.row_key.len();
         if seen_all { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
     }
 }

@@ -126,3 +126,11 @@ fn a_record_that_is_none_is_named_and_left_out_and_the_server_sees_no_difference
     assert_eq!(seen, seen_honest);
     assert_eq!((spoiled.bytes_sent, spoiled.queries), (honest.bytes_sent, honest.queries));
 }
+
+#[test]
+fn a_key_with_alternatives_is_refused() {
+    let key = KeySpec::parse_alternatives(&["url"], &[vec!["day".into()]], &[]).expect("a key");
+    let refused = refuse_alternatives(&key).expect_err("two keys a row");
+    assert!(refused.code == code::USAGE && refused.fault.contains("alternatives"), "{refused}");
+    refuse_alternatives(&KeySpec::parse(&["url", "day"], &[]).expect("a key")).expect("one key a row");
+}
