@@ -138,6 +138,10 @@ fn invent(command: &str, side: Side) -> String {
         invented.extend(columns.iter().map(|column| format!(" --key {column}")));
         invented.extend(value(command, "--normalise").map(|rule| format!(" --normalise {rule}")));
     }
+    if command.contains(" --or-key ") {
+        // A column of both tables.
+        invented.push_str(" --or-key phone");
+    }
     match (value(command, "--task"), partner) {
         (Some("sum" | "union-sum"), Side::Send) => invented.push_str(" --payload amount --scale amount=2"),
         (Some("sum" | "union-sum"), Side::Receive) => invented = with(&invented, "--output", "sum.csv"),
