@@ -21,6 +21,7 @@ pub fn report(found: &DryRun, json: bool) -> Outcome {
         })?;
         print_report(&format!("{text}\n"))?;
     } else {
+        found.warnings.iter().for_each(stderr::warning);
         stderr::write(&summary(found));
     }
     found.failure().map_or(Ok(()), |failure| Err(Failure { reported: true, ..failure }))
@@ -58,8 +59,10 @@ fn summary(found: &DryRun) -> String {
             lines.push(format!("    {}", fault.mend));
         }
     }
-    lines.extend(found.warnings.iter().map(|warning| format!("warning: {warning}")));
-    lines.extend(found.revealed.iter().map(|sentence| format!("a run would reveal {sentence}")));
+    if !found.revealed.is_empty() {
+        lines.push("a run would reveal:".to_owned());
+    }
+    lines.extend(found.revealed.iter().map(|sentence| format!("  {sentence}")));
     if let Some(estimate) = &found.estimate {
         lines.extend(estimated(estimate, found));
     }

@@ -78,7 +78,7 @@ fn each_task_is_tried_and_nothing_is_written() {
                 "the partner has the key ",
                 "as it should, and the same settings",
                 "own table: 3 rows, 2 distinct keys (1 rows without a usable key, 0 duplicates)",
-                "a run would reveal to",
+                "a run would reveal:\n  to ",
                 revealed,
                 "1000000 of the sender and 2 of the receiver",
                 "estimate for 2 own keys and 1000000 of the partner (as you expect):",
@@ -199,6 +199,21 @@ fn what_keeps_a_side_from_a_run_without_a_fault_is_told() {
     receiver
         .expect(3, &["a run would leave out the rows of these values", "is refused by a normaliser, in rows 1, 2\n"]);
     sender.expect(3, &["column `mail`: 3 times", "no row of theirs.csv has a usable key"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_told() {
+    let folder = tables();
+    for (output, code, text) in [
+        ("nowhere/out.csv", 4, "nowhere/out.csv"),
+        ("out.xyz", 2, "files with this ending are not written"),
+        ("out.csv --receipt nowhere/r.json", 4, "nowhere/r.json"),
+    ] {
+        let (receiver, sender) = folder.join(&RECEIVE.replace("matches.csv", output), SEND);
+        receiver.expect(code, &[text, "and the same settings"]);
+        sender.expect(0, &[]);
+        assert_nothing_written(&folder);
+    }
 }
 
 /// The table comes from a pipe that stays open: the partner ends all the same.

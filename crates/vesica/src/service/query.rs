@@ -432,7 +432,10 @@ impl Asking<'_> {
             self.watch.enter(Stage::Reaching, Gauge::Nothing);
             let connection = self.connect()?;
             self.events.connected();
-            match self.converse(connection, table) {
+            let answer = self.converse(connection, table);
+            self.interrupt.detach();
+            self.watch.close();
+            match answer {
                 Ok(true) => return Ok(()),
                 Ok(false) => self.hash_slowly()?,
                 Err(failure) => {
