@@ -17,14 +17,14 @@ struct Brief {
 
 const INPUT: (&str, &str) = ("input", "Your table: CSV, JSON lines, Parquet or Arrow; - for standard input");
 const KEY: (&str, &str) = ("key", "A key column; repeat the flag for a key of several columns");
-const OR_KEY: (&str, &str) = ("or_key", "Another key, by which rows of an intersection match as well");
+const OR_KEY: (&str, &str) = ("or_key", "Match rows by this key too, as well as by --key");
 const LISTEN: (&str, &str) = ("listen", "Wait for your partner at this address");
 const CONNECT: (&str, &str) = ("connect", "Connect to your partner at this address, instead of --listen");
 const PEER: (&str, &str) = ("peer", "Your partner's public key: the .pub file, or its line");
 const NORMALISE: (&str, &str) = ("normalise", "Normalise a key column: trim, lower, email, date, ...");
 const FORCE: (&str, &str) = ("force", "Replace existing files");
 const IDENTITY: (&str, &str) = ("identity", "Your private key [default: made on first use]");
-const THRESHOLD: (&str, &str) = ("reveal_if_at_least", "Withhold numbers about fewer common keys");
+const THRESHOLD: (&str, &str) = ("reveal_if_at_least", "Withhold a result over fewer common keys");
 const BOTH_LEARN: (&str, &str) = ("both_learn", "The sender learns its matches too; both sides must say it");
 const PAD_TO: (&str, &str) = ("pad_to", "Hide how many keys you have: add dummies up to N");
 const RECEIPT: (&str, &str) = ("receipt", "Write a receipt that both sides sign");

@@ -3,7 +3,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
@@ -65,12 +65,12 @@ pub fn run(args: DemoArgs) -> Outcome {
     ))?;
 
     let (receive, send) = (format!("{RECEIVE} --listen 127.0.0.1:0"), SEND);
-    print(&format!("The receiver learns the result. It runs:\n\n    vesica {receive}\n\n"))?;
+    print(&format!("The receiver learns the result. It ran:\n\n    vesica {receive}\n\n"))?;
     let mut receiver = start(&folder.path, &receive)?;
     let (address, receiver_says) = address_of(&mut receiver)?;
     let send = format!("{send} --connect {address}");
     print(&format!(
-        "The sender learns how many keys the receiver has and of which kind, and nothing of its matches. It runs:\n\n    vesica {send}\n\n"
+        "The sender learns how many keys the receiver has and of which kind, and nothing of its matches. It ran:\n\n    vesica {send}\n\n"
     ))?;
     let sender = start(&folder.path, &send)?;
     let sent = finish(sender, "send")?;
@@ -93,10 +93,10 @@ pub fn run(args: DemoArgs) -> Outcome {
     print("Verified: a local join of both tables gives the same rows.\n")?;
     if folder.keep {
         print(&format!(
-            "\nNow make the join yourself, in two terminals that are both in the folder:\n\n    cd {}\n    \
-             vesica {FIRST} {PORT}\n    \
+            "\nNow make the join yourself. In one terminal, the receiver:\n\n    cd {folder}\n    \
+             vesica {FIRST} {PORT}\n\nIn another terminal, the sender:\n\n    cd {folder}\n    \
              vesica {SEND} --connect {PORT}\n",
-            folder.path.display()
+            folder = folder.path.display()
         ))?;
     }
     Ok(())
@@ -132,7 +132,14 @@ impl Folder {
             Some(path) => (path, true),
             None => (env::temp_dir().join(format!("vesica-demo-{}", std::process::id())), false),
         };
-        fs::create_dir(&path).map_err(failed)?;
+        fs::create_dir(&path).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Failure::new(
+                code::OUTPUT,
+                format_args!("{} exists already", path.display()),
+                "name a new folder with --keep, or remove this one",
+            ),
+            _ => failed(error),
+        })?;
         Ok(Self { path, keep })
     }
 }

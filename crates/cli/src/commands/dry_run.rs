@@ -31,7 +31,7 @@ pub fn report(found: &DryRun, json: bool) -> Outcome {
 fn summary(found: &DryRun) -> String {
     let mut lines = Vec::new();
     match (&found.disagreement, &found.peer) {
-        (Some(_), _) => lines.push("the two sides did not agree; the end of this text says why".to_owned()),
+        (Some(_), _) => lines.push("the two sides did not agree; the error below says why".to_owned()),
         (None, Some(peer)) => {
             lines.push(format!("the partner has the key {peer}, as it should, and the same settings"))
         }
@@ -66,7 +66,7 @@ fn summary(found: &DryRun) -> String {
     if let Some(estimate) = &found.estimate {
         lines.extend(estimated(estimate, found));
     }
-    lines.push("dry run: both sides compared settings alone, and nothing was written".to_owned());
+    lines.push("dry run: your partner learned your settings and nothing of your table; no file was written".to_owned());
     lines.join("\n") + "\n"
 }
 

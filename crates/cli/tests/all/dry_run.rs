@@ -85,7 +85,7 @@ fn each_task_is_tried_and_nothing_is_written() {
                 " over 1 Gbit/s with a round trip of 10 ms, ",
                 if has_time { " MB, receives " } else { "an unknown time over " },
                 "of memory beside the table",
-                "dry run: both sides compared settings alone, and nothing was written",
+                "dry run: your partner learned your settings and nothing of your table; no file was written",
             ],
         );
         sender.expect(0, &[]);
@@ -119,7 +119,7 @@ fn one_side_alone_cannot_try() {
     for (receive, send) in [(RECEIVE, &*SEND.replace(" --dry-run", "")), (&*RECEIVE.replace(" --dry-run", ""), SEND)] {
         let (receiver, sender) = folder.join(receive, send);
         for ended in [receiver, sender] {
-            ended.expect(7, &["--dry-run is ", "\"true\" on the ", "\"false\" on the "]);
+            ended.expect(7, &["--dry-run is ", "\"true\" on the ", "\"false\" on the ", "say --dry-run on both sides"]);
         }
         assert_nothing_written(&folder);
     }
@@ -166,7 +166,7 @@ fn faults_are_counted_with_their_first_rows_and_stay_at_home() {
             "once a row that has not as many columns as the header, which has 3, in line 45 of theirs.csv\n",
             "correct the value, or remove the row",
             "and the same settings",
-            "error: a run would end at the own table, which has 23 faults",
+            "error: a run would end at your own table, which has 23 faults",
         ],
     );
     assert!(

@@ -11,6 +11,7 @@ fn the_demo_prints_a_correct_result() {
     let folder = Folder::new();
     let demo = folder.run("demo --keep kept");
     demo.expect(0, &[]);
+    folder.run("demo --keep kept").expect(4, &["kept exists already", "name a new folder"]);
     for text in [
         "vesica receive --input ours.csv",
         "vesica send --input theirs.csv",

@@ -99,7 +99,10 @@ pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task
     Err(Failure::new(
         code::MISMATCH,
         format_args!("the two sides are configured differently: {}", named.join("; ")),
-        "agree on these values, and start both sides again",
+        match differences.iter().any(|difference| difference.field == "--dry-run") {
+            true => "say --dry-run on both sides to try a run, or on neither to run",
+            false => "agree on these values, and start both sides again",
+        },
     )
     .into())
 }

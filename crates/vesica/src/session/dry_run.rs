@@ -107,8 +107,8 @@ impl DryRun {
             let count: u64 = self.faults.iter().filter(|fault| fault.ends_run).map(|fault| fault.count).sum();
             (count > 0).then(|| {
                 let faults = if count == 1 { "a fault".into() } else { format!("{count} faults") };
-                let fault = format_args!("a run would end at the own table, which has {faults}");
-                Failure::new(code::INPUT, fault, "mend them as the list above says, and try again")
+                let fault = format_args!("a run would end at your own table, which has {faults}");
+                Failure::new(code::INPUT, fault, "mend what the list above names, and try again")
             })
         };
         self.disagreement.clone().or_else(|| self.obstacle.clone()).or_else(faulty)
