@@ -10,18 +10,16 @@ use vesica::failure::code;
 use vesica::party::Abort;
 use vesica::party::transport::tls::{Identity, IdentityFileError, PublicKey};
 
-use crate::stderr;
-
 /// An identity file's failure with its mend.
 pub fn failed(error: IdentityFileError) -> Failure {
     Abort::from(error).into()
 }
 
-/// The identity in `path`, or the user's default one.
-pub fn own(path: Option<&Path>) -> Result<Identity, Failure> {
+/// The identity in `path`, or the user's default one. `note` hears what to do with one that is made for that.
+pub fn own(path: Option<&Path>, note: &dyn Fn(&str)) -> Result<Identity, Failure> {
     match path {
         Some(path) => Identity::load(path).map_err(failed),
-        None => default(),
+        None => default(note),
     }
 }
 
@@ -46,8 +44,13 @@ pub fn save(identity: &Identity, private: &Path, comment: &str) -> Result<PathBu
         return Err(failed(IdentityFileError::Exists(public)));
     }
     identity.save(private).map_err(failed)?;
-    identity.public().save(&public, comment).map_err(failed)?;
+    identity.public().save(&public, &one_line(comment)).map_err(failed)?;
     Ok(public)
+}
+
+/// A comment must not end the line or hide in it.
+fn one_line(comment: &str) -> String {
+    comment.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// The user's folder for what is set once, by the XDG base directory specification.
@@ -58,7 +61,7 @@ pub fn configuration_folder() -> Option<PathBuf> {
 }
 
 /// The user's identity, made on first use.
-fn default() -> Result<Identity, Failure> {
+fn default(note: &dyn Fn(&str)) -> Result<Identity, Failure> {
     let folder = configuration_folder().ok_or_else(|| {
         Failure::new(
             code::IDENTITY,
@@ -74,8 +77,8 @@ fn default() -> Result<Identity, Failure> {
     made.map_err(|error| failed(IdentityFileError::Io { path: folder, error }))?;
     let identity = fresh()?;
     let public = save(&identity, &private, "default identity")?;
-    stderr::note(format_args!("made your default identity {}", private.display()));
-    stderr::note(format_args!("give this line to your partner (it is in {}): {}", public.display(), identity.public()));
+    note(&format!("made your default identity {}", private.display()));
+    note(&format!("give this line to your partner (it is in {}): {}", public.display(), identity.public()));
     Ok(identity)
 }
 

@@ -1,95 +1,15 @@
-//! The `vesica` command: [`args`] is its grammar and help, [`commands`] has one module for each
-//! subcommand, [`outcome`] prints results and errors and gives the exit code.
+//! The `vesica` command.
 #![forbid(unsafe_code)]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
-mod args;
-mod calibration;
-mod commands;
-mod identity;
-mod layout;
-mod outcome;
-mod progress;
-mod settings;
-mod signals;
-mod stderr;
-
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-
-use args::{Cli, Command, ProgressName};
-use outcome::Outcome;
-use settings::{Asked, Refused};
-use vesica::Failure;
-use vesica::failure::code;
 use vesica_kernels::memory::HugePages;
 
 #[global_allocator]
 static MEMORY: HugePages = HugePages;
 
 fn main() -> ExitCode {
-    stderr::begin(std::env::args_os());
-    outcome::quiet_panics();
-    signals::outlive_file_size_limit();
-    match settings::asked(std::env::args_os()) {
-        Ok(Asked::Command(cli)) => {
-            let json = cli.command.json();
-            outcome::report(json, outcome::catching(|| dispatch(*cli)))
-        }
-        Ok(Asked::Settings(layers)) => outcome::report(false, outcome::catching(|| commands::config::run(&layers))),
-        Err(Refused::Usage(error)) => usage(&error),
-        Err(Refused::Failed(failure)) => outcome::report(wants_json(), Err(failure)),
-    }
-}
-
-fn dispatch(cli: Cli) -> Outcome {
-    stderr::set_json(cli.command.progress() == Some(ProgressName::Json));
-    progress::log_to_stderr(cli.verbose);
-    match cli.command {
-        Command::Receive(command) => commands::join::receive(*command, cli.verbose),
-        Command::Send(command) => commands::join::send(*command, cli.verbose),
-        Command::Init(command) => commands::init::run(command),
-        Command::Run(_) | Command::Config(_) => {
-            Err(Failure::new(code::INTERNAL, "the job has not become a command", "please report this"))
-        }
-        Command::Serve(command) => commands::serve::run(*command, cli.verbose),
-        Command::Query(command) => commands::query::run(*command, cli.verbose),
-        Command::Identity(command) => commands::identity::run(command),
-        Command::Receipt(command) => commands::receipt::run(command),
-        Command::Demo(command) => commands::demo::run(command),
-        Command::Check(command) => commands::check::run(command),
-        Command::Plan(command) => commands::plan::run(command),
-        Command::Protocols(command) => commands::protocols::run(command),
-        Command::Selftest(command) => commands::selftest::run(command),
-        Command::Bench(command) => commands::bench::run(command),
-        Command::BenchParty(command) => commands::bench::play(command),
-        Command::Completions(command) => commands::completions::run(command),
-        Command::Man(command) => commands::man::run(command),
-    }
-}
-
-/// Help and version go to standard output; a wrong usage is also told in JSON where that was asked
-/// for. It ends the command at once: how to reach the partner, so as to tell it, is not known then.
-fn usage(error: &clap::Error) -> ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        return outcome::report(false, outcome::printed(error.print()));
-    }
-    let text = error.to_string();
-    let fault = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
-    let failure = Failure::new(code::USAGE, fault, "see --help");
-    if stderr::is_json() {
-        return outcome::report(wants_json(), Err(failure));
-    }
-    if wants_json() {
-        outcome::print_json_failure(&failure);
-    }
-    let rendered = error.render();
-    stderr::write(&if stderr::has_colour() { rendered.ansi().to_string() } else { rendered.to_string() });
-    ExitCode::from(code::USAGE)
-}
-
-/// Whether a command line that was not understood asks for JSON.
-fn wants_json() -> bool {
-    std::env::args_os().any(|argument| argument == "--json")
+    vesica_cli::run(&env::args_os().collect::<Vec<OsString>>())
 }

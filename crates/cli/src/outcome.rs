@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
-use std::process::ExitCode;
 
 use serde_json::json;
 use vesica::Failure;
@@ -33,7 +32,7 @@ pub fn catching(command: impl FnOnce() -> Outcome) -> Outcome {
 }
 
 /// Says a failure, unless that was done before, and that the command has ended. Gives the exit code.
-pub fn report(json: bool, outcome: Outcome) -> ExitCode {
+pub fn report(json: bool, outcome: Outcome) -> u8 {
     let failure = outcome.err();
     if let Some(failure) = &failure {
         if json && !failure.reported {
@@ -45,7 +44,7 @@ pub fn report(json: bool, outcome: Outcome) -> ExitCode {
     }
     let code = failure.map_or(0, |failure| failure.code);
     stderr::end(code);
-    ExitCode::from(code)
+    code
 }
 
 /// The failure as an object on standard output.

@@ -12,15 +12,17 @@ use crate::failure::{Failure, code};
 /// computed does not depend on it.
 ///
 /// # Errors
-/// If something was computed already, or the system does not give that many threads.
+/// If something was computed already on another number of threads, or the system does not give that many threads.
 pub fn set(threads: NonZeroUsize) -> Result<(), Failure> {
-    rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global().map_err(|error| {
-        Failure::new(
-            code::INTERNAL,
-            format_args!("cannot compute on {threads} threads: {error}"),
-            "give a smaller number to --threads, or omit it",
-        )
-    })
+    let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global() else { return Ok(()) };
+    match count() {
+        set if set == threads.get() => Ok(()),
+        set => Err(Failure::new(
+            code::REFUSED,
+            format_args!("cannot compute on {threads} threads, since this process does on {set}: {error}"),
+            "give a smaller number to --threads, the same one in all runs of a process, or none",
+        )),
+    }
 }
 
 /// How many threads compute.

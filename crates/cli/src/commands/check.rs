@@ -16,6 +16,14 @@ use crate::commands::join::{input_options, key_spec, names, usage};
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: CheckArgs) -> Outcome {
+    let open = |path: &str| -> Result<TableFile, Failure> {
+        Ok(TableFile::open(path, &input_options(args.format.as_deref(), args.delimiter.as_deref())?)?)
+    };
+    print(&text(&args, &open)?)
+}
+
+/// What is printed on standard output. `open` opens the tables that the arguments name.
+pub fn text(args: &CheckArgs, open: &dyn Fn(&str) -> Result<TableFile, Failure>) -> Result<String, Failure> {
     let spec = key_spec(&args.key, &args.or_key, &args.normalise)?;
     let task = task::find(&args.task)?;
     if spec.has_alternatives() && !task.takes_or_keys() {
@@ -25,21 +33,21 @@ pub fn run(args: CheckArgs) -> Outcome {
     if args.second.as_deref() == Some("-") && args.file == "-" {
         return Err(usage("both tables are standard input", "name a file for one of them"));
     }
-    let table = open(&args, &args.file)?;
+    let table = open(&args.file)?;
     let input = table.source();
     let profile = profile::check_file(&table, &spec)?;
     let examples = profile::examples(input, &spec, args.show_keys)?;
-    let columns = columns(&args, input, &spec)?;
+    let columns = columns(args, input, &spec)?;
     let comparison = match &args.second {
         Some(second) => {
-            let second_spec = second_spec(&args)?;
-            let second = open(&args, second)?;
+            let second_spec = second_spec(args)?;
+            let second = open(second)?;
             Some(profile::compare([(input, &spec), (second.source(), &second_spec)])?)
         }
         None => None,
     };
     if args.json {
-        return print(&format!("{}\n", as_json(&profile, &examples, columns.as_ref(), comparison.as_ref())?));
+        return Ok(format!("{}\n", as_json(&profile, &examples, columns.as_ref(), comparison.as_ref())?));
     }
     let mut text = describe(&profile);
     describe_examples(&examples, spec.has_alternatives(), &mut text);
@@ -53,11 +61,7 @@ pub fn run(args: CheckArgs) -> Outcome {
     if let Some(comparison) = &comparison {
         describe_comparison(comparison, args.show_keys > 0, &mut text);
     }
-    print(&text)
-}
-
-fn open(args: &CheckArgs, path: &str) -> Result<TableFile, Failure> {
-    Ok(TableFile::open(path, &input_options(args.format.as_deref(), args.delimiter.as_deref())?)?)
+    Ok(text)
 }
 
 /// The key of the second table: that of the first, unless the flags say otherwise.

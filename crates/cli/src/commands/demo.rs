@@ -13,6 +13,7 @@ use vesica::failure::code;
 use crate::args::DemoArgs;
 use crate::identity;
 use crate::outcome::{Outcome, print};
+use crate::program;
 
 /// A retailer's customers: one without an address, one twice, capitals and spaces as people type
 /// them.
@@ -170,7 +171,7 @@ fn indent(text: &str) -> String {
 }
 
 fn start(folder: &Path, arguments: &str) -> Result<Child, Failure> {
-    let vesica = env::current_exe().map_err(lost)?;
+    let vesica = program().map_err(lost)?;
     let mut command = Command::new(vesica);
     command
         .current_dir(folder)

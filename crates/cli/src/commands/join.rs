@@ -1,6 +1,7 @@
 //! `vesica receive` and `vesica send`.
 
 use std::env;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,10 @@ use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::Role;
 use vesica::report::{OutputReport, Report};
-use vesica::session::{self, Assumptions, Config, Destination, End, Events, Interrupt, Meeting, OwnTable, Protection};
-use vesica::table::{Format, InputOptions, OutputOptions, SinkFile, SourceFile};
+use vesica::session::{
+    self, Assumptions, Config, Destination, DryRun, End, Events, Interrupt, Meeting, OwnTable, Protection,
+};
+use vesica::table::{Format, InputOptions, OpenSink, OpenSource, OutputOptions, SinkFile, SourceFile};
 use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 
@@ -63,15 +66,10 @@ fn receiver(args: ReceiveArgs, way: &Way) -> Result<Config, Failure> {
     Ok(Config { destination: Some(destination), ..config(Role::Receiver, &flags, &args.shared, way)? })
 }
 
-fn sender(args: SendArgs, way: &Way) -> Result<Config, Failure> {
-    let flags = Flags {
-        max_groups: args.max_groups,
-        epsilon: args.epsilon,
-        budget: args.budget,
-        ..flags(args.payload, &args.shared)
-    };
-    let mut config = config(Role::Sender, &flags, &args.shared, way)?;
-    match args.output {
+fn sender(mut args: SendArgs, way: &Way) -> Result<Config, Failure> {
+    let output = args.output.take();
+    let mut config = without_output(&args, way)?;
+    match output {
         Some(_) if !args.shared.both_learn && config.task.result_kind(Role::Sender, &config.settings).is_none() => {
             return Err(usage(
                 "this side has no result to write to --output",
@@ -85,6 +83,17 @@ fn sender(args: SendArgs, way: &Way) -> Result<Config, Failure> {
         None => {}
     }
     Ok(config)
+}
+
+/// What a sender's flags say, but for its output.
+fn without_output(args: &SendArgs, way: &Way) -> Result<Config, Failure> {
+    let flags = Flags {
+        max_groups: args.max_groups,
+        epsilon: args.epsilon.clone(),
+        budget: args.budget.clone(),
+        ..flags(args.payload.clone(), &args.shared)
+    };
+    config(Role::Sender, &flags, &args.shared, way)
 }
 
 /// The flags that the task reads. Those of one role alone are as they are without them.
@@ -216,6 +225,97 @@ struct Way {
     deadline: Option<Duration>,
 }
 
+impl Way {
+    /// What the flags say. `note` hears of a default identity that is made, and `warn` of a connection without TLS.
+    fn new(args: &JoinArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Self, Failure> {
+        let end = end(args)?;
+        let protection = match &args.peer {
+            Some(peer) => {
+                let identity = identity::own(args.identity.as_deref(), note)?;
+                Protection::Tls { identity, peer: identity::peer(peer)? }
+            }
+            None if args.insecure_plaintext => Protection::InsecurePlaintext,
+            None => return Err(no_partner()),
+        };
+        if args.insecure_plaintext {
+            warn("--insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
+        }
+        Ok(Self { end, protection, wait: args.wait, deadline: args.deadline })
+    }
+
+    fn meeting(&self) -> Meeting<'_> {
+        let Self { end, protection, wait, deadline } = self;
+        Meeting { end, protection, wait: *wait, deadline: *deadline }
+    }
+}
+
+/// A run of a table that this process has in memory, and that leaves its result there.
+///
+/// # Errors
+/// As `vesica receive` and `vesica send` have them.
+pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure> {
+    let InMemory { table, result, interrupt, events } = memory;
+    let shared = match &command {
+        Command::Receive(args) => &args.shared,
+        Command::Send(args) => &args.shared,
+        _ => return Err(usage("this is no command of a run", "say receive or send")),
+    };
+    let (note, warn) = (|text: &str| events.notice(text), |text: &str| events.warning(text));
+    let way = Way::new(shared, &note, &warn)?;
+    let dry_run = shared.dry_run.then_some(shared.expect_peer_items);
+    let join = match &command {
+        Command::Receive(args) => args.join,
+        Command::Send(args) => args.join,
+        _ => JoinName::Inner,
+    };
+    let config = match command {
+        Command::Receive(args) => receiver(*args, &way),
+        Command::Send(args) => without_output(&args, &way),
+        _ => return Err(usage("this is no command of a run", "say receive or send")),
+    };
+    let config = config.map(|mut config| {
+        config.source.table = table.clone();
+        let has_result = config.task.result_kind(config.role, &config.settings).is_some();
+        config.destination = has_result.then(|| Destination { sink: result.clone(), join: join.into() });
+        config
+    });
+    match (config, dry_run) {
+        (Ok(config), Some(peer_items)) => {
+            let assumed = Assumptions { peer_items, machine: calibration::kept(threads::count()) };
+            session::dry_run(&config, &assumed, interrupt, *events).map(Box::new).map(Ran::DryRun)
+        }
+        (Ok(config), None) => session::run(&config, interrupt, *events).map(Box::new).map(Ran::Run),
+        (Err(failure), _) => Err(session::tell_partner(&way.meeting(), failure, interrupt, *events)),
+    }
+}
+
+/// What a run in memory takes beside its settings.
+pub struct InMemory<'a> {
+    /// The table.
+    pub table: Arc<dyn OpenSource>,
+    /// Where the result goes, if this side gets one.
+    pub result: Arc<dyn OpenSink>,
+    /// Ends the run from another thread.
+    pub interrupt: &'a Interrupt,
+    /// Hears of the run.
+    pub events: &'a dyn Events,
+}
+
+impl fmt::Debug for InMemory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InMemory").field("table", &self.table).finish_non_exhaustive()
+    }
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub enum Ran {
+    /// The report of a run.
+    Run(Box<Report>),
+    /// What a dry run found.
+    DryRun(Box<DryRun>),
+}
+
 /// What a side needs to meet its partner, if only to tell it that this side cannot start.
 struct Side {
     way: Way,
@@ -231,27 +331,15 @@ impl Side {
         refuse_variables()?;
         let interrupt = Interrupt::default();
         signals::watch(&interrupt)?;
-        let end = end(args)?;
-        let protection = match &args.peer {
-            Some(peer) => {
-                Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? }
-            }
-            None if args.insecure_plaintext => Protection::InsecurePlaintext,
-            None => return Err(no_partner()),
-        };
-        if args.insecure_plaintext {
-            let fault = "the traffic is not encrypted, and nothing proves who your partner is";
-            stderr::warning(format_args!("--insecure-plaintext: {fault}"));
-        }
+        let way = Way::new(args, &|text| stderr::note(text), &|text| stderr::warning(text))?;
         let progress = Shown::new(args.progress, verbose);
-        let way = Way { end, protection, wait: args.wait, deadline: args.deadline };
         let JoinArgs { json, dry_run, expect_peer_items, .. } = *args;
         Ok(Self { way, json, dry_run, expect_peer_items, interrupt, progress })
     }
 
     /// Runs what the flags say; or, where they do not say it, tells the partner so.
     fn run(self, config: Result<Config, Failure>) -> Outcome {
-        let Self { way: Way { ref end, ref protection, wait, deadline }, json, ref interrupt, ref progress, .. } = self;
+        let Self { ref way, json, ref interrupt, ref progress, .. } = self;
         let outcome = match config {
             Ok(config) if self.dry_run => {
                 let machine = calibration::kept(threads::count());
@@ -261,9 +349,7 @@ impl Side {
                 return dry_run::report(&found?, json);
             }
             Ok(config) => session::run(&config, interrupt, progress),
-            Err(failure) => {
-                Err(session::tell_partner(&Meeting { end, protection, wait, deadline }, failure, interrupt, progress))
-            }
+            Err(failure) => Err(session::tell_partner(&way.meeting(), failure, interrupt, progress)),
         };
         progress.finish();
         let report = outcome?;

@@ -22,8 +22,14 @@ use crate::stderr;
 const PRICES_LIMIT: u64 = 1 << 20;
 
 pub fn run(args: PlanArgs) -> Outcome {
+    print(&text(&args, &|text| stderr::note(text), &|text| stderr::warning(text))?)
+}
+
+/// What is printed on standard output. `note` hears of a calibration that is made for it, and `warn` what is wrong
+/// with that.
+pub fn text(args: &PlanArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<String, Failure> {
     // What is wrong with the command shows before anything is measured.
-    let asked = Asked::new(&args)?;
+    let asked = Asked::new(args)?;
     let prices = match &args.prices {
         None => Prices::built_in()?,
         Some(path) => {
@@ -42,15 +48,15 @@ pub fn run(args: PlanArgs) -> Outcome {
     let link = args.link;
     let known = calibration::know(args.threads, args.calibrate)?;
     if known.fresh {
-        stderr::note(told(&known));
+        note(&told(&known));
     }
     if let Some(warning) = known.warning() {
-        stderr::warning(warning);
+        warn(&warning);
     }
     let Some(asked) = asked else {
         return match args.json {
-            true => print(&format!("{}\n", json!({ "ok": true, "calibration": known.calibration }))),
-            false => Ok(()),
+            true => Ok(format!("{}\n", json!({ "ok": true, "calibration": known.calibration }))),
+            false => Ok(String::new()),
         };
     };
     let permissions = Permissions { count: args.allow_count, ..Permissions::default() };
@@ -64,10 +70,10 @@ pub fn run(args: PlanArgs) -> Outcome {
     };
     let plan = plan::plan(asked.workload.workload(), &setting)?;
     if args.json {
-        return print(&format!("{}\n", as_json(&asked, &plan, &link, &known, &prices, traffic)));
+        return Ok(format!("{}\n", as_json(&asked, &plan, &link, &known, &prices, traffic)));
     }
     let shown = Shown { all: args.all, broken: args.allow_broken };
-    print(&describe(&asked, &plan, shown, &link, &known, &prices, traffic))
+    Ok(describe(&asked, &plan, shown, &link, &known, &prices, traffic))
 }
 
 /// What of a plan is printed for people.

@@ -13,6 +13,11 @@ use crate::args::{GroupingName, ProtocolsArgs};
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: ProtocolsArgs) -> Outcome {
+    print(&text(&args)?)
+}
+
+/// What is printed on standard output.
+pub fn text(args: &ProtocolsArgs) -> Result<String, Failure> {
     let chosen: Vec<&Entry> = match &args.name {
         Some(name) => overview::named(name),
         None => registry::entries().collect(),
@@ -26,7 +31,7 @@ pub fn run(args: ProtocolsArgs) -> Outcome {
     }
     if args.json {
         let all: Vec<Value> = chosen.into_iter().map(as_json).collect();
-        return print(&format!("{}\n", Value::from(all)));
+        return Ok(format!("{}\n", Value::from(all)));
     }
     let mut text = String::new();
     match args.by {
@@ -37,7 +42,7 @@ pub fn run(args: ProtocolsArgs) -> Outcome {
             }
         }
     }
-    print(&text)
+    Ok(text)
 }
 
 impl From<GroupingName> for Grouping {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::service::{self, QueryConfig};
+use vesica::service::{self, QueryConfig, QueryReport};
 use vesica::session::{Destination, Events, Interrupt, Protection};
 use vesica::table::{OutputOptions, SinkFile};
 use vesica::threads;
 
-use super::join::{own_table, usage};
+use super::join::{InMemory, own_table, usage};
 use crate::args::QueryArgs;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
@@ -20,7 +20,8 @@ pub fn run(args: QueryArgs, verbose: u8) -> Outcome {
     signals::watch(&interrupt)?;
     let progress = Shown::new(args.progress, verbose);
     let json = args.json;
-    let outcome = config(args).and_then(|config| service::query(&config, &interrupt, &progress));
+    let (note, warn) = (|text: &str| stderr::note(text), |text: &str| stderr::warning(text));
+    let outcome = config(args, &note, &warn).and_then(|config| service::query(&config, &interrupt, &progress));
     progress.finish();
     let report = outcome?;
     for warning in &report.warnings {
@@ -41,7 +42,20 @@ pub fn run(args: QueryArgs, verbose: u8) -> Outcome {
     print_report(&format!("{text}\n"))
 }
 
-fn config(args: QueryArgs) -> Result<QueryConfig, Failure> {
+/// A query for a table that this process has in memory, and that leaves its result there.
+///
+/// # Errors
+/// As `vesica query` has them.
+pub fn in_memory(args: QueryArgs, memory: &InMemory<'_>) -> Result<QueryReport, Failure> {
+    let InMemory { table, result, interrupt, events } = memory;
+    let mut config = config(args, &|text| events.notice(text), &|text| events.warning(text))?;
+    config.source.table = table.clone();
+    config.destination.sink = result.clone();
+    service::query(&config, interrupt, *events)
+}
+
+/// What the flags say. `note` hears of a default identity that is made, and `warn` of a connection without TLS.
+fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<QueryConfig, Failure> {
     if let Some(threads) = args.threads {
         threads::set(threads)?;
     }
@@ -50,11 +64,10 @@ fn config(args: QueryArgs) -> Result<QueryConfig, Failure> {
     }
     let protection = match &args.peer {
         Some(peer) => {
-            Protection::Tls { identity: identity::own(args.identity.as_deref())?, peer: identity::peer(peer)? }
+            Protection::Tls { identity: identity::own(args.identity.as_deref(), note)?, peer: identity::peer(peer)? }
         }
         None => {
-            let fault = "the traffic is not encrypted, and nothing proves who the server is";
-            stderr::warning(format_args!("--insecure-plaintext: {fault}"));
+            warn("--insecure-plaintext: the traffic is not encrypted, and nothing proves who the server is");
             Protection::InsecurePlaintext
         }
     };

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -18,8 +19,9 @@ use vesica::party::service::{ClientIdentity, Query, Stop};
 use vesica::party::transport::tls::{AcceptedKeys, PublicKey};
 use vesica::party::{Abort, Role};
 use vesica::service::{
-    self, Changes, Clients, Origin, Outcome as Reload, Quota, Reloaded, ServeConfig, ServeLog, Started,
+    self, Changes, Clients, Origin, Outcome as Reload, Quota, Reloaded, Serve, ServeConfig, ServeLog, Started,
 };
+use vesica::table::OpenSource;
 use vesica::task::{self, Flags};
 use vesica::threads;
 
@@ -147,6 +149,20 @@ impl Signalled {
     }
 }
 
+/// Starts a server of a table that this process has in memory.
+///
+/// # Errors
+/// As `vesica serve` has them.
+pub fn in_memory(
+    args: ServeArgs,
+    table: Arc<dyn OpenSource>,
+    log: &dyn ServeLog,
+) -> Result<(Arc<dyn Serve>, Started), Failure> {
+    let mut config = config(args)?;
+    config.source.table = table;
+    service::start(config, log)
+}
+
 fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
     if let Some(threads) = args.threads {
         threads::set(threads)?;
@@ -158,8 +174,12 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
             stderr::warning("--insecure-plaintext: the traffic is not encrypted, and anybody can ask");
             Clients::InsecurePlaintext
         }
-        Some(path) => Clients::Keys(identity::own(args.identity.as_deref())?, AcceptedKeys::any_of(client_keys(path)?)),
-        None => Clients::Keys(identity::own(args.identity.as_deref())?, AcceptedKeys::every()),
+        path => {
+            let identity = identity::own(args.identity.as_deref(), &|text| stderr::note(text))?;
+            let accepted =
+                path.as_deref().map(client_keys).transpose()?.map_or_else(AcceptedKeys::every, AcceptedKeys::any_of);
+            Clients::Keys(identity, accepted)
+        }
     };
     Ok(ServeConfig {
         source: own_table(&args.table, &[])?,
@@ -344,10 +364,14 @@ fn told(changes: &Changes) -> String {
 }
 
 fn name_of(client: Option<&ClientIdentity>) -> String {
+    client.map_or_else(|| "unknown".to_owned(), client_name)
+}
+
+/// What a client is called in logs: the fingerprint of its key.
+pub fn client_name(client: &ClientIdentity) -> String {
     match client {
-        Some(ClientIdentity::Key(key)) => key.fingerprint().to_string(),
-        Some(ClientIdentity::Anonymous) => "anonymous".to_owned(),
-        None => "unknown".to_owned(),
+        ClientIdentity::Key(key) => key.fingerprint().to_string(),
+        ClientIdentity::Anonymous => "anonymous".to_owned(),
     }
 }
 
@@ -361,12 +385,12 @@ impl ServeLog for Log {
     }
 
     fn joined(&self, client: &ClientIdentity) {
-        let client = name_of(Some(client));
+        let client = client_name(client);
         self.write("joined", &format!("client {client} joined"), &[("client", json!(client))]);
     }
 
     fn volume(&self, client: &ClientIdentity, items: u64, threshold: Quota) {
-        let client = name_of(Some(client));
+        let client = client_name(client);
         let text = format!("warning: client {client} has asked about {items} items; --alert-volume is {threshold}");
         let fields = [("client", json!(client)), ("items", json!(items)), ("threshold", json!(threshold.to_string()))];
         self.write("volume", &text, &fields);

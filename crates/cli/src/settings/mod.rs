@@ -6,7 +6,7 @@
 //! are called and what they mean. What files say is turned into flags ([`Layers::arguments`]), and
 //! these are parsed as if somebody had typed them. So a setting cannot mean anything else in a file.
 
-mod job;
+pub mod job;
 mod layers;
 mod partners;
 

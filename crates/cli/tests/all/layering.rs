@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-const LAYERS: [&str; 10] = [
+const LAYERS: [&str; 11] = [
     "vesica-kernels",
     "vesica-structures",
     "vesica-party",
@@ -16,6 +16,7 @@ const LAYERS: [&str; 10] = [
     "vesica",
     "vesica-bench",
     "vesica-cli",
+    "vesica-python",
     "vesica-fuzz",
 ];
 
@@ -130,12 +131,15 @@ fn data_knows_no_protocol() {
 #[test]
 fn only_kernels_may_be_unsafe() {
     for package in &workspace().packages {
-        if package.name.as_str() == "vesica-kernels" {
-            continue;
-        }
+        // What PyO3 makes of functions and classes for Python allows it where that is needed.
+        let rule = match package.name.as_str() {
+            "vesica-kernels" => continue,
+            "vesica-python" => "#![deny(unsafe_code)]",
+            _ => "#![forbid(unsafe_code)]",
+        };
         for target in package.targets.iter().filter(|target| target.is_lib() || target.is_bin()) {
             let root = std::fs::read_to_string(&target.src_path).expect("the crate's root");
-            assert!(root.contains("#![forbid(unsafe_code)]"), "{} does not forbid unsafe code", target.src_path);
+            assert!(root.contains(rule), "{} does not say {rule}", target.src_path);
         }
     }
 }

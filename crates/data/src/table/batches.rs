@@ -14,7 +14,7 @@ use crate::table::columnar::Scalars;
 use crate::table::payload::{PayloadColumn, PayloadKind};
 use crate::table::source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Wanted};
 use crate::table::values::stored_as;
-use crate::table::{Head, KeptRows, RowBatch, Sink, TableError};
+use crate::table::{Head, Input, KeptRows, RowBatch, Sink, TableError};
 
 /// Rows of a batch that are worth a thread.
 const ROWS_PER_PART: usize = 2048;
@@ -35,6 +35,11 @@ impl Batches {
             return Err(damaged(&name, "its batches have different columns"));
         }
         Ok(Self { name, schema, batches })
+    }
+
+    /// The same rows in a temporary file, for what reads files alone.
+    pub fn spool(&self) -> Result<Input, TableError> {
+        Input::spool_batches(&self.name, &self.schema, self.batches.iter().cloned().map(Ok))
     }
 }
 

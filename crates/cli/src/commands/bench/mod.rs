@@ -117,7 +117,7 @@ fn child(
 }
 
 fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| failed(error.into()))
+    crate::program().map_err(|error| failed(error.into()))
 }
 
 fn print_json(report: Result<String, serde_json::Error>) -> Outcome {

@@ -1,0 +1,155 @@
+//! Runs for a program that has its table in memory, such as the Python package. Settings have the names, the meaning
+//! and the defaults of the command's flags, and files of partners and the environment add to them as they do there.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::service::{QueryReport, Serve, ServeLog, Started};
+use vesica::table::{Batches, OpenSource, TableFile};
+
+use crate::args::Command;
+pub use crate::commands::join::{InMemory, Ran};
+pub use crate::commands::serve::client_name;
+use crate::commands::{check, join, plan, protocols, query, serve};
+use crate::identity;
+pub use crate::outcome::quiet_panics;
+use crate::settings::job::first_part;
+use crate::settings::{self, Asked, Refused};
+
+/// A flag: its long name without dashes, and its value; `None` for a switch. A flag that can be repeated may come
+/// several times.
+pub type Flag = (String, Option<String>);
+
+/// Stands for the table and the result where a command takes the name of a file.
+const IN_MEMORY: &str = "in-memory";
+
+/// A run of `command` (`receive` or `send`), or a dry run. The flags say neither input nor output.
+///
+/// # Errors
+/// As of the command.
+pub fn join(command: &str, flags: &[Flag], memory: &InMemory<'_>) -> Result<Ran, Failure> {
+    let files: &[&str] = if command == "receive" { &["input", "output"] } else { &["input"] };
+    join::in_memory(parsed(command, files, flags)?, memory)
+}
+
+/// A query to a server. The flags say neither input nor output.
+///
+/// # Errors
+/// As of `vesica query`.
+pub fn query(flags: &[Flag], memory: &InMemory<'_>) -> Result<QueryReport, Failure> {
+    match parsed("query", &["input", "output"], flags)? {
+        Command::Query(args) => query::in_memory(*args, memory),
+        _ => Err(unexpected()),
+    }
+}
+
+/// Starts a server of `table`. The flags say no input.
+///
+/// # Errors
+/// As of `vesica serve`.
+pub fn serve(
+    flags: &[Flag],
+    table: Arc<dyn OpenSource>,
+    log: &dyn ServeLog,
+) -> Result<(Arc<dyn Serve>, Started), Failure> {
+    match parsed("serve", &["input"], flags)? {
+        Command::Serve(args) => serve::in_memory(*args, table, log),
+        _ => Err(unexpected()),
+    }
+}
+
+/// What `vesica plan --json` prints. `note` hears of a calibration that is made for it, and `warn` what is wrong with
+/// that.
+///
+/// # Errors
+/// As of the command.
+pub fn plan(flags: &[Flag], note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<String, Failure> {
+    match parsed("plan", &[], &as_json(flags))? {
+        Command::Plan(args) => plan::text(&args, note, warn),
+        _ => Err(unexpected()),
+    }
+}
+
+/// What `vesica protocols --json` prints, of all protocols or of those that `name` names.
+///
+/// # Errors
+/// As of the command.
+pub fn protocols(name: Option<&str>) -> Result<String, Failure> {
+    let mut arguments = arguments("protocols", &[], &as_json(&[]));
+    arguments.extend(name.map(OsString::from));
+    match command(arguments)? {
+        Command::Protocols(args) => protocols::text(&args),
+        _ => Err(unexpected()),
+    }
+}
+
+/// What `vesica check --json` prints of a table in memory.
+///
+/// # Errors
+/// As of the command.
+pub fn check(flags: &[Flag], table: &Batches) -> Result<String, Failure> {
+    let mut arguments = arguments("check", &[], &as_json(flags));
+    arguments.push(IN_MEMORY.into());
+    match command(arguments)? {
+        Command::Check(args) => check::text(&args, &|_| Ok(TableFile::One(table.spool()?))),
+        _ => Err(unexpected()),
+    }
+}
+
+/// Makes a key pair as `vesica identity new` does. Returns the public line.
+///
+/// # Errors
+/// As of the command.
+pub fn new_identity(private: &Path) -> Result<String, Failure> {
+    let identity = identity::fresh()?;
+    let name = private.file_stem().unwrap_or_default().to_string_lossy();
+    identity::save(&identity, private, &name)?;
+    Ok(identity.public().to_string())
+}
+
+/// The public line of the key pair at `path`, or of the user's own, which is made on first use.
+///
+/// # Errors
+/// As of `vesica identity show`.
+pub fn own_identity(path: Option<&Path>) -> Result<String, Failure> {
+    Ok(identity::own(path, &|_| ())?.public().to_string())
+}
+
+fn as_json(flags: &[Flag]) -> Vec<Flag> {
+    flags.iter().cloned().chain([("json".to_owned(), None)]).collect()
+}
+
+fn parsed(name: &str, files: &[&str], flags: &[Flag]) -> Result<Command, Failure> {
+    command(arguments(name, files, flags))
+}
+
+/// The command line of a command with these flags, of which `files` stand for tables in memory.
+fn arguments(name: &str, files: &[&str], flags: &[Flag]) -> Vec<OsString> {
+    let mut arguments = vec!["vesica".into(), name.into()];
+    arguments.extend(files.iter().map(|file| format!("--{file}={IN_MEMORY}").into()));
+    for (flag, value) in flags {
+        arguments.push(match value {
+            Some(value) => format!("--{flag}={value}").into(),
+            None => format!("--{flag}").into(),
+        });
+    }
+    arguments
+}
+
+fn command(arguments: Vec<OsString>) -> Result<Command, Failure> {
+    match settings::asked(arguments) {
+        Ok(Asked::Command(cli)) => Ok(cli.command),
+        Ok(Asked::Settings(_)) => Err(unexpected()),
+        Err(Refused::Failed(failure)) => Err(failure),
+        Err(Refused::Usage(error)) => {
+            Err(Failure::new(code::USAGE, first_part(&error.to_string()), "change the argument of the same name"))
+        }
+    }
+}
+
+fn unexpected() -> Failure {
+    Failure::new(code::INTERNAL, "a command has become another one", "please report this")
+}

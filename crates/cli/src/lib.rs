@@ -1,0 +1,116 @@
+//! The `vesica` command as a library: [`run`] is the command, and [`embed`] are runs for a program that has
+//! its table in memory, with the settings of the command line.
+//!
+//! `args` is the grammar and help, `commands` has one module for each subcommand, `settings` adds files and the
+//! environment, `outcome` prints results and errors and gives the exit code.
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+mod args;
+mod calibration;
+mod commands;
+pub mod embed;
+mod identity;
+mod layout;
+mod outcome;
+mod progress;
+mod settings;
+mod signals;
+mod stderr;
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+use clap::error::ErrorKind;
+
+use args::{Cli, Command, ProgressName};
+use outcome::Outcome;
+use settings::{Asked, Refused};
+use vesica::Failure;
+use vesica::failure::code;
+
+/// The program that commands start again for their second party, where it is not the one of this process.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// The program of this command.
+fn program() -> io::Result<PathBuf> {
+    PROGRAM.get().cloned().map_or_else(env::current_exe, Ok)
+}
+
+/// As [`run`], in a process of another program, such as an interpreter. `program` is what runs a command line of
+/// `vesica`. Returns the exit code.
+pub fn run_inside(program: PathBuf, arguments: &[OsString]) -> u8 {
+    PROGRAM.get_or_init(|| program);
+    exit_code(arguments)
+}
+
+/// Runs a command line, of which the first argument is the program's name.
+pub fn run(arguments: &[OsString]) -> ExitCode {
+    ExitCode::from(exit_code(arguments))
+}
+
+fn exit_code(arguments: &[OsString]) -> u8 {
+    stderr::begin(arguments.iter().cloned());
+    outcome::quiet_panics();
+    signals::outlive_file_size_limit();
+    let asks_for_json = arguments.iter().any(|argument| argument == "--json");
+    match settings::asked(arguments.iter().cloned()) {
+        Ok(Asked::Command(cli)) => {
+            let json = cli.command.json();
+            outcome::report(json, outcome::catching(|| dispatch(*cli)))
+        }
+        Ok(Asked::Settings(layers)) => outcome::report(false, outcome::catching(|| commands::config::run(&layers))),
+        Err(Refused::Usage(error)) => usage(&error, asks_for_json),
+        Err(Refused::Failed(failure)) => outcome::report(asks_for_json, Err(failure)),
+    }
+}
+
+fn dispatch(cli: Cli) -> Outcome {
+    stderr::set_json(cli.command.progress() == Some(ProgressName::Json));
+    progress::log_to_stderr(cli.verbose);
+    match cli.command {
+        Command::Receive(command) => commands::join::receive(*command, cli.verbose),
+        Command::Send(command) => commands::join::send(*command, cli.verbose),
+        Command::Init(command) => commands::init::run(command),
+        Command::Run(_) | Command::Config(_) => {
+            Err(Failure::new(code::INTERNAL, "the job has not become a command", "please report this"))
+        }
+        Command::Serve(command) => commands::serve::run(*command, cli.verbose),
+        Command::Query(command) => commands::query::run(*command, cli.verbose),
+        Command::Identity(command) => commands::identity::run(command),
+        Command::Receipt(command) => commands::receipt::run(command),
+        Command::Demo(command) => commands::demo::run(command),
+        Command::Check(command) => commands::check::run(command),
+        Command::Plan(command) => commands::plan::run(command),
+        Command::Protocols(command) => commands::protocols::run(command),
+        Command::Selftest(command) => commands::selftest::run(command),
+        Command::Bench(command) => commands::bench::run(command),
+        Command::BenchParty(command) => commands::bench::play(command),
+        Command::Completions(command) => commands::completions::run(command),
+        Command::Man(command) => commands::man::run(command),
+    }
+}
+
+/// Help and version go to standard output; a wrong usage is also told in JSON where that was asked
+/// for. It ends the command at once: how to reach the partner, so as to tell it, is not known then.
+fn usage(error: &clap::Error, asks_for_json: bool) -> u8 {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return outcome::report(false, outcome::printed(error.print()));
+    }
+    let text = error.to_string();
+    let fault = text.trim_start_matches("error: ").lines().next().unwrap_or_default();
+    let failure = Failure::new(code::USAGE, fault, "see --help");
+    if stderr::is_json() {
+        return outcome::report(asks_for_json, Err(failure));
+    }
+    if asks_for_json {
+        outcome::print_json_failure(&failure);
+    }
+    let rendered = error.render();
+    stderr::write(&if stderr::has_colour() { rendered.ansi().to_string() } else { rendered.to_string() });
+    code::USAGE
+}
