@@ -1,0 +1,96 @@
+"""What happens while a run goes on: warnings, a log, and progress."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from typing import Any, Callable, Dict, Union
+
+from vesica._errors import VesicaWarning
+
+log = logging.getLogger("vesica")
+
+Progress = Union[bool, Callable[[Dict[str, Any]], None], None]
+
+
+class Teller:
+    """Hears what a run tells.
+
+    Warnings become `VesicaWarning`s, notices go to the log `vesica`. `progress` is a function, which is called with a
+    dictionary a few times a second; or true for a bar of tqdm, false for nothing. By default there is a bar if tqdm
+    is installed and standard error is a terminal, or in a notebook.
+    """
+
+    def __init__(self, progress: Progress = None, listening: Callable[[str], None] | None = None) -> None:
+        self._listening = listening
+        self._bar: Any = None
+        self._callback: Callable[[dict[str, Any]], None] | None = None
+        self._warned: set[str] = set()
+        if callable(progress):
+            self._callback = progress
+        elif progress or (progress is None and _is_watched()):
+            self._bar = _bar(is_wanted=bool(progress))
+
+    def __call__(self, kind: str, value: Any) -> None:
+        if kind == "warning":
+            self.warn(value)
+        elif kind in ("notice", "info"):
+            log.info(value)
+        elif kind == "listening":
+            log.info("listening on %s", value)
+            if self._listening is not None:
+                self._listening(value)
+        elif kind == "connected":
+            log.info("the partner is connected")
+        elif self._callback is not None:
+            self._callback({"event": kind, **value})
+        elif self._bar is not None:
+            self._show(kind, value)
+
+    def warn(self, text: str) -> None:
+        """Warns once of each text."""
+        if text not in self._warned:
+            self._warned.add(text)
+            warnings.warn(text, VesicaWarning, stacklevel=_level_of_caller())
+
+    def close(self) -> None:
+        """Removes the bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def _show(self, kind: str, value: dict[str, Any]) -> None:
+        bar = self._bar
+        if kind == "stage":
+            bar.reset(total=100)
+            bar.set_description_str(value["text"])
+            return
+        if value["fraction"] is not None:
+            bar.n = int(100 * value["fraction"])
+        megabytes = (value["sent_bytes"] + value["received_bytes"]) / 1e6
+        bar.set_postfix_str(f"{megabytes:.1f} MB")
+
+
+def _level_of_caller() -> int:
+    """The place of the caller's code among the frames above a warning, so that it names the caller's line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "vesica":
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_watched() -> bool:
+    shell = sys.modules.get("IPython")
+    if shell is not None and shell.get_ipython() is not None:
+        return True
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _bar(is_wanted: bool) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        if is_wanted:
+            raise ImportError("a progress bar needs tqdm: pip install tqdm, or give a function to progress=") from None
+        return None
+    return tqdm(total=100, leave=False, bar_format="{desc} {bar} {percentage:3.0f} % {postfix}")

@@ -1,0 +1,68 @@
+"""Arguments of Python as flags of the command line, which say what they mean and what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, Optional, Tuple
+
+# A name, and a value or nothing.
+Flag = Tuple[str, Optional[str]]
+
+
+def columns(names: Any) -> list[str]:
+    """Names of columns: of one, or of several."""
+    if names is None:
+        return []
+    return [names] if isinstance(names, str) else list(names)
+
+
+def flags(settings: Mapping[str, Any]) -> list[Flag]:
+    """The flags of these settings. `None` and `False` are no flag, and `True` is a switch."""
+    given: list[Flag] = []
+    for name, value in settings.items():
+        flag = name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            given.append((flag, None))
+        else:
+            given.extend((flag, text) for text in _values(name, value))
+    return given
+
+
+def key_flags(on: Any, or_on: Any, normalise: Any) -> list[Flag]:
+    """The flags of a key."""
+    given: list[Flag] = [("key", column) for column in columns(on)]
+    given.extend(("or-key", _list(columns(alternative))) for alternative in columns(or_on))
+    for column, names in (normalise or {}).items():
+        given.append(("normalise", f"{column}={','.join(columns(names))}"))
+    return given
+
+
+def _values(name: str, value: Any) -> Iterable[str]:
+    if isinstance(value, Mapping):
+        return [f"{column}={_text(each)}" for column, each in value.items()]
+    if isinstance(value, (list, tuple)) or (name == "payload" and isinstance(value, str)):
+        return [_list(columns(value))]
+    return [_text(value)]
+
+
+def _list(names: Iterable[Any]) -> str:
+    """Names with commas between them; one that has a comma or begins with a quote stands in quotes."""
+    return ",".join(_quoted(str(name)) for name in names)
+
+
+def _quoted(name: str) -> str:
+    if "," not in name and not name.startswith('"'):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, timedelta):
+        return str(value.total_seconds())
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        return f"{value[0]}..{value[1]}"
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

@@ -1,0 +1,51 @@
+"""What needs no partner: plans, the list of protocols, and a look at a table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from vesica import _vesica
+from vesica._events import Teller
+from vesica._flags import columns, flags, key_flags
+from vesica._frames import adapt
+
+
+def plan(*, sender_items: float, receiver_items: float, task: str = "intersect", **settings: Any) -> dict[str, Any]:
+    """Predicts time, traffic, memory and price of a run for each protocol, and which one is chosen.
+
+    Other arguments are flags of `vesica plan`, such as `link="100mbit,40ms"`, `security`, `payload_bytes`.
+
+    >>> plan(sender_items=1e6, receiver_items=1e6, link="1gbit,10ms")["choice"]
+    'vole-fast'
+    """
+    sizes = [("sender-items", str(int(sender_items))), ("receiver-items", str(int(receiver_items)))]
+    found: dict[str, Any] = json.loads(_vesica.plan([("task", task), *sizes, *flags(settings)], Teller(progress=False)))
+    return found
+
+
+def protocols(name: str | None = None) -> list[dict[str, Any]]:
+    """All protocols with their security, assumptions and leakage; or those of a name, paper or task.
+
+    >>> [protocol["id"] for protocol in protocols("KKRT16")]
+    ['kkrt16', 'oprf-kkrt16']
+    """
+    found: list[dict[str, Any]] = json.loads(_vesica.protocols(name))
+    return found
+
+
+def check(table: Any, *, on: Any = None, or_on: Any = None, normalise: Any = None, **settings: Any) -> dict[str, Any]:
+    """Inspects the key columns of a table: nulls, duplicates, and what normalisers make of the keys. Sends nothing.
+
+    Other arguments are flags of `vesica check`, such as `task`, `side`, `payload`, `show_keys`.
+
+    >>> profile = check([{"email": "A@x.org "}, {"email": None}], on="email", normalise={"email": "email"})
+    >>> profile["keys"]["distinct"], profile["keys"]["null_rows"]
+    (1, 1)
+    """
+    frame = adapt(table, on)
+    on = columns(on) if frame.on is None else frame.on
+    needed = [*on, *(name for key in columns(or_on) for name in columns(key)), *columns(settings.get("payload"))]
+    native = frame.native([*needed, *columns(settings.get("group_by"))])
+    found: dict[str, Any] = json.loads(_vesica.check([*key_flags(on, or_on, normalise), *flags(settings)], native))
+    return found

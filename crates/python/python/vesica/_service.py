@@ -1,0 +1,116 @@
+"""The recurrent service: a server that keeps answering clients about one table."""
+
+from __future__ import annotations
+
+import json
+from types import TracebackType
+from typing import Any
+
+from vesica import _vesica
+from vesica._events import Progress, Teller
+from vesica._flags import columns, flags, key_flags
+from vesica._frames import adapt
+
+
+class Server:
+    """Keeps answering many clients about a table, on threads of its own, until it is stopped.
+
+    `table`, `on` and `normalise` are as for a run. Other arguments are flags of `vesica serve`, such as `listen`,
+    `clients`, `identity`, `payload`, `quota`, `state`. `quota` and `state` must be given.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     settings = {"listen": "127.0.0.1:0", "quota": "1000/day", "state": folder + "/deny.state"}
+    ...     with Server([1, 2, 3], insecure_plaintext=True, **settings) as server:
+    ...         Client(connect=server.address, insecure_plaintext=True).query([3, 4])
+    [3]
+    """
+
+    def __init__(self, table: Any, *, on: Any = None, normalise: Any = None, **settings: Any) -> None:
+        frame = adapt(table, on)
+        self._on = columns(on) if frame.on is None else frame.on
+        self._payload = columns(settings.get("payload"))
+        given = [*key_flags(self._on, None, normalise), *flags(settings)]
+        self._server = _vesica.Server.start(given, self._native(table, on), Teller(progress=False))
+        self._given_on = on
+
+    @property
+    def address(self) -> str:
+        """The address at which it listens."""
+        return self._server.address
+
+    @property
+    def metrics(self) -> str | None:
+        """The address of the metrics page."""
+        return self._server.metrics
+
+    @property
+    def protocol(self) -> str:
+        """The protocol's id."""
+        return self._server.protocol
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it still answers."""
+        return self._server.is_running
+
+    def reload(self, table: Any) -> tuple[int, int]:
+        """Serves these rows from now on. Returns how many keys there were before, and are now.
+
+        Clients fetch what has changed. If the table does not fit what they were told of it, an error is raised, and
+        the rows before are still served.
+        """
+        return self._server.reload(self._native(table, self._given_on))
+
+    def rotate(self) -> None:
+        """Prepares the table under a new secret key."""
+        self._server.rotate()
+
+    def stop(self) -> None:
+        """Stops it. Clients that are waiting for an answer get it first."""
+        self._server.stop()
+
+    def _native(self, table: Any, on: Any) -> _vesica.Table:
+        return adapt(table, on).native([*self._on, *self._payload])
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+class Client:
+    """Asks a server which rows of a small table have a key that its table has too.
+
+    Arguments are flags of `vesica query`, such as `connect`, `peer`, `identity`, `state`, `trust_server`.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self._settings = settings
+
+    def query(
+        self,
+        table: Any,
+        *,
+        on: Any = None,
+        normalise: Any = None,
+        progress: Progress = None,
+        with_report: bool = False,
+        **settings: Any,
+    ) -> Any:
+        """The rows whose key the server has, with the columns that it gives. Each call is a query of its own."""
+        frame = adapt(table, on)
+        on = columns(on) if frame.on is None else frame.on
+        teller = Teller(progress)
+        given = [*key_flags(on, None, normalise), *flags({**self._settings, **settings})]
+        try:
+            outcome = _vesica.query(given, frame.native(on), teller)
+        finally:
+            teller.close()
+        report = json.loads(outcome.report)
+        for warning in report["warnings"]:
+            teller.warn(warning)
+        return (frame.rows(outcome), report) if with_report else frame.rows(outcome)

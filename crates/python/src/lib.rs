@@ -1,0 +1,39 @@
+//! `vesica._vesica`: the part of the Python package that is in Rust. A call takes flags of the command line and a
+//! table in memory, runs the engine on a thread of its own, and gives back what it left. The modules in
+//! `python/vesica` give it the tables of the libraries that people use.
+#![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+mod failure;
+mod from_lists;
+mod outcome;
+mod run;
+mod server;
+mod table;
+mod to_lists;
+
+use pyo3::prelude::*;
+use vesica_kernels::memory::HugePages;
+
+#[global_allocator]
+static MEMORY: HugePages = HugePages;
+
+#[pymodule]
+mod _vesica {
+    #[pymodule_export]
+    use crate::outcome::Outcome;
+    #[pymodule_export]
+    use crate::run::{check, command, join, new_identity, own_identity, plan, protocols, query};
+    #[pymodule_export]
+    use crate::server::Server;
+    #[pymodule_export]
+    use crate::table::Table;
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        vesica_cli::embed::quiet_panics();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

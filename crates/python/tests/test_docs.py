@@ -1,0 +1,62 @@
+"""Examples of docstrings and documents, run as they stand; and the types of the package."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vesica
+from vesica import _vesica
+
+ROOT = Path(__file__).parents[3]
+PACKAGE = Path(vesica.__file__).parent
+MODULES = ["vesica", "vesica._tasks", "vesica._look", "vesica._service", "vesica.testing"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings_are_right(name):
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert failed == 0 and tried > 0
+
+
+def blocks(page):
+    """The Python code of a page, as one program: later blocks go on from earlier ones."""
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_the_python_code_of_documents_runs(page, tmp_path):
+    code = blocks(page)
+    assert code
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(code))
+    ran = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_stubs_name_all_that_is_there():
+    text = (PACKAGE / "_vesica.pyi").read_text()
+    for name in (name for name in dir(_vesica) if not name.startswith("__")):
+        assert re.search(rf"\b(class|def) {name}\b", text), name
+        value = getattr(_vesica, name)
+        for member in (member for member in vars(value) if not member.startswith("_")) if isinstance(value, type) else ():
+            assert re.search(rf"\bdef {member}\b", text), f"{name}.{member}"
+
+
+def test_types_are_consistent():
+    mypy = pytest.importorskip("mypy.api")
+    out, errors, status = mypy.run(["--strict", "--ignore-missing-imports", "--cache-dir", os.devnull, "--package", "vesica"])
+    assert status == 0, out + errors
+
+
+def test_every_name_of_the_package_is_documented():
+    for name in vesica.__all__:
+        if name != "__version__":
+            assert getattr(vesica, name).__doc__, name

@@ -1,0 +1,157 @@
+"""Mistakes on either side: typed errors, with the fault and the mend, and no half result."""
+
+from __future__ import annotations
+
+import decimal
+import multiprocessing
+import pickle
+import socket
+import threading
+
+import pandas
+import polars
+import pyarrow
+import pytest
+from conftest import both
+
+import vesica
+from vesica.testing import partner
+
+LOOPBACK = {"connect": "127.0.0.1:1", "insecure_plaintext": True, "role": "receiver", "wait": 1}
+
+
+def refused(kind, *fragments, table, **arguments):
+    with pytest.raises(kind) as caught:
+        vesica.intersect(table, **{**LOOPBACK, **arguments})
+    assert all(fragment in str(caught.value) for fragment in fragments), str(caught.value)
+    assert caught.value.fault and caught.value.mend
+    return caught.value
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are():
+    for table in [pandas.DataFrame({"email": ["a"]}), polars.DataFrame({"email": ["a"]}), {"email": ["a"]}]:
+        error = refused(vesica.InputError, "mail", "did you mean `email`", table=table, on="mail")
+        assert isinstance(error, ValueError)
+
+
+def test_float_keys_are_refused():
+    for table in [pandas.DataFrame({"id": [1.5]}), polars.DataFrame({"id": [1.5]}), {"id": [1.5]}]:
+        refused(vesica.Error, "id", table=table, on="id")
+
+
+def test_a_column_of_mixed_objects_is_refused_with_its_types():
+    refused(vesica.InputError, "id", "int", "str", table=pandas.DataFrame({"id": [1, "1"]}), on="id")
+    refused(vesica.InputError, "row 1 has int", "row 3 has str", table=[1, 2, "3"])
+    refused(vesica.InputError, "row 2", table=[("a", 1), ("b",)])
+    refused(vesica.InputError, "64 bits", table=[2**70])
+    refused(vesica.InputError, "Decimal", table=[decimal.Decimal(1)])
+
+
+def test_tables_without_a_usable_key_are_refused():
+    for table in [[], [None], {"id": []}, pandas.DataFrame({"id": []}, dtype=str), polars.DataFrame({"id": []})]:
+        refused(vesica.InputError, "no row", table=table, on=None if isinstance(table, list) else "id")
+
+
+def test_types_that_cannot_be_keys_are_refused():
+    nested = pyarrow.table({"id": [[1, 2], [3]]})
+    refused(vesica.Error, "id", table=nested, on="id")
+    refused(vesica.Error, table=pandas.DataFrame({"id": [{"a": 1}]}), on="id")
+
+
+def test_arguments_are_checked_before_anything_is_sent():
+    refused(vesica.UsageError, "payloads", "payload", table=[1], payloads="x")
+    refused(vesica.UsageError, "'middle'", table=[1], role="middle")
+    refused(vesica.UsageError, "key column", table={"id": [1]})
+    refused(vesica.UsageError, "list of keys", table=[1], on="id")
+    refused(vesica.UsageError, "security", table=[1], security="paranoid")
+    refused(vesica.UsageError, "int", table=17)
+    refused(vesica.InputError, "lengths", table={"a": [1], "b": []}, on="a")
+    refused(vesica.UsageError, "--input", table=[1], input="x.csv")
+    with pytest.raises(vesica.UsageError, match="--peer"):
+        vesica.intersect([1], role="receiver", connect="127.0.0.1:1")
+
+
+def test_a_partner_who_does_not_come():
+    assert isinstance(refused(vesica.PeerAbsent, "--wait", table=[1]), ConnectionError)
+
+
+def test_both_sides_hear_how_their_settings_differ():
+    with pytest.raises(vesica.SettingsDiffer, match="security") as theirs:
+        with partner([1], role="sender", security="semi-honest") as them:
+            with pytest.raises(vesica.SettingsDiffer, match="security"):
+                vesica.intersect([1], role="receiver", **them)
+    assert theirs.value.exit_code == 7
+
+
+def test_the_other_identity_is_refused(tmp_path):
+    other = vesica.new_identity(tmp_path / "other.key")
+    with pytest.raises(vesica.Error):
+        with partner([1], role="sender", wait=3) as them:
+            with pytest.raises(vesica.IdentityError):
+                vesica.intersect([1], role="receiver", **{**them, "peer": other})
+    with pytest.raises(vesica.IdentityError):
+        vesica.new_identity(tmp_path / "other.key")
+
+
+def test_a_partner_that_talks_nonsense_or_hangs_up():
+    for answer in (b"HTTP/1.1 400 Bad Request\r\n\r\n", b""):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+
+            def play():
+                connection, _ = server.accept()
+                with connection:
+                    connection.sendall(answer)
+
+            thread = threading.Thread(target=play)
+            thread.start()
+            refused(vesica.Error, table=[1], connect="127.0.0.1:%d" % server.getsockname()[1])
+            thread.join()
+
+
+def test_a_callback_that_fails_ends_the_run_on_both_sides():
+    def fail(event):
+        if event["stage"] == "running":
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(vesica.Error):
+        with partner(range(1000), role="sender") as them:
+            with pytest.raises(ZeroDivisionError, match="mine"):
+                vesica.intersect(range(1000), role="receiver", progress=fail, **them)
+
+
+def test_a_partner_that_nobody_meets_ends_with_its_block():
+    with pytest.raises(RuntimeError, match="of the block"):
+        with partner([1], role="sender", wait=600):
+            raise RuntimeError("of the block")
+
+
+def test_errors_travel_between_processes():
+    error = refused(vesica.PeerAbsent, table=[1])
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.exit_code) == (vesica.PeerAbsent, str(error), 5)
+
+
+def _join_after_fork(queue):
+    try:
+        queue.put(vesica.plan(sender_items=10, receiver_items=10)["ok"])
+    except vesica.Refused as error:
+        queue.put(str(error))
+
+
+def test_a_forked_process_is_told_how_to_start_instead_of_hanging():
+    assert both("intersect", [1, 2], [2]) == [2]
+    for method, expected in (("fork", "spawn"), ("spawn", "True")):
+        context = multiprocessing.get_context(method)
+        queue = context.Queue()
+        process = context.Process(target=_join_after_fork, args=(queue,))
+        process.start()
+        assert expected in str(queue.get(timeout=120))
+        process.join()
+
+
+def test_no_error_holds_a_key():
+    secret = "very-secret-key@example.org"
+    for table in [pandas.DataFrame({"id": [secret, 5]}), [secret, 5], [{"id": secret}, {"id": 7}]]:
+        on = "id" if not (isinstance(table, list) and table[0] == secret) else None
+        error = refused(vesica.InputError, table=table, on=on)
+        assert secret not in str(error)

@@ -1,0 +1,196 @@
+"""Python on one side and the command on the other, in two processes; signals; files of partners; the command itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pandas
+import pytest
+
+import vesica
+
+COMMAND = [sys.executable, "-m", "vesica"]
+
+
+def start(*arguments, **options):
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def run_python(code, **options):
+    return start(sys.executable, "-c", textwrap.dedent(code), **options)
+
+
+def first_address(stream):
+    for line in stream:
+        found = re.search(r"listening on (\S+)", line)
+        if found:
+            return found.group(1)
+    raise AssertionError("it did not listen")
+
+
+def test_python_joins_with_the_command(tmp_path, identities):
+    us, _ = identities
+    theirs = pandas.DataFrame({"mail": [f"u{i}@x.org" for i in range(0, 3000, 3)], "points": range(1000)})
+    theirs.to_parquet(tmp_path / "theirs.parquet")
+    sender = start(
+        *COMMAND,
+        *("send", "--input", "theirs.parquet", "--key", "mail", "--payload", "points", "--listen", "127.0.0.1:0"),
+        *("--identity", "them.key", "--peer", "us.pub", "--receipt", "theirs.json"),
+        cwd=tmp_path,
+    )
+    ours = pandas.DataFrame({"email": [f"u{i}@x.org" for i in range(0, 3000, 2)]})
+    result = vesica.intersect(
+        ours, on="email", role="receiver", connect=first_address(sender.stderr), receipt=tmp_path / "ours.json", **us
+    )
+    assert sender.wait(60) == 0
+    expected = ours.merge(theirs, left_on="email", right_on="mail")
+    assert result["email"].tolist() == expected["email"].tolist()
+    assert result["points"].tolist() == expected["points"].tolist()
+    checked = subprocess.run([*COMMAND, "receipt", str(tmp_path / "ours.json"), "--peer", str(tmp_path / "them.pub")])
+    assert checked.returncode == 0
+
+
+def test_partners_have_names_and_defaults_as_on_the_command_line(tmp_path, identities, monkeypatch):
+    us, _ = identities
+    (tmp_path / "peers.toml").write_text(
+        '[acme]\nkey = "them.pub"\naddress = "127.0.0.1:1"\ntasks = ["intersect"]\n\n[acme.defaults]\nwait = "1s"\n'
+    )
+    monkeypatch.setenv("VESICA_PEERS", str(tmp_path / "peers.toml"))
+    monkeypatch.setenv("VESICA_IDENTITY", str(tmp_path / "us.key"))
+    began = time.monotonic()
+    with pytest.raises(vesica.PeerAbsent):
+        vesica.intersect([1], role="receiver", peer="acme")
+    assert time.monotonic() - began < 20
+    with pytest.raises(vesica.Error, match="you allow intersect"):
+        vesica.cardinality([1], role="receiver", peer="acme", security="semi-honest")
+    with pytest.raises(vesica.IdentityError, match="acme"):
+        vesica.intersect([1], role="receiver", peer="acne")
+
+
+def test_ctrl_c_ends_a_wait_within_a_second(tmp_path):
+    waiting = run_python(
+        """
+        import sys, vesica
+        def say(event):
+            print(event["stage"], file=sys.stderr, flush=True)
+        vesica.intersect([1], role="receiver", listen="127.0.0.1:0", insecure_plaintext=True, wait=600, progress=say)
+        """
+    )
+    while "waiting" not in waiting.stderr.readline():
+        pass
+    time.sleep(0.5)
+    began = time.monotonic()
+    waiting.send_signal(signal.SIGINT)
+    _, errors = waiting.communicate(timeout=30)
+    assert "KeyboardInterrupt" in errors and waiting.returncode != 0
+    assert time.monotonic() - began < 5, "a second, and time for the interpreter to end"
+
+
+def test_ctrl_c_in_a_run_tells_the_partner(tmp_path, identities):
+    us, _ = identities
+    running = run_python(
+        f"""
+        import sys, vesica
+        def say(event):
+            print(event["stage"], file=sys.stderr, flush=True)
+        vesica._tasks._run("intersect", range(1_000_000), None, "sender", dict(
+            listen="127.0.0.1:0", identity={str(tmp_path / "them.key")!r}, peer={str(tmp_path / "us.pub")!r},
+            progress=say), lambda address: print("listening on", address, file=sys.stderr, flush=True))
+        """
+    )
+    address = first_address(running.stderr)
+
+    def interrupt(event):
+        if event["stage"] == "running":
+            running.send_signal(signal.SIGINT)
+
+    with pytest.raises((vesica.PeerFailed, vesica.LinkError)) as caught:
+        vesica.intersect(range(1_000_000), role="receiver", connect=address, progress=interrupt, **us)
+    assert "interrupted" in str(caught.value) or "connection" in str(caught.value)
+    running.communicate(timeout=60)
+    assert running.returncode != 0
+
+
+def test_a_partner_that_is_killed_is_an_error_and_no_hang(tmp_path, identities):
+    us, _ = identities
+    (tmp_path / "many.csv").write_text("id\n" + "\n".join(map(str, range(1_000_000))) + "\n")
+    sender = start(
+        *COMMAND,
+        *("send", "--input", "many.csv", "--key", "id", "--listen", "127.0.0.1:0"),
+        *("--identity", "them.key", "--peer", "us.pub"),
+        cwd=tmp_path,
+    )
+
+    def kill(event):
+        if event["stage"] == "running":
+            sender.kill()
+
+    with pytest.raises(vesica.LinkError) as caught:
+        vesica.intersect(
+            range(1_000_000), role="receiver", connect=first_address(sender.stderr), progress=kill, **us
+        )
+    assert caught.value.mend
+    sender.wait(60)
+
+
+def test_other_threads_go_on_while_a_run_waits():
+    ticking = run_python(
+        """
+        import threading, time, vesica
+        ticks = []
+        def tick():
+            for _ in range(20):
+                ticks.append(1)
+                time.sleep(0.02)
+        thread = threading.Thread(target=tick)
+        thread.start()
+        try:
+            vesica.intersect([1], role="receiver", connect="127.0.0.1:1", insecure_plaintext=True, wait=2)
+        except vesica.PeerAbsent:
+            print(len(ticks))
+        """
+    )
+    out, errors = ticking.communicate(timeout=60)
+    assert out.strip() == "20", errors
+
+
+def test_the_package_brings_the_command(tmp_path):
+    program = Path(sys.executable).with_name("vesica")
+    shown = subprocess.run([program, "--version"], capture_output=True, text=True)
+    assert shown.stdout == f"vesica {vesica.__version__}\n"
+    wrong = subprocess.run([program, "receive", "--inptu", "x"], capture_output=True, text=True)
+    assert wrong.returncode == 2 and "--input" in wrong.stderr
+    demo = subprocess.run([program, "demo"], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert demo.returncode == 0, demo.stderr
+
+
+def test_the_command_in_python_ends_on_a_signal_as_it_does_alone(tmp_path):
+    program = Path(sys.executable).with_name("vesica")
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    waiting = start(
+        program,
+        *("receive", "--input", "a.csv", "--key", "id", "--output", "b.csv", "--listen", "127.0.0.1:0"),
+        "--insecure-plaintext",
+        cwd=tmp_path,
+    )
+    first_address(waiting.stderr)
+    waiting.send_signal(signal.SIGINT)
+    assert waiting.wait(30) == 130
+    assert "Traceback" not in waiting.stderr.read()
+    assert not (tmp_path / "b.csv").exists()
+
+
+def test_a_notebook_needs_no_environment(tmp_path):
+    alone = run_python(
+        "import vesica; print(vesica.check(['a'], show_keys=0)['keys']['rows'])",
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+    )
+    out, errors = alone.communicate(timeout=60)
+    assert out.strip() == "1", errors

@@ -1,0 +1,207 @@
+"""Each kind of table against a join of its own library: rows, order, types, labels, and the partner's columns."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import duckdb
+import pandas
+import polars
+import polars.testing
+import pyarrow
+import pytest
+from conftest import SEMI_HONEST, both, columns
+
+SIZES = [1, 2, 700]
+
+
+def unique(table: dict[str, list], key: str) -> dict[str, list]:
+    """The first row of each key, since a payload has one value for each."""
+    first = {}
+    for place, value in enumerate(table[key]):
+        if value is not None:
+            first.setdefault(value, place)
+    return {name: [column[place] for place in first.values()] for name, column in table.items()}
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("join", ["inner", "difference"])
+def test_pandas_rows_keep_their_index_and_types(rows, join):
+    ours, theirs = pandas.DataFrame(columns(rows, 1)), pandas.DataFrame(columns(rows, 2))
+    ours["id"], theirs["id"] = ours["id"].astype("Int64"), theirs["id"].astype("Int64")
+    ours["seen"] = pandas.Timestamp("2026-01-01", tz="Europe/Brussels")
+    ours["kind"] = pandas.Categorical(["a"] * rows)
+    ours["things"] = [object() if row % 2 else row for row in range(rows)]
+    ours.index = [f"row {row}" for row in range(rows)]
+    result = both("intersect", ours, theirs, on="id", our_join=join)
+    is_common = ours["id"].isin(theirs["id"].dropna()) & ours["id"].notna()
+    pandas.testing.assert_frame_equal(result, ours[is_common if join == "inner" else ~is_common])
+
+
+@pytest.mark.parametrize("rows", SIZES)
+def test_pandas_payload_is_that_of_a_merge(rows):
+    ours, theirs = pandas.DataFrame(columns(rows, 3)), pandas.DataFrame(unique(columns(rows, 4), "email"))
+    theirs = theirs[["email", "amount", "city"]].rename(columns={"email": "mail"})
+    result = both("intersect", ours, theirs, our_on="email", their_on="mail", their_payload=["amount", "city"])
+    expected = ours.merge(theirs, left_on="email", right_on="mail", how="inner", suffixes=("", "_theirs"))
+    assert len(result) == len(expected)
+    assert list(result.columns) == [*ours.columns, "partner_amount", "partner_city"]
+    assert result["email"].tolist() == expected["email"].tolist()
+    assert result["partner_amount"].tolist() == expected["amount_theirs"].tolist()
+    assert result["partner_city"].fillna("").tolist() == expected["city_theirs"].fillna("").tolist()
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("is_lazy", [False, True])
+def test_polars_rows_are_those_of_a_join(rows, is_lazy):
+    schema = {"id": polars.Int64, "email": polars.String, "amount": polars.Int32, "city": polars.String}
+    ours, theirs = polars.DataFrame(columns(rows, 5), schema), polars.DataFrame(unique(columns(rows, 6), "id"), schema)
+    table = ours.lazy() if is_lazy else ours
+    result = both("intersect", table, theirs, on="id", their_payload=["email", "amount"])
+    assert isinstance(result, polars.LazyFrame if is_lazy else polars.DataFrame)
+    expected = ours.join(
+        theirs.select("id", partner_email="email", partner_amount="amount"), on="id", maintain_order="left"
+    )
+    polars.testing.assert_frame_equal(result.lazy().collect(), expected)
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("kind", ["table", "batch", "reader", "chunks"])
+def test_pyarrow_rows_are_those_of_a_join(rows, kind):
+    schema = pyarrow.schema({"id": "int64", "email": "string", "amount": "int32", "city": "string"})
+    ours = pyarrow.table(columns(rows, 7), schema=schema)
+    theirs = pyarrow.table(unique(columns(rows, 8), "id"), schema=schema)
+    given = {
+        "table": lambda: ours,
+        "batch": lambda: pyarrow.RecordBatch.from_pylist(ours.to_pylist(), schema=schema),
+        "reader": lambda: ours.to_reader(max_chunksize=100),
+        "chunks": lambda: pyarrow.concat_tables([ours.slice(0, rows // 3), ours.slice(rows // 3)]),
+    }[kind]()
+    result = both("intersect", given, theirs, on="id", their_payload="city")
+    assert isinstance(result, pyarrow.RecordBatch if kind == "batch" else pyarrow.Table)
+    city = dict(zip(theirs["id"].to_pylist(), theirs["city"].to_pylist()))
+    common = [row for row in ours.to_pylist() if row["id"] in city]
+    assert result.to_pylist() == [{**row, "partner_city": city[row["id"]]} for row in common]
+    assert result.schema.field("amount").type == pyarrow.int32()
+
+
+@pytest.mark.parametrize("rows", [1, 2, 700])
+def test_duckdb_relations_come_back_on_their_own_connection(rows):
+    connection = duckdb.connect()
+    ours, theirs = pandas.DataFrame(columns(rows, 9)), pandas.DataFrame(unique(columns(rows, 10), "email"))
+    connection.execute("CREATE TABLE ours AS SELECT * FROM ours")
+    connection.execute("CREATE TABLE theirs AS SELECT * FROM theirs")
+    result = both("intersect", connection.table("ours"), connection.table("theirs"), on="email", their_payload="amount")
+    assert type(result).__name__ == "DuckDBPyRelation"
+    expected = connection.sql(
+        "SELECT ours.*, theirs.amount AS partner_amount FROM ours JOIN theirs USING (email) ORDER BY ALL"
+    )
+    assert result.order("ALL").fetchall() == expected.fetchall()
+    # It lives on after the table is gone, and queries can go on from it.
+    assert result.aggregate("count(*)").fetchall() == [(len(expected.fetchall()),)]
+
+
+def test_any_arrow_object_will_do():
+    class Stream:
+        def __init__(self, table):
+            self.table = table
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.table.__arrow_c_stream__(requested_schema)
+
+    ours = Stream(pyarrow.table({"id": [1, 2, 3], "name": ["a", "b", "c"]}))
+    theirs = Stream(pyarrow.table({"id": [3, 1], "points": [30, 10]}))
+    result = both("intersect", ours, theirs, on="id", their_payload="points")
+    assert pyarrow.table(result).to_pylist() == [
+        {"id": 1, "name": "a", "points": 10},
+        {"id": 3, "name": "c", "points": 30},
+    ]
+
+
+def test_lists_dictionaries_and_keys():
+    theirs = [{"mail": "b", "n": 1}, {"mail": "c", "n": 2}]
+    assert both("intersect", ["a", "b", None, "b"], ["b", "c"]) == ["b", "b"]
+    assert both("intersect", iter([("a", 1), ("b", 2), None]), [("b", 2), ("a", 2)]) == [("b", 2)]
+    rows = [{"email": "c", "x": object()}, {"email": "a"}, {"email": None}]
+    assert both("intersect", rows, theirs, our_on="email", their_on="mail") == [rows[0]]
+    with_numbers = both("intersect", rows, theirs, our_on="email", their_on="mail", their_payload="n")
+    assert with_numbers == [{**rows[0], "n": 2}]
+    assert both("intersect", {"email": ["a", "c"], "x": [1, 2]}, theirs, our_on="email", their_on="mail") == {
+        "email": ["c"],
+        "x": [2],
+    }
+    assert both("intersect", ["c"], theirs, their_on="mail", their_payload="n") == [{"key": "c", "n": 2}]
+
+
+def test_values_of_lists_have_the_types_of_other_tables():
+    day = datetime.date(2026, 11, 28)
+    utc = datetime.datetime(2026, 11, 28, 12, 30, 0, 5000, tzinfo=datetime.timezone.utc)
+    west = utc.astimezone(datetime.timezone(datetime.timedelta(hours=-5)))
+    for values, others in [
+        ([day, day + datetime.timedelta(1)], pyarrow.table({"key": [day]})),
+        ([west, None], pyarrow.table({"key": pyarrow.array([utc], pyarrow.timestamp("ms", "UTC"))})),
+        ([utc.replace(tzinfo=None)], pyarrow.table({"key": [utc.replace(tzinfo=None)]})),
+        ([datetime.date(1, 1, 1), datetime.date(9999, 12, 31)], pandas.DataFrame({"key": [datetime.date(1, 1, 1)]})),
+        ([2**64 - 1, 3], pyarrow.table({"key": pyarrow.array([2**64 - 1], pyarrow.uint64())})),
+        ([-(2**63), 3], [-(2**63)]),
+        ([b"\x00\xff", b""], pyarrow.table({"key": [b"\x00\xff"]})),
+        ([True, False], polars.DataFrame({"key": [True]})),
+    ]:
+        their_on = "key" if not isinstance(others, list) else None
+        assert both("intersect", values, others, their_on=their_on) == values[:1]
+
+
+def test_payload_of_every_type_reaches_lists():
+    utc = datetime.timezone.utc
+    row = {
+        "text": "Århus, \"x\"",
+        "whole": -5,
+        "truth": True,
+        "ratio": 0.25,
+        "bytes": b"\x00\x01",
+        "day": datetime.date(1999, 12, 31),
+        "price": decimal.Decimal("12.50"),
+        "when": datetime.datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=utc),
+        "local": datetime.datetime(2026, 1, 2, 3, 4, 5),
+        "nothing": None,
+    }
+    schema = pyarrow.Table.from_pylist([row]).schema.set(9, pyarrow.field("nothing", pyarrow.string()))
+    theirs = pyarrow.Table.from_pylist([row], schema=schema).append_column("id", [[7]])
+    result = both("intersect", {"id": [7]}, theirs, on="id", their_payload=list(row))
+    assert {name: values[0] for name, values in result.items()} == {"id": 7, **row}
+
+
+@pytest.mark.parametrize("kind", [pandas.DataFrame, polars.DataFrame, pyarrow.table, dict])
+def test_a_union_has_all_own_rows_and_one_for_each_new_key(kind):
+    ours, theirs = {"id": [3, 1, None], "name": ["c", "a", "z"]}, {"id": [1, 4, 5], "points": [10, 40, 50]}
+    ours, theirs = kind(ours), kind(theirs)
+    if kind is pandas.DataFrame:
+        ours["id"] = ours["id"].astype("Int64")
+    result = both("union", ours, theirs, on="id", their_payload="points", **SEMI_HONEST)
+    rows = result.to_dicts() if kind is polars.DataFrame else pyarrow.table(result).to_pylist()
+    if kind is pandas.DataFrame:
+        rows = [{name: None if value != value else value for name, value in row.items()} for row in rows]
+    assert [(row["id"], row["name"]) for row in rows[:3]] == [(3, "c"), (1, "a"), (None, "z")]
+    assert sorted((row["id"], row["name"], row["points"]) for row in rows[3:]) == [(4, None, 40), (5, None, 50)]
+    assert isinstance(result, kind if kind is not pyarrow.table else pyarrow.Table)
+
+
+def test_a_union_of_keys_is_a_list_of_keys():
+    assert sorted(both("union", [3, 4], [1, 3], **SEMI_HONEST)) == [1, 3, 4]
+    assert sorted(both("union", [("a", 1)], [("b", 2), ("a", 1)], **SEMI_HONEST)) == [("a", 1), ("b", 2)]
+    rows = both("union", [{"id": 1, "x": 2}], [{"id": 5}], on="id", **SEMI_HONEST)
+    assert rows == [{"id": 1, "x": 2}, {"id": 5}]
+
+
+def test_columns_that_a_run_does_not_need_are_not_read():
+    ours = pandas.DataFrame({"id": [1, 2], 7: [object(), "x"], "list": [[1], {2}]})
+    result = both("intersect", ours, [{"id": 2}], on="id")
+    pandas.testing.assert_frame_equal(result, ours.iloc[[1]])
+
+
+def test_categories_and_views_are_keys_as_their_values_are():
+    ours = pandas.DataFrame({"id": pandas.Categorical(["b", "a", "b"])})
+    theirs = polars.DataFrame({"id": ["b"]}, {"id": polars.Categorical})
+    assert both("intersect", ours, theirs, on="id").index.tolist() == [0, 2]
+    assert both("intersect", polars.DataFrame({"id": ["b", "x"]}), ours, on="id")["id"].to_list() == ["b"]
