@@ -22,6 +22,11 @@ fn value(py: Python<'_>, array: &ArrayRef, row: usize) -> PyResult<Py<PyAny>> {
     if array.is_null(row) || *array.data_type() == DataType::Null {
         return Ok(py.None());
     }
+    // What Python's own types cannot hold, such as a day in the year 10000, is text.
+    own_value(py, array, row).or_else(|_| text(array, row)?.into_py_any(py))
+}
+
+fn own_value(py: Python<'_>, array: &ArrayRef, row: usize) -> PyResult<Py<PyAny>> {
     macro_rules! number {
         ($type:ty) => {
             array.as_primitive::<$type>().value(row).into_py_any(py)
@@ -55,6 +60,12 @@ fn value(py: Python<'_>, array: &ArrayRef, row: usize) -> PyResult<Py<PyAny>> {
             let time = py.import("datetime")?.getattr("datetime")?;
             // Python before 3.11 does not read a `Z`.
             let text = text(array, row)?.replace('Z', "+00:00");
+            // Nanoseconds, of which Python has none.
+            let digits =
+                text.split_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
+            if digits > 6 {
+                return text.into_py_any(py);
+            }
             Ok(time.call_method1("fromisoformat", (text,))?.unbind())
         }
         DataType::Decimal128(_, _) => Ok(py.import("decimal")?.call_method1("Decimal", (text(array, row)?,))?.unbind()),

@@ -65,6 +65,8 @@ def test_arguments_are_checked_before_anything_is_sent():
     refused(vesica.UsageError, "list of keys", table=[1], on="id")
     refused(vesica.UsageError, "security", table=[1], security="paranoid")
     refused(vesica.UsageError, "int", table=17)
+    refused(vesica.UsageError, "names no column", table=pandas.DataFrame({7: [1]}), on=7)
+    refused(vesica.InputError, "row 2", table=[{"id": 1}, None], on="id")
     refused(vesica.InputError, "lengths", table={"a": [1], "b": []}, on="a")
     refused(vesica.UsageError, "--input", table=[1], input="x.csv")
     with pytest.raises(vesica.UsageError, match="--peer"):

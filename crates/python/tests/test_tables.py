@@ -205,3 +205,29 @@ def test_categories_and_views_are_keys_as_their_values_are():
     theirs = polars.DataFrame({"id": ["b"]}, {"id": polars.Categorical})
     assert both("intersect", ours, theirs, on="id").index.tolist() == [0, 2]
     assert both("intersect", polars.DataFrame({"id": ["b", "x"]}), ours, on="id")["id"].to_list() == ["b"]
+
+
+def test_no_value_is_lost_on_the_way_to_pandas_and_lists():
+    big = 2**62 + 1
+    theirs = pyarrow.table(
+        {
+            "id": [1, 2, 3],
+            "big": [big, None, 5],
+            "day": pyarrow.array([2932897, 0, None], pyarrow.date32()),
+            "when": pyarrow.array([1, None, 2], pyarrow.timestamp("ns")),
+        }
+    )
+    settings = {"on": "id", "their_payload": ["big", "day", "when"]}
+    frame = both("intersect", pandas.DataFrame({"id": [1, 2]}), theirs, **settings)
+    assert frame["big"].tolist()[0] == big and frame["big"].isna().tolist() == [False, True]
+    assert pyarrow.array(frame["day"].array).cast("int32").to_pylist() == [2932897, 0]
+    lists = both("intersect", {"id": [1, 2]}, theirs, **settings)
+    assert lists["big"] == [big, None] and lists["day"][1] == datetime.date(1970, 1, 1)
+    assert lists["when"] == ["1970-01-01T00:00:00.000000001", None] and "10000" in str(lists["day"][0])
+
+
+def test_a_union_in_pandas_rounds_no_own_number():
+    ours = pandas.DataFrame({"id": [1], "big": [2**62 + 1], "flag": [True]})
+    result = both("union", ours, pandas.DataFrame({"id": [2]}), on="id", **SEMI_HONEST)
+    assert result["big"].tolist()[0] == 2**62 + 1 and result["flag"].tolist()[0] is True
+    assert result["big"].isna().tolist() == [False, True]

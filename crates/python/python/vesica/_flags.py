@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Optional, Tuple
 
+from vesica._errors import UsageError
+
 # A name, and a value or nothing.
 Flag = Tuple[str, Optional[str]]
 
@@ -15,7 +17,11 @@ def columns(names: Any) -> list[str]:
     """Names of columns: of one, or of several."""
     if names is None:
         return []
-    return [names] if isinstance(names, str) else list(names)
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, (list, tuple)):
+        raise UsageError(f"a {type(names).__name__} names no column", "give a str, or a list of them")
+    return list(names)
 
 
 def flags(settings: Mapping[str, Any]) -> list[Flag]:

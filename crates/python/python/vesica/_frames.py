@@ -115,19 +115,50 @@ class _Pandas(Frame):
         rows = self.table.iloc[numpy.frombuffer(outcome.place_bytes(), dtype=numpy.int64)]
         if not outcome.names(len(self.names)):
             return rows
-        payload = self.pyarrow.table(outcome.table(len(self.names))).to_pandas()
+        payload = _to_pandas(self.pyarrow.table(outcome.table(len(self.names))))
         payload.index = rows.index
         return pandas.concat([rows, payload], axis=1)
 
     def union(self, outcome: Outcome, keys: list[str]) -> Any:
         import pandas
 
-        theirs = _partner_rows(self.pyarrow, outcome, self.names, keys).to_pandas()
-        both = pandas.concat([self.table, theirs], ignore_index=True)
+        theirs = _to_pandas(_partner_rows(self.pyarrow, outcome, self.names, keys))
+        ours = self.table if theirs.empty else self.table.astype(_with_missing(self.table, keys))
+        both = pandas.concat([ours, theirs], ignore_index=True)
         return both[[*self.table.columns, *outcome.names(len(self.names))]]
 
     def numbers(self, outcome: Outcome) -> Any:
-        return self.pyarrow.table(outcome.table(0)).to_pandas()
+        return _to_pandas(self.pyarrow.table(outcome.table(0)))
+
+
+def _to_pandas(table: Any) -> Any:
+    """A table of Arrow in pandas' usual types; in those of Arrow where a value would be lost."""
+    import pandas
+
+    def column(values: Any) -> Any:
+        # With missing values, pandas' own integers become floats, which round numbers beyond 2^53.
+        is_whole = str(values.type).startswith(("int", "uint"))
+        if not (is_whole and values.null_count):
+            try:
+                return values.to_pandas()
+            except (ValueError, OverflowError):
+                pass  # a date beyond what Python has
+        return values.to_pandas(types_mapper=pandas.ArrowDtype)
+
+    columns = {name: column(values) for name, values in zip(table.column_names, table.columns)}
+    return pandas.DataFrame(columns, index=pandas.RangeIndex(len(table)))
+
+
+def _with_missing(table: Any, keys: list[str]) -> dict[Any, str]:
+    """For columns of whole numbers and truth values, the types that can miss values."""
+    kinds = {}
+    for name, dtype in table.dtypes.items():
+        kind = str(dtype)
+        if name not in keys and kind.startswith(("int", "uint")):
+            kinds[name] = kind.replace("uint", "UInt").replace("int", "Int")
+        elif name not in keys and kind == "bool":
+            kinds[name] = "boolean"
+    return kinds
 
 
 def _refuse_mixed(name: Any, column: Any) -> None:
@@ -288,6 +319,9 @@ class _Items(Frame):
         first = next((item for item in self.items if item is not None), None)
         self.are_rows = isinstance(first, Mapping) or (first is None and on is not None)
         if self.are_rows:
+            for row, item in enumerate(self.items, 1):
+                if not isinstance(item, Mapping):
+                    raise InputError(f"row {row} is a {type(item).__name__}, and no dictionary", "give one for each row")
             self.names = list(dict.fromkeys(name for item in self.items for name in item))
         else:
             width = len(first) if isinstance(first, tuple) else 0
