@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import vesica
-from vesica import _vesica
+from vesica import _settings, _vesica
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = Path(vesica.__file__).parent
@@ -54,6 +54,30 @@ def test_types_are_consistent():
     mypy = pytest.importorskip("mypy.api")
     out, errors, status = mypy.run(["--strict", "--ignore-missing-imports", "--cache-dir", os.devnull, "--package", "vesica"])
     assert status == 0, out + errors
+
+
+def flags(command):
+    shown = subprocess.run([sys.executable, "-m", "vesica", command, "--help"], capture_output=True, text=True).stdout
+    return set(re.findall(r"^ +(?:-[a-z], )?--([a-z-]+)(?: <.*>)?$", shown, re.MULTILINE))
+
+
+def test_every_flag_is_an_argument_that_editors_know():
+    files = {"help", "verbose", "input", "output", "format", "delimiter", "json", "key", "log"}
+    renamed = {"or_on": "or-key"}
+    explicit = {"normalise", "or-key", "progress", "task", "sender-items", "receiver-items", "dry-run"}
+    python = {"with_report"}
+    for commands, kind in [
+        (["receive", "send"], _settings.RunSettings),
+        (["serve"], _settings.ServeSettings),
+        (["query"], _settings.QuerySettings),
+        (["plan"], _settings.PlanSettings),
+        (["check"], _settings.CheckSettings),
+    ]:
+        known = {renamed.get(name, name.replace("_", "-")) for name in kind.__annotations__.keys() - python}
+        there = set().union(*map(flags, commands)) - files
+        assert there, commands
+        only_files = {"force", "second-key", "second-or-key", "second-normalise", "all", "allow-broken"}
+        assert known <= there | explicit and there <= known | explicit | only_files, (commands, known ^ there)
 
 
 def test_every_name_of_the_package_is_documented():

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vesica import _vesica
 from vesica._events import Teller
 from vesica._flags import columns, flags, key_flags
 from vesica._frames import adapt
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def plan(*, sender_items: float, receiver_items: float, task: str = "intersect", **settings: Any) -> dict[str, Any]:
+    from vesica._settings import CheckSettings, PlanSettings
+
+
+def plan(
+    *, sender_items: float, receiver_items: float, task: str = "intersect", **settings: Unpack[PlanSettings]
+) -> dict[str, Any]:
     """Predicts time, traffic, memory and price of a run for each protocol, and which one is chosen.
 
     Other arguments are flags of `vesica plan`, such as `link="100mbit,40ms"`, `security`, `payload_bytes`.
@@ -34,7 +41,9 @@ def protocols(name: str | None = None) -> list[dict[str, Any]]:
     return found
 
 
-def check(table: Any, *, on: Any = None, or_on: Any = None, normalise: Any = None, **settings: Any) -> dict[str, Any]:
+def check(
+    table: Any, *, on: Any = None, or_on: Any = None, normalise: Any = None, **settings: Unpack[CheckSettings]
+) -> dict[str, Any]:
     """Inspects the key columns of a table: nulls, duplicates, and what normalisers make of the keys. Sends nothing.
 
     Other arguments are flags of `vesica check`, such as `task`, `side`, `payload`, `show_keys`.

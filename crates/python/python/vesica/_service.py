@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vesica import _vesica
 from vesica._events import Progress, Teller
 from vesica._flags import columns, flags, key_flags
 from vesica._frames import adapt
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from vesica._settings import QuerySettings, ServeSettings
 
 
 class Server:
@@ -26,7 +31,7 @@ class Server:
     [3]
     """
 
-    def __init__(self, table: Any, *, on: Any = None, normalise: Any = None, **settings: Any) -> None:
+    def __init__(self, table: Any, *, on: Any = None, normalise: Any = None, **settings: Unpack[ServeSettings]) -> None:
         frame = adapt(table, on)
         self._on = columns(on) if frame.on is None else frame.on
         self._payload = columns(settings.get("payload"))
@@ -88,7 +93,7 @@ class Client:
     Arguments are flags of `vesica query`, such as `connect`, `peer`, `identity`, `state`, `trust_server`.
     """
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, **settings: Unpack[QuerySettings]) -> None:
         self._settings = settings
 
     def query(
@@ -99,7 +104,7 @@ class Client:
         normalise: Any = None,
         progress: Progress = None,
         with_report: bool = False,
-        **settings: Any,
+        **settings: Unpack[QuerySettings],
     ) -> Any:
         """The rows whose key the server has, with the columns that it gives. Each call is a query of its own."""
         frame = adapt(table, on)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from vesica._errors import UsageError
 from vesica._events import Progress, Teller
 from vesica._flags import columns, flags, key_flags
 from vesica._frames import Frame, adapt
 from vesica._vesica import Outcome, join
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from vesica._settings import RunSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -42,7 +48,7 @@ def _documented(function: F) -> F:
 
 
 @_documented
-def intersect(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
+def intersect(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver which rows of its table have a key that the sender has too.
 
     Returns the receiver's rows, in their order, with the columns that the sender gives (`payload`) behind them; and
@@ -58,7 +64,7 @@ def intersect(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
 
 
 @_documented
-def union(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
+def union(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
     """Gives the receiver all its rows, and a row for each key that only the sender has.
 
     >>> from vesica.testing import partner
@@ -70,7 +76,7 @@ def union(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
 
 
 @_documented
-def cardinality(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
+def cardinality(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver how many keys both sides have.
 
     Returns an integer; with `group_by`, a table with a row for each value of that column of the receiver.
@@ -84,7 +90,7 @@ def cardinality(table: Any, *, on: Any = None, role: str, **settings: Any) -> An
 
 
 @_documented
-def sum(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
+def sum(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver the sum of each column of the sender's `payload` over the keys that both sides have.
 
     Returns a table of one row; with `group_by`, of a row for each value of that column of the receiver.
@@ -99,7 +105,7 @@ def sum(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
 
 
 @_documented
-def join_and_compute(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
+def join_and_compute(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver the sum, over the keys that both sides have, of its column times each of the sender's.
 
     Each side names its columns with `payload`: the receiver one, the sender one or more. Returns a table of one row;
@@ -109,7 +115,7 @@ def join_and_compute(table: Any, *, on: Any = None, role: str, **settings: Any) 
 
 
 @_documented
-def union_cardinality(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
+def union_cardinality(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver how many different keys the two tables have together. Returns an integer.
 
     >>> from vesica.testing import partner
@@ -121,7 +127,7 @@ def union_cardinality(table: Any, *, on: Any = None, role: str, **settings: Any)
 
 
 @_documented
-def union_sum(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
+def union_sum(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver sums over the keys of both tables, in which each key counts once.
 
     Returns a table of one row, with a sum for each pair of columns that the two sides name with `payload`.
@@ -130,7 +136,7 @@ def union_sum(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
 
 
 @_documented
-def shares(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
+def shares(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
     """Gives each side one half of a secret sharing of the join: which keys are common, and the columns of `payload`.
 
     Returns the bytes of a file of shares, which docs/shares-format.md describes. One half says nothing.
@@ -139,7 +145,9 @@ def shares(table: Any, *, on: Any = None, role: str, **settings: Any) -> Any:
 
 
 @_documented
-def dry_run(table: Any, *, on: Any = None, role: str, task: str = "intersect", **settings: Any) -> dict[str, Any]:
+def dry_run(
+    table: Any, *, on: Any = None, role: str, task: str = "intersect", **settings: Unpack[RunSettings]
+) -> dict[str, Any]:
     """Tries all of a run up to the exchange of sizes, if the partner does so too.
 
     Returns a dictionary: `ok`, the faults of the table, an estimate of time and bytes for `expect_peer_items` keys of
@@ -154,10 +162,10 @@ def _run(
     table: Any,
     on: Any,
     role: str,
-    settings: dict[str, Any],
+    given: Mapping[str, Any],
     listening: Callable[[str], None] | None = None,
 ) -> Any:
-    settings = dict(settings)
+    settings = dict(given)
     with_report = settings.pop("with_report", False)
     progress: Progress = settings.pop("progress", None)
     or_on, normalise = settings.pop("or_on", None), settings.pop("normalise", None)
@@ -171,9 +179,9 @@ def _run(
     needed = [*on, *(name for key in columns(or_on) for name in columns(key)), *columns(settings.get("payload"))]
     native = frame.native([*needed, *columns(group_by)])
     teller = Teller(progress, listening)
-    given = [("task", task), *key_flags(on, or_on, normalise), *flags(settings)]
+    spoken = [("task", task), *key_flags(on, or_on, normalise), *flags(settings)]
     try:
-        outcome = join(_COMMANDS[role], given, native, teller)
+        outcome = join(_COMMANDS[role], spoken, native, teller)
     finally:
         teller.close()
     report = json.loads(outcome.report)
