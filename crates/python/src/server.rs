@@ -1,5 +1,6 @@
 //! A server of a table in memory.
 
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -56,7 +57,7 @@ impl Server {
     fn start(py: Python<'_>, flags: Vec<Flag>, table: &Table, tell: Py<PyAny>) -> PyResult<Self> {
         refuse_after_fork().map_err(|failure| raised(py, &failure))?;
         let table = Replaceable(Arc::new(Mutex::new(table.batches.clone())));
-        let log = Arc::new(Log(tell));
+        let log = Arc::new(Log::new(tell));
         let source: Arc<dyn OpenSource> = Arc::new(table.clone());
         let started = py.detach(|| embed::serve(&flags, source, &*log));
         let (serve, started) = started.map_err(|failure| raised(py, &failure))?;
@@ -142,13 +143,25 @@ impl Drop for Server {
     }
 }
 
-/// Hands on what a server says to Python.
-struct Log(Py<PyAny>);
+/// Hands on what a server says to Python, on a thread of its own: no client waits for the interpreter or a slow
+/// callback.
+struct Log(Mutex<Sender<(&'static str, String)>>);
 
 impl Log {
-    fn say(&self, kind: &str, text: &str) {
-        // None while the interpreter shuts down. What the callback raises has nobody to hear it.
-        let _ = Python::try_attach(|py| self.0.call1(py, (kind, text)).map(drop));
+    fn new(tell: Py<PyAny>) -> Self {
+        let (sender, receiver) = mpsc::channel::<(&str, String)>();
+        thread::spawn(move || {
+            for (kind, text) in receiver {
+                // Not while the interpreter shuts down. What the callback raises has nobody to hear it.
+                let _ = Python::try_attach(|py| tell.call1(py, (kind, text)).map(drop));
+            }
+        });
+        Self(Mutex::new(sender))
+    }
+
+    fn say(&self, kind: &'static str, text: impl Into<String>) {
+        // The thread above ends with this sender only.
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send((kind, text.into()));
     }
 }
 
@@ -162,12 +175,12 @@ impl ServeLog for Log {
     }
 
     fn joined(&self, client: &ClientIdentity) {
-        self.say("info", &format!("the client {} joined", client_name(client)));
+        self.say("info", format!("the client {} joined", client_name(client)));
     }
 
     fn volume(&self, client: &ClientIdentity, items: u64, threshold: Quota) {
         let client = client_name(client);
-        self.say("warning", &format!("the client {client} has asked about {items} items, more than {threshold}"));
+        self.say("warning", format!("the client {client} has asked about {items} items, more than {threshold}"));
     }
 
     fn answered(&self, _query: &Query, _took: Duration) {}
@@ -175,8 +188,8 @@ impl ServeLog for Log {
     fn ended(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
         let who = client.map_or_else(|| from.to_owned(), client_name);
         match outcome {
-            Ok(()) => self.say("info", &format!("the connection of {who} ended")),
-            Err(abort) => self.say("info", &format!("the connection of {who} failed: {abort}")),
+            Ok(()) => self.say("info", format!("the connection of {who} ended")),
+            Err(abort) => self.say("info", format!("the connection of {who} failed: {abort}")),
         }
     }
 }
