@@ -17,6 +17,7 @@ from vesica import _settings, _vesica
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = Path(vesica.__file__).parent
+PAGES = ["README.md", "docs/python.md", "docs/guides/hashed-emails.md", "docs/guides/clean-room.md"]
 MODULES = ["vesica", "vesica._tasks", "vesica._look", "vesica._service", "vesica.testing"]
 
 
@@ -31,7 +32,7 @@ def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_the_python_code_of_documents_runs(page, tmp_path):
     code = blocks(page)
     assert code

@@ -3,7 +3,7 @@
 use crate::harness::Folder;
 
 /// Each table of the documents, and the columns that it has there.
-const TABLES: [(&str, &str); 20] = [
+const TABLES: [(&str, &str); 22] = [
     ("ours.csv", "email,name,first,last,born,region,spent,id,phone"),
     ("tables/ours.csv", "email"),
     ("2026-12.csv", "email"),
@@ -12,6 +12,8 @@ const TABLES: [(&str, &str); 20] = [
     ("ours.parquet", "mail,segment,score,amount"),
     ("customers.csv", "email,name"),
     ("clients.parquet", "mail,segment"),
+    ("ours-hashed.csv", "email,sha256"),
+    ("theirs-hashed.csv", "sha256"),
     ("test-a.csv", "email"),
     ("test-b.parquet", "mail"),
     ("sales.csv", "customer,amount"),
@@ -91,6 +93,11 @@ pub fn make(folder: &Folder, name: &str, page: &str) {
         let job = job.map_or_else(|| folder.run("init").stdout, |(_, job)| job);
         folder.write(name, &job);
         make_files_of_the_job(folder);
+    } else if name == "peers.toml" {
+        // The page has the files of both sides; here they are one.
+        let files = super::fenced(page).into_iter().filter(|(tag, text)| *tag == "toml" && text.contains("tasks = ["));
+        folder.write(name, files.map(|(_, text)| text).collect::<String>());
+        ["us.pub", "them.pub"].iter().for_each(|key| make(folder, key, page));
     } else if name == "budget.json" {
         let shown = folder.run("identity show --peer us.pub").stdout;
         let budget = super::fenced(page).into_iter().find(|(tag, _)| *tag == "json").expect("a budget").1;

@@ -13,10 +13,12 @@ use std::fs;
 use std::path::Path;
 
 /// The pages whose commands run, from the top of the tree.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 13] = [
     "README.md",
     "docs/benchmarks.md",
     "docs/cookbook.md",
+    "docs/guides/clean-room.md",
+    "docs/guides/hashed-emails.md",
     "docs/jobs.md",
     "docs/keys.md",
     "docs/limits.md",
