@@ -127,6 +127,12 @@ def test_a_partner_that_nobody_meets_ends_with_its_block():
             raise RuntimeError("of the block")
 
 
+def test_the_cause_on_the_other_side_shows_in_the_traceback():
+    with pytest.raises(vesica.PeerFailed) as caught:
+        both("intersect", [1], {"id": [1.5]}, their_on="id")
+    assert isinstance(caught.value.__cause__, vesica.Error) and "floats" in str(caught.value.__cause__)
+
+
 def test_errors_travel_between_processes():
     error = refused(vesica.PeerAbsent, table=[1])
     copy = pickle.loads(pickle.dumps(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from importlib.util import find_spec
 from typing import Any, Callable, Dict, Union
 
 from vesica._errors import VesicaWarning
@@ -88,7 +89,11 @@ def _is_watched() -> bool:
 
 def _bar(is_wanted: bool) -> Any:
     try:
-        from tqdm.auto import tqdm
+        # In notebooks, tqdm's own choice needs ipywidgets, and complains without it.
+        if find_spec("ipywidgets") is None:
+            from tqdm import tqdm
+        else:
+            from tqdm.auto import tqdm
     except ImportError:
         if is_wanted:
             raise ImportError("a progress bar needs tqdm: pip install tqdm, or give a function to progress=") from None
