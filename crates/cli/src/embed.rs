@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::service::{QueryReport, Serve, ServeLog, Started};
@@ -22,6 +23,9 @@ use crate::settings::{self, Asked, Refused};
 /// A flag: its long name without dashes, and its value; `None` for a switch. A flag that can be repeated may come
 /// several times.
 pub type Flag = (String, Option<String>);
+
+/// Flags without a meaning for tables in memory.
+const OF_FILES: [&str; 7] = ["input", "output", "format", "delimiter", "progress", "verbose", "log"];
 
 /// Stands for the table and the result where a command takes the name of a file.
 const IN_MEMORY: &str = "in-memory";
@@ -46,7 +50,7 @@ pub fn query(flags: &[Flag], memory: &InMemory<'_>) -> Result<QueryReport, Failu
     }
 }
 
-/// Starts a server of `table`. The flags say no input.
+/// Starts a server of `table`. The flags say no input. `warn` hears of connections without TLS.
 ///
 /// # Errors
 /// As of `vesica serve`.
@@ -54,9 +58,10 @@ pub fn serve(
     flags: &[Flag],
     table: Arc<dyn OpenSource>,
     log: &dyn ServeLog,
+    warn: &dyn Fn(&str),
 ) -> Result<(Arc<dyn Serve>, Started), Failure> {
     match parsed("serve", &["input"], flags)? {
-        Command::Serve(args) => serve::in_memory(*args, table, log),
+        Command::Serve(args) => serve::in_memory(*args, table, log, warn),
         _ => Err(unexpected()),
     }
 }
@@ -80,7 +85,7 @@ pub fn plan(flags: &[Flag], note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<
 pub fn protocols(name: Option<&str>) -> Result<String, Failure> {
     let mut arguments = arguments("protocols", &[], &as_json(&[]));
     arguments.extend(name.map(OsString::from));
-    match command(arguments)? {
+    match command("protocols", arguments)? {
         Command::Protocols(args) => protocols::text(&args),
         _ => Err(unexpected()),
     }
@@ -93,7 +98,7 @@ pub fn protocols(name: Option<&str>) -> Result<String, Failure> {
 pub fn check(flags: &[Flag], table: &Batches) -> Result<String, Failure> {
     let mut arguments = arguments("check", &[], &as_json(flags));
     arguments.push(IN_MEMORY.into());
-    match command(arguments)? {
+    match command("check", arguments)? {
         Command::Check(args) => check::text(&args, &|_| Ok(TableFile::One(table.spool()?))),
         _ => Err(unexpected()),
     }
@@ -123,7 +128,11 @@ fn as_json(flags: &[Flag]) -> Vec<Flag> {
 }
 
 fn parsed(name: &str, files: &[&str], flags: &[Flag]) -> Result<Command, Failure> {
-    command(arguments(name, files, flags))
+    if let Some((flag, _)) = flags.iter().find(|(flag, _)| OF_FILES.contains(&flag.as_str())) {
+        let fault = format_args!("--{flag} is for tables in files and for terminals");
+        return Err(Failure::new(code::USAGE, fault, "omit it"));
+    }
+    command(name, arguments(name, files, flags))
 }
 
 /// The command line of a command with these flags, of which `files` stand for tables in memory.
@@ -139,13 +148,21 @@ fn arguments(name: &str, files: &[&str], flags: &[Flag]) -> Vec<OsString> {
     arguments
 }
 
-fn command(arguments: Vec<OsString>) -> Result<Command, Failure> {
+fn command(name: &str, arguments: Vec<OsString>) -> Result<Command, Failure> {
     match settings::asked(arguments) {
         Ok(Asked::Command(cli)) => Ok(cli.command),
         Ok(Asked::Settings(_)) => Err(unexpected()),
         Err(Refused::Failed(failure)) => Err(failure),
         Err(Refused::Usage(error)) => {
-            Err(Failure::new(code::USAGE, first_part(&error.to_string()), "change the argument of the same name"))
+            let fault = match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => "a flag that prints a text is no setting".into(),
+                _ => first_part(&error.to_string()),
+            };
+            let mend = match error.get(ContextKind::SuggestedArg) {
+                Some(ContextValue::String(flag)) => format!("did you mean {flag}?"),
+                _ => format!("`vesica {name} --help` lists all flags and what they take"),
+            };
+            Err(Failure::new(code::USAGE, fault, mend))
         }
     }
 }

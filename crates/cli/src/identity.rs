@@ -86,6 +86,11 @@ fn default(note: &dyn Fn(&str)) -> Result<Identity, Failure> {
 pub fn peer(line_or_file: &str) -> Result<PublicKey, Failure> {
     match line_or_file.parse() {
         Ok(key) => Ok(key),
+        Err(_) if line_or_file.starts_with("vesica-") && line_or_file.contains(' ') => Err(Failure::new(
+            code::IDENTITY,
+            "your partner's public key is a damaged line",
+            "copy the whole line of the .pub file",
+        )),
         Err(_) => PublicKey::load(Path::new(line_or_file)).map_err(failed),
     }
 }

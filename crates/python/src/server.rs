@@ -6,6 +6,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use vesica::Failure;
+use vesica::failure::code;
 use vesica::party::Abort;
 use vesica::party::service::{ClientIdentity, Query, Stop};
 use vesica::service::{Quota, Serve, ServeLog};
@@ -39,7 +41,8 @@ impl OpenSource for Replaceable {
 /// A server that answers clients on threads of its own until it is stopped.
 #[pyclass(frozen)]
 pub struct Server {
-    serve: Arc<dyn Serve>,
+    /// Nothing once it is stopped: then the address and the state file are free.
+    serve: Mutex<Option<Arc<dyn Serve>>>,
     stop: Stop,
     table: Replaceable,
     log: Arc<Log>,
@@ -57,9 +60,15 @@ impl Server {
     fn start(py: Python<'_>, flags: Vec<Flag>, table: &Table, tell: Py<PyAny>) -> PyResult<Self> {
         refuse_after_fork().map_err(|failure| raised(py, &failure))?;
         let table = Replaceable(Arc::new(Mutex::new(table.batches.clone())));
+        let told = tell.clone_ref(py);
         let log = Arc::new(Log::new(tell));
         let source: Arc<dyn OpenSource> = Arc::new(table.clone());
-        let started = py.detach(|| embed::serve(&flags, source, &*log));
+        let warnings = Mutex::new(Vec::new());
+        let warn = |text: &str| warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+        let started = py.detach(|| embed::serve(&flags, source, &*log, &warn));
+        for text in warnings.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            told.call1(py, ("warning", text))?;
+        }
         let (serve, started) = started.map_err(|failure| raised(py, &failure))?;
         let stop = Stop::new();
         let running = thread::spawn({
@@ -67,7 +76,7 @@ impl Server {
             move || serve.run(&stop, &*log)
         });
         Ok(Self {
-            serve,
+            serve: Mutex::new(Some(serve)),
             stop,
             table,
             log,
@@ -105,9 +114,10 @@ impl Server {
 
     /// Serves these rows from now on. Returns how many distinct keys there were before, and are now.
     fn reload(&self, py: Python<'_>, table: &Table) -> PyResult<(u64, u64)> {
+        let serve = self.serving().map_err(|failure| raised(py, &failure))?;
         let before = self.table.current();
         *self.table.0.lock().unwrap_or_else(PoisonError::into_inner) = table.batches.clone();
-        let reloaded = py.detach(|| self.serve.reload(&*self.log));
+        let reloaded = py.detach(|| serve.reload(&*self.log));
         reloaded.map(|reloaded| (reloaded.before, reloaded.now)).map_err(|failure| {
             *self.table.0.lock().unwrap_or_else(PoisonError::into_inner) = before;
             raised(py, &failure)
@@ -116,7 +126,8 @@ impl Server {
 
     /// Prepares the table under a new secret key.
     fn rotate(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.serve.rotate(&*self.log)).map(drop).map_err(|failure| raised(py, &failure))
+        let serve = self.serving().map_err(|failure| raised(py, &failure))?;
+        py.detach(|| serve.rotate(&*self.log)).map(drop).map_err(|failure| raised(py, &failure))
     }
 
     /// Whether it still runs.
@@ -134,6 +145,15 @@ impl Server {
             // It has no result, and a panic in it was told by the hook.
             let _ = py.detach(|| running.join());
         }
+        let serve = self.serve.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(serve));
+    }
+}
+
+impl Server {
+    fn serving(&self) -> Result<Arc<dyn Serve>, Failure> {
+        let serve = self.serve.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        serve.ok_or_else(|| Failure::new(code::REFUSED, "the server is stopped", "start another one"))
     }
 }
 

@@ -32,6 +32,11 @@ impl Table {
     fn of_arrow(py: Python<'_>, name: &str, names: Option<Vec<String>>, stream: AnyRecordBatch) -> PyResult<Self> {
         let reader = stream.into_reader()?;
         let given = reader.schema();
+        if let Some((column, kind)) = unknown_kind(&given) {
+            let fault =
+                format_args!("column {column:?} of {name} has values of the type {kind}, which no key or payload has");
+            return Err(raised(py, &Failure::new(code::INPUT, fault, "cast it, for example to text")));
+        }
         let names = names.unwrap_or_else(|| given.fields().iter().map(|field| field.name().clone()).collect());
         let batches = reader.collect::<Result<Vec<_>, _>>();
         let table = batches.and_then(|batches| Self::widened(name, &names, &given, &batches));
@@ -43,9 +48,13 @@ impl Table {
     fn of_lists(py: Python<'_>, name: &str, columns: Vec<(String, Vec<Bound<'_, PyAny>>)>) -> PyResult<Self> {
         let mut arrays = Vec::with_capacity(columns.len());
         for (column, values) in &columns {
-            arrays.push((column.clone(), from_lists::array(py, column, values)?, true));
+            arrays.push((column.clone(), from_lists::array(py, column, values)?));
         }
-        let batch = RecordBatch::try_from_iter_with_nullable(arrays);
+        let fields: Vec<Field> =
+            arrays.iter().map(|(column, array)| Field::new(column, array.data_type().clone(), true)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(columns.first().map_or(0, |(_, rows)| rows.len())));
+        let arrays = arrays.into_iter().map(|(_, array)| array).collect();
+        let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options);
         let table = batch.and_then(|batch| Self::new(name, batch.schema(), vec![batch]));
         table.map_err(|error| raised(py, &unreadable(name, &error)))
     }
@@ -84,6 +93,17 @@ impl Table {
         let widened = widened.collect::<Result<_, _>>()?;
         Self::new(name, schema, widened)
     }
+}
+
+/// A column whose values mean more than their Arrow type says, and its name for that, such as a period of pandas: the
+/// number of months would match any other number.
+fn unknown_kind(schema: &Schema) -> Option<(&str, &str)> {
+    let kinds = schema.fields().iter().filter_map(|field| {
+        let kind = field.metadata().get("ARROW:extension:name")?;
+        // Text.
+        (kind != "arrow.json").then_some((field.name().as_str(), kind.as_str()))
+    });
+    kinds.into_iter().next()
 }
 
 fn unreadable(name: &str, error: &ArrowError) -> Failure {

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import decimal
+import ipaddress
 import multiprocessing
 import pickle
 import socket
 import threading
+import uuid
 
+import duckdb
 import pandas
 import polars
 import pyarrow
@@ -44,12 +48,30 @@ def test_a_column_of_mixed_objects_is_refused_with_its_types():
     refused(vesica.InputError, "row 1 has int", "row 3 has str", table=[1, 2, "3"])
     refused(vesica.InputError, "row 2", table=[("a", 1), ("b",)])
     refused(vesica.InputError, "64 bits", table=[2**70])
-    refused(vesica.InputError, "Decimal", table=[decimal.Decimal(1)])
+    refused(vesica.InputError, "38 digits", table=[decimal.Decimal("NaN")])
+    refused(vesica.InputError, "38 digits", table=[decimal.Decimal(10) ** 40])
 
 
 def test_tables_without_a_usable_key_are_refused():
     for table in [[], [None], {"id": []}, pandas.DataFrame({"id": []}, dtype=str), polars.DataFrame({"id": []})]:
         refused(vesica.InputError, "no row", table=table, on=None if isinstance(table, list) else "id")
+
+
+def test_columns_whose_values_mean_more_than_arrow_says_are_refused():
+    period = pandas.DataFrame({"id": pandas.period_range("2020-01", periods=1, freq="M")})
+    refused(vesica.InputError, "id", "period", table=period, on="id")
+    refused(vesica.InputError, "id", "uuid", table=pandas.DataFrame({"id": [uuid.UUID(int=7)]}), on="id")
+    refused(vesica.InputError, "Object", table=polars.DataFrame({"id": pl_object()}), on="id")
+    refused(vesica.InputError, "Int128", table=polars.DataFrame({"id": [1]}, {"id": polars.Int128}), on="id")
+    refused(vesica.InputError, "BIT", table=duckdb.sql("SELECT 1 AS id, '01'::BIT AS b"), on="id")
+    aware, naive = datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), datetime.datetime(2020, 1, 1)
+    mixed = pandas.DataFrame({"id": pandas.Series([aware, naive], dtype=object)})
+    refused(vesica.InputError, "with a zone", "without a zone", table=mixed, on="id")
+    refused(vesica.InputError, "nanoseconds", table=[pandas.Timestamp("2020-01-01 00:00:00.123456789")])
+
+
+def pl_object():
+    return polars.Series([uuid.UUID(int=7)], dtype=polars.Object)
 
 
 def test_types_that_cannot_be_keys_are_refused():
@@ -69,6 +91,20 @@ def test_arguments_are_checked_before_anything_is_sent():
     refused(vesica.InputError, "row 2", table=[{"id": 1}, None], on="id")
     refused(vesica.InputError, "lengths", table={"a": [1], "b": []}, on="a")
     refused(vesica.UsageError, "--input", table=[1], input="x.csv")
+    refused(vesica.UsageError, "--format", table=[1], format="csv")
+    refused(vesica.UsageError, "did you mean --security", table=[1], securty="malicious")
+    refused(vesica.UsageError, "plain", table=[1], progress="plain")
+    refused(vesica.UsageError, "dictionary", table=[1], normalise="trim")
+    refused(vesica.UsageError, "Series", table=pandas.Series([1]))
+    refused(vesica.UsageError, "Array", table=pyarrow.array([1]))
+    refused(vesica.UsageError, "names no column", table={"a": [1]}, on={"a"})
+    refused(vesica.UsageError, "no list", table={"a": 1}, on="a")
+    refused(vesica.UsageError, "no str", table=[{1: "a"}], on="1")
+    refused(vesica.InputError, "no row", table=[], on="id")
+    with pytest.raises(vesica.UsageError, match="no key column"):
+        vesica.check({"a": [1]})
+    with pytest.raises(vesica.UsageError, match="sender-items"):
+        vesica.plan(sender_items=float("nan"), receiver_items=1)
     with pytest.raises(vesica.UsageError, match="--peer"):
         vesica.intersect([1], role="receiver", connect="127.0.0.1:1")
 
@@ -163,3 +199,13 @@ def test_no_error_holds_a_key():
         on = "id" if not (isinstance(table, list) and table[0] == secret) else None
         error = refused(vesica.InputError, table=table, on=on)
         assert secret not in str(error)
+    secrets = [ipaddress.ip_address("10.9.8.7"), ["10.9.8.7"], {"a": "10.9.8.7"}, "10.9.8.7\ud800", 2**80]
+    for value in secrets:
+        for table in (pandas.DataFrame({"id": pandas.Series([value], dtype=object)}), {"id": [value]}):
+            with pytest.raises(vesica.Error) as caught:
+                vesica.intersect(table, on="id", **LOOPBACK)
+            chain, error = [], caught.value
+            while error is not None:
+                chain.append(repr(error))
+                error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+            assert not any("10.9.8.7" in text or str(2**80) in text for text in chain), chain

@@ -23,6 +23,12 @@ def test_a_server_answers_with_the_columns_of_its_table(tmp_path, identities):
         assert client.query([f"h{i}" for i in range(3)])[0]["risk"] == 0
         assert server.is_running and server.protocol
     assert not server.is_running
+    for call in (server.rotate, lambda: server.reload(table)):
+        with pytest.raises(vesica.Refused, match="stopped"):
+            call()
+    # The address and the state file are free.
+    with vesica.Server(table, on="hash", payload="risk", **{**settings, "listen": server.address}) as again:
+        assert client.query(["h1"])[0]["risk"] == 1 and again.address == server.address
 
 
 def test_a_server_takes_new_rows_and_a_new_key(tmp_path):

@@ -13,6 +13,8 @@ import pyarrow
 import pytest
 from conftest import SEMI_HONEST, both, columns
 
+import vesica
+
 SIZES = [1, 2, 700]
 
 
@@ -231,3 +233,67 @@ def test_a_union_in_pandas_rounds_no_own_number():
     result = both("union", ours, pandas.DataFrame({"id": [2]}), on="id", **SEMI_HONEST)
     assert result["big"].tolist()[0] == 2**62 + 1 and result["flag"].tolist()[0] is True
     assert result["big"].isna().tolist() == [False, True]
+
+
+def test_a_table_of_the_caller_cannot_stand_in_for_a_result_of_duckdb():
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE vesica_result AS SELECT 'a' AS k")
+    for key in ("a", "b"):
+        result = both("intersect", connection.sql("SELECT unnest(['a', 'b']) AS k"), [key], our_on="k")
+        assert result.fetchall() == [(key,)]
+
+
+def test_types_and_names_of_duckdb_come_back():
+    query = "SELECT 1::HUGEINT AS h, 'a' AS k, uuid() AS u, 'x'::ENUM('x', 'y') AS e, 5 AS \"P\""
+    result = both("intersect", duckdb.sql(query), {"k": ["a"], "p": [7]}, on="k", their_payload="p")
+    assert [str(kind) for kind in result.types[:5]] == ["HUGEINT", "VARCHAR", "UUID", "ENUM('x', 'y')", "INTEGER"]
+    assert result.columns == ["h", "k", "u", "e", "P", "partner_p"] and result.fetchall()[0][-1] == 7
+
+
+def test_both_sides_may_be_relations_of_one_connection():
+    connection = duckdb.connect()
+    for _ in range(5):
+        ours, theirs = connection.sql("SELECT range AS k FROM range(9)"), connection.sql("SELECT 4 AS k")
+        assert both("intersect", ours, theirs, on="k", both_learn=True, their_progress=False).fetchall() == [(4,)]
+
+
+def test_labels_of_pandas_that_are_no_text():
+    ours = pandas.DataFrame([["a", 1], ["b", 2]])
+    assert both("union", ours, {"m": ["b", "z"]}, our_on="0", their_on="m", **SEMI_HONEST)[0].tolist() == ["a", "b", "z"]
+    twice = pandas.DataFrame([["a", 1, 2]], columns=["k", "x", "x"])
+    assert both("intersect", twice, ["a"], our_on="k").shape == (1, 3)
+    with pytest.raises(vesica.InputError, match="a name of its own"):
+        vesica.union(twice, on="k", role="receiver", connect="127.0.0.1:1", insecure_plaintext=True, wait=1)
+
+
+def test_scalars_of_other_libraries_and_missing_values_in_lists():
+    import numpy
+
+    assert both("intersect", {"k": numpy.array([1, 2])}, [2], our_on="k") == {"k": [2]}
+    assert both("intersect", [numpy.int64(1), numpy.int64(2)], [pyarrow.scalar(2)]) == [2]
+    records = pandas.DataFrame({"k": ["a", None, float("nan")]}).to_dict("records")
+    assert both("intersect", records, ["a"], our_on="k") == [{"k": "a"}]
+    assert both("intersect", [pandas.NaT, pandas.NA, pandas.Timestamp(0)], [datetime.datetime(1970, 1, 1)]) == [
+        pandas.Timestamp(0)
+    ]
+    prices = {"k": [1, 2, 3], "price": [decimal.Decimal("12.5"), decimal.Decimal("-3"), None]}
+    assert both("intersect", [1, 2, 3], prices, their_on="k", their_payload="price")[1] == {"key": 2, "price": -3}
+    objects = pandas.DataFrame({"k": pandas.Series(["a", pandas.NA, numpy.str_("b")], dtype=object)})
+    assert both("intersect", objects, ["b"], our_on="k").index.tolist() == [2]
+
+
+def test_views_of_pyarrow_and_subclasses_of_pandas():
+    views = pyarrow.table({"k": pyarrow.array(["a", "b"], pyarrow.string_view())})
+    assert both("intersect", views, ["b"], our_on="k").to_pylist() == [{"k": "b"}]
+
+    class Mine(pandas.DataFrame):
+        pass
+
+    assert both("intersect", Mine({"k": ["a", "b"]}), ["b"], our_on="k").index.tolist() == [1]
+
+
+def test_several_columns_of_or_on_are_one_key():
+    ours = [{"id": 1, "first": "a", "last": "b"}, {"id": 2, "first": "a", "last": "c"}]
+    theirs = [{"id": 9, "first": "a", "last": "c"}, {"id": 8, "first": "q", "last": "b"}]
+    assert both("intersect", ours, theirs, on="id", or_on=["first", "last"]) == ours[1:]
+    assert both("intersect", ours, theirs, on="id", or_on=[["first", "last"], ["last"]]) == ours

@@ -84,7 +84,7 @@ def test_normalisers_alternatives_and_clamps():
     ours = [{"mail": " A@X.org", "phone": None}, {"mail": None, "phone": "0221 123456"}, {"mail": "q@x.org"}]
     theirs = [{"mail": "a@x.org", "phone": "+49221123456"}]
     normal = {"mail": ["trim", "email"], "phone": "e164:DE"}
-    assert both("intersect", ours, theirs, on="mail", or_on=["phone"], normalise=normal) == ours[:2]
+    assert both("intersect", ours, theirs, on="mail", or_on="phone", normalise=normal) == ours[:2]
     amounts = {"id": [1, 2], "spent, net": ["10.50", "999.99"]}
     result = both(
         "sum",

@@ -14,12 +14,12 @@ use crate::failure::{Failure, code};
 /// # Errors
 /// If something was computed already on another number of threads, or the system does not give that many threads.
 pub fn set(threads: NonZeroUsize) -> Result<(), Failure> {
-    let Err(error) = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global() else { return Ok(()) };
+    let Err(_) = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global() else { return Ok(()) };
     match count() {
         set if set == threads.get() => Ok(()),
         set => Err(Failure::new(
             code::REFUSED,
-            format_args!("cannot compute on {threads} threads, since this process does on {set}: {error}"),
+            format_args!("cannot compute on {threads} threads, since this process does on {set}"),
             "give a smaller number to --threads, the same one in all runs of a process, or none",
         )),
     }

@@ -50,7 +50,7 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
     let signalled = Signalled::watch(signals, stop.clone());
     let is_standard_input = args.table.input == "-";
     let client_file = args.clients.clone();
-    let config = config(args)?;
+    let config = config(args, &|text| stderr::warning(text))?;
     let accepted = match &config.clients {
         Clients::Keys(_, accepted) => Some(accepted.clone()),
         Clients::InsecurePlaintext => None,
@@ -157,13 +157,15 @@ pub fn in_memory(
     args: ServeArgs,
     table: Arc<dyn OpenSource>,
     log: &dyn ServeLog,
+    warn: &dyn Fn(&str),
 ) -> Result<(Arc<dyn Serve>, Started), Failure> {
-    let mut config = config(args)?;
+    let mut config = config(args, warn)?;
     config.source.table = table;
     service::start(config, log)
 }
 
-fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
+/// What the flags say. `warn` hears of connections without TLS.
+fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> {
     if let Some(threads) = args.threads {
         threads::set(threads)?;
     }
@@ -171,7 +173,7 @@ fn config(args: ServeArgs) -> Result<ServeConfig, Failure> {
     let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;
     let clients = match &args.clients {
         _ if args.insecure_plaintext => {
-            stderr::warning("--insecure-plaintext: the traffic is not encrypted, and anybody can ask");
+            warn("--insecure-plaintext: the traffic is not encrypted, and anybody can ask");
             Clients::InsecurePlaintext
         }
         path => {

@@ -93,12 +93,6 @@ class InternalError(Error):
     exit_code = 70
 
 
-class Interrupted(Error):
-    """The run was interrupted."""
-
-    exit_code = 130
-
-
 _CLASSES = {
     kind.exit_code: kind
     for kind in (
@@ -113,7 +107,6 @@ _CLASSES = {
         LinkError,
         Refused,
         InternalError,
-        Interrupted,
     )
 }
 

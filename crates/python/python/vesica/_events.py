@@ -8,7 +8,7 @@ import warnings
 from importlib.util import find_spec
 from typing import Any, Callable, Dict, Union
 
-from vesica._errors import VesicaWarning
+from vesica._errors import UsageError, VesicaWarning
 
 log = logging.getLogger("vesica")
 
@@ -28,6 +28,8 @@ class Teller:
         self._bar: Any = None
         self._callback: Callable[[dict[str, Any]], None] | None = None
         self._warned: set[str] = set()
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise UsageError(f"progress={progress!r} is no way to show it", "give a function, True, False or None")
         if callable(progress):
             self._callback = progress
         elif progress or (progress is None and _is_watched()):

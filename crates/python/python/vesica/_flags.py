@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from datetime import timedelta
 from typing import Any, Optional, Tuple
 
@@ -14,14 +14,30 @@ Flag = Tuple[str, Optional[str]]
 
 
 def columns(names: Any) -> list[str]:
-    """Names of columns: of one, or of several."""
+    """Names of columns: of one, or of several in an order."""
     if names is None:
         return []
     if isinstance(names, str):
         return [names]
-    if not isinstance(names, (list, tuple)):
+    if not isinstance(names, Iterable) or isinstance(names, (bytes, Set, Mapping)):
         raise UsageError(f"a {type(names).__name__} names no column", "give a str, or a list of them")
-    return list(names)
+    several = list(names)
+    for name in several:
+        if not isinstance(name, str):
+            raise UsageError(f"a {type(name).__name__} names no column", "give a str, or a list of them")
+    return several
+
+
+def keys(or_on: Any) -> list[list[str]]:
+    """Further keys: one, as `on` names it, or a list of several, each of them a list."""
+    if or_on is None:
+        return []
+    if not isinstance(or_on, str) and isinstance(or_on, Iterable):
+        several = list(or_on)
+        if several and all(not isinstance(key, str) for key in several):
+            return [columns(key) for key in several]
+        or_on = several
+    return [columns(or_on)]
 
 
 def flags(settings: Mapping[str, Any]) -> list[Flag]:
@@ -29,6 +45,8 @@ def flags(settings: Mapping[str, Any]) -> list[Flag]:
     given: list[Flag] = []
     for name, value in settings.items():
         flag = name.replace("_", "-")
+        if hasattr(value, "item"):
+            value = value.item()  # a number or truth value of numpy
         if value is None or value is False:
             continue
         if value is True:
@@ -41,7 +59,9 @@ def flags(settings: Mapping[str, Any]) -> list[Flag]:
 def key_flags(on: Any, or_on: Any, normalise: Any) -> list[Flag]:
     """The flags of a key."""
     given: list[Flag] = [("key", column) for column in columns(on)]
-    given.extend(("or-key", _list(columns(alternative))) for alternative in columns(or_on))
+    given.extend(("or-key", _list(key)) for key in keys(or_on))
+    if not isinstance(normalise, (Mapping, type(None))):
+        raise UsageError("normalise= is no dictionary", 'say for which column, as in {"email": "trim,lower"}')
     for column, names in (normalise or {}).items():
         given.append(("normalise", f"{column}={','.join(columns(names))}"))
     return given
@@ -50,8 +70,9 @@ def key_flags(on: Any, or_on: Any, normalise: Any) -> list[Flag]:
 def _values(name: str, value: Any) -> Iterable[str]:
     if isinstance(value, Mapping):
         return [f"{column}={_text(each)}" for column, each in value.items()]
-    if isinstance(value, (list, tuple)) or (name == "payload" and isinstance(value, str)):
-        return [_list(columns(value))]
+    if name == "payload" or isinstance(value, (list, tuple)):
+        names = columns(value)
+        return [_list(names)] if names else []
     return [_text(value)]
 
 

@@ -2,15 +2,21 @@
 
 Each adapter gives the engine the columns that a run needs, without copying their values where the library has Arrow
 columns. The engine names rows by their places, so that own rows are the caller's own, with all columns, types and
-labels.
+labels. What cannot be given back is refused before a run, since its result comes once.
 """
 
 from __future__ import annotations
 
+import datetime
+import secrets
+import sys
+import threading
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import Any
 
 from vesica._errors import InputError, UsageError
+from vesica._flags import columns
 from vesica._vesica import Outcome, Table
 
 # How the table is called in errors.
@@ -19,19 +25,25 @@ _NAME = "your table"
 # The column of keys that are given without a table.
 _KEY = "key"
 
+# What brings a column of objects to one type.
+_MEND = "bring all values to one type, for example with .astype(str)"
+
+# A connection of DuckDB serves one thread at a time.
+_DUCKDB = threading.Lock()
+
 
 def adapt(table: Any, on: Any = None) -> Frame:
     """The adapter of a table."""
-    library = type(table).__module__.partition(".")[0]
-    kind = type(table).__name__
-    if library == "pandas" and kind == "DataFrame":
+    if _is(table, "pandas", "DataFrame"):
         return _Pandas(table)
-    if library == "polars" and kind in ("DataFrame", "LazyFrame"):
+    if _is(table, "polars", "DataFrame", "LazyFrame"):
         return _Polars(table)
-    if library == "pyarrow" and kind in ("Table", "RecordBatch", "RecordBatchReader"):
+    if _is(table, "pyarrow", "Table", "RecordBatch", "RecordBatchReader"):
         return _Arrow(table)
-    if kind == "DuckDBPyRelation":
+    if _is(table, "duckdb", "DuckDBPyRelation"):
         return _DuckDB(table)
+    if _is(table, "pandas", "Series") or _is(table, "polars", "Series") or _is(table, "pyarrow", "Array", "ChunkedArray"):
+        raise UsageError(f"a {type(table).__name__} is one column, and no table", "give a table, or a list of keys")
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return _Capsule(table)
     if isinstance(table, Mapping):
@@ -44,6 +56,13 @@ def adapt(table: Any, on: Any = None) -> Frame:
     )
 
 
+def _is(table: Any, library: str, *kinds: str) -> bool:
+    """Whether the table is of one of these classes, or of a subclass; a library that is not loaded has no tables."""
+    module = sys.modules.get(library)
+    classes = tuple(getattr(module, kind) for kind in kinds if hasattr(module, kind))
+    return isinstance(table, classes)
+
+
 class Frame:
     """A table of the caller."""
 
@@ -53,6 +72,9 @@ class Frame:
     def native(self, needed: list[str]) -> Table:
         """The table as the engine reads it, with the values of the columns `needed` that it has."""
         raise NotImplementedError
+
+    def check(self, task: str) -> None:
+        """Refuses a table that could not hold the result of the task."""
 
     def rows(self, outcome: Outcome) -> Any:
         """The own rows of the result, with the partner's columns behind the own ones."""
@@ -67,8 +89,9 @@ class Frame:
         raise NotImplementedError
 
     def _places(self, needed: list[str]) -> list[int]:
-        """The places of the columns that are needed, each the first of its name."""
-        return [self.names.index(name) for name in dict.fromkeys(needed) if name in self.names]
+        """The places of the columns that are needed."""
+        wanted = set(needed)
+        return [place for place, name in enumerate(self.names) if name in wanted]
 
 
 def _pyarrow(why: str) -> Any:
@@ -79,16 +102,22 @@ def _pyarrow(why: str) -> Any:
     return pyarrow
 
 
-def _arrow_places(pyarrow: Any, outcome: Outcome) -> Any:
-    data = outcome.place_bytes()
-    return pyarrow.Array.from_buffers(pyarrow.int64(), len(data) // 8, [None, pyarrow.py_buffer(data)])
-
-
 def _partner_rows(pyarrow: Any, outcome: Outcome, own: list[str], keys: list[str]) -> Any:
     """The partner's rows of a union: the key columns, and the partner's columns."""
     table = pyarrow.table(outcome.table(0)).slice(len(outcome.place_bytes()) // 8)
     wanted = [place for place, name in enumerate(table.column_names) if place >= len(own) or name in keys]
     return table.select(wanted)
+
+
+def _kind(value: Any) -> str:
+    """The type of a value as far as columns tell types apart."""
+    if isinstance(value, str):
+        return "str"
+    if isinstance(value, datetime.datetime):
+        return "datetime without a zone" if value.tzinfo is None else "datetime with a zone"
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return "int"
+    return type(value).__name__
 
 
 class _Pandas(Frame):
@@ -98,15 +127,29 @@ class _Pandas(Frame):
         self.pyarrow = _pyarrow("a pandas table")
 
     def native(self, needed: list[str]) -> Table:
-        columns = self.table.iloc[:, self._places(needed)]
-        for name in columns.columns:
-            _refuse_mixed(name, columns[name])
+        places = self._places(needed)
+        arrays = [self._array(self.names[place], self.table.iloc[:, place]) for place in places]
+        names = [self.names[place] for place in places]
+        if not arrays:
+            arrays, names = [self.pyarrow.nulls(len(self.table))], [""]
+        return Table.of_arrow(_NAME, self.names, self.pyarrow.Table.from_arrays(arrays, names))
+
+    def _array(self, name: str, column: Any) -> Any:
+        """A column as Arrow. The library's own messages hold values of the table, and are not passed on."""
+        if hasattr(column, "sparse"):
+            column = column.sparse.to_dense()
+        kinds = sorted({_kind(value) for value in column.dropna()}) if column.dtype == object else []
+        if len(kinds) > 1:
+            raise InputError(f"column {name!r} mixes values of the types {', '.join(kinds)}", _MEND)
         try:
-            arrow = self.pyarrow.Table.from_pandas(columns, preserve_index=False)
-        except (self.pyarrow.ArrowInvalid, self.pyarrow.ArrowTypeError, self.pyarrow.ArrowNotImplementedError) as error:
-            fault = f"{_NAME} cannot be read: {error.args[0] if error.args else error}"
-            raise InputError(fault, "bring the column to one type, for example with .astype(str)") from None
-        return Table.of_arrow(_NAME, self.names, arrow)
+            return self.pyarrow.Array.from_pandas(column)
+        except (self.pyarrow.ArrowException, ValueError, TypeError, OverflowError):
+            what = f"values of the type {kinds[0]}" if kinds else f"the type {column.dtype}"
+        raise InputError(f"column {name!r} has {what}, which cannot be read as an Arrow column", _MEND)
+
+    def check(self, task: str) -> None:
+        if task == "union" and (self.table.columns.nlevels > 1 or not self.table.columns.is_unique):
+            raise InputError("a union needs a table with a name of its own for each column", "rename the columns")
 
     def rows(self, outcome: Outcome) -> Any:
         import numpy
@@ -122,7 +165,9 @@ class _Pandas(Frame):
     def union(self, outcome: Outcome, keys: list[str]) -> Any:
         import pandas
 
+        labels = dict(zip(self.names, self.table.columns))
         theirs = _to_pandas(_partner_rows(self.pyarrow, outcome, self.names, keys))
+        theirs.columns = [labels.get(name, name) for name in theirs.columns]
         ours = self.table if theirs.empty else self.table.astype(_with_missing(self.table, keys))
         both = pandas.concat([ours, theirs], ignore_index=True)
         return both[[*self.table.columns, *outcome.names(len(self.names))]]
@@ -137,7 +182,7 @@ def _to_pandas(table: Any) -> Any:
 
     def column(values: Any) -> Any:
         # With missing values, pandas' own integers become floats, which round numbers beyond 2^53.
-        is_whole = str(values.type).startswith(("int", "uint"))
+        is_whole = str(values.type).startswith(("int", "uint", "bool"))
         if not (is_whole and values.null_count):
             try:
                 return values.to_pandas()
@@ -154,28 +199,18 @@ def _with_missing(table: Any, keys: list[str]) -> dict[Any, str]:
     kinds = {}
     for name, dtype in table.dtypes.items():
         kind = str(dtype)
-        if name not in keys and kind.startswith(("int", "uint")):
+        if name not in keys and kind.startswith(("int", "uint")) and "[" not in kind:
             kinds[name] = kind.replace("uint", "UInt").replace("int", "Int")
         elif name not in keys and kind == "bool":
             kinds[name] = "boolean"
     return kinds
 
 
-def _refuse_mixed(name: Any, column: Any) -> None:
-    """Refuses a column of objects of several types, as pandas has them after a join or a failed conversion."""
-    if column.dtype != object:
-        return
-    kinds = sorted({type(value).__name__ for value in column if value is not None and value == value})
-    if len(kinds) > 1:
-        raise InputError(
-            f"column {name!r} mixes values of the types {', '.join(kinds)}",
-            "bring all values to one type, for example with .astype(str)",
-        )
-
-
 class _Polars(Frame):
     def __init__(self, table: Any) -> None:
-        self.is_lazy = type(table).__name__ == "LazyFrame"
+        import polars
+
+        self.is_lazy = isinstance(table, polars.LazyFrame)
         self.table = table.collect() if self.is_lazy else table
         self.names = list(self.table.columns)
 
@@ -183,6 +218,9 @@ class _Polars(Frame):
         import polars
 
         columns = self.table[:, self._places(needed)]
+        for name, dtype in columns.schema.items():
+            if isinstance(dtype, polars.Object) or str(dtype) in ("Int128", "UInt128"):
+                raise InputError(f"column {name!r} has the type {dtype}, which cannot be read", "cast it, for example to text")
         # The two sides of the interface differ in what a column of the type Null has.
         return Table.of_arrow(_NAME, self.names, columns.cast({polars.Null: polars.String}))
 
@@ -216,17 +254,42 @@ class _Arrow(Frame):
 
     def __init__(self, table: Any) -> None:
         self.pyarrow = _pyarrow("a pyarrow table")
-        self.is_batch = type(table).__name__ == "RecordBatch"
+        self.is_batch = isinstance(table, self.pyarrow.RecordBatch)
         if self.is_batch:
             table = self.pyarrow.Table.from_batches([table])
-        self.table = table.read_all() if type(table).__name__ == "RecordBatchReader" else table
+        self.table = table.read_all() if isinstance(table, self.pyarrow.RecordBatchReader) else table
         self.names = self.table.column_names
+        # Columns whose rows this release of pyarrow can take only in another type.
+        self.taken_as: dict[int, Any] = {}
+        for place, column in enumerate(self.table.columns):
+            self._try(place, column)
+
+    def _try(self, place: int, column: Any) -> None:
+        """Takes a row of a column, so that what cannot be taken is known before a run."""
+        first, row = column.slice(0, 1), self.pyarrow.array(range(min(len(column), 1)), self.pyarrow.int64())
+        try:
+            first.take(row)
+        except self.pyarrow.ArrowNotImplementedError:
+            views = {"string_view": self.pyarrow.large_string(), "binary_view": self.pyarrow.large_binary()}
+            other = views.get(str(column.type))
+            if other is None:
+                what = f"column {self.names[place]!r} has the type {column.type}, of which pyarrow takes no rows"
+                raise InputError(what, "cast it, or leave it out") from None
+            self.taken_as[place] = other
 
     def native(self, needed: list[str]) -> Table:
         return Table.of_arrow(_NAME, self.names, self.table.select(self._places(needed)))
 
     def rows(self, outcome: Outcome) -> Any:
-        rows = self.table.take(_arrow_places(self.pyarrow, outcome))
+        data = outcome.place_bytes()
+        places = self.pyarrow.Array.from_buffers(
+            self.pyarrow.int64(), len(data) // 8, [None, self.pyarrow.py_buffer(data)]
+        )
+        columns = []
+        for place, column in enumerate(self.table.columns):
+            other = self.taken_as.get(place)
+            columns.append(column.take(places) if other is None else column.cast(other).take(places).cast(column.type))
+        rows = self.pyarrow.Table.from_arrays(columns, schema=self.table.schema)
         payload = self.pyarrow.table(outcome.table(len(self.names)))
         for name, column in zip(payload.column_names, payload.columns):
             rows = rows.append_column(name, column)
@@ -239,6 +302,10 @@ class _Arrow(Frame):
     def numbers(self, outcome: Outcome) -> Any:
         return self._given(self.pyarrow.table(outcome.table(0)))
 
+    def check(self, task: str) -> None:
+        if task == "union" and len(set(self.names)) < len(self.names):
+            raise InputError("a union needs a table with a name of its own for each column", "rename the columns")
+
     def _given(self, table: Any) -> Any:
         if not self.is_batch:
             return table
@@ -250,21 +317,62 @@ class _Arrow(Frame):
 class _DuckDB(_Arrow):
     """A relation. It is run once: a query may give its rows in another order each time."""
 
+    # Types that an Arrow table does not hold as they are, and from which no cast leads back.
+    _LOST = ("BIT", "TIME WITH TIME ZONE")
+    # Types that become others, and come back by a cast.
+    _CAST = ("HUGEINT", "UHUGEINT", "UUID", "ENUM", "JSON")
+
     def __init__(self, relation: Any) -> None:
         _pyarrow("a DuckDB relation")
         self.relation = relation
-        super().__init__(relation.to_arrow_table())
+        self.types = [str(kind) for kind in relation.types]
+        for name, kind in zip(relation.columns, self.types):
+            if kind.startswith(self._LOST):
+                raise InputError(f"column {name!r} has the type {kind}, which would not come back", "cast it to VARCHAR")
+        with _DUCKDB:
+            table = relation.to_arrow_table()
+        super().__init__(table)
+
+    def numbers(self, outcome: Outcome) -> Any:
+        return self._relation(self.pyarrow.table(outcome.table(0)), [])
 
     def _given(self, table: Any) -> Any:
-        vesica_result = table  # DuckDB finds it by its name
-        return self.relation.query("vesica_table", "SELECT * FROM vesica_result")
+        return self._relation(table, self.types)
+
+    def _relation(self, table: Any, types: list[str]) -> Any:
+        """A relation on the caller's connection, whose first columns have these types."""
+        names: list[str] = []
+        for place, name in enumerate(table.column_names):
+            # Names that differ in capitals are one name to DuckDB.
+            while place >= len(self.names) > 0 and name.lower() in {other.lower() for other in names}:
+                name = f"partner_{name}"
+            names.append(name)
+        # DuckDB finds the table by the name of a variable, of which no table of the caller may have another.
+        variable = f"vesica_{secrets.token_hex(8)}"
+        casts = []
+        for place, name in enumerate(names):
+            quoted = '"' + name.replace('"', '""') + '"'
+            kind = types[place] if place < len(types) and types[place].startswith(self._CAST) else None
+            casts.append(f"CAST(#{place + 1} AS {kind}) AS {quoted}" if kind else f"#{place + 1} AS {quoted}")
+        globals()[variable] = table.rename_columns(names)
+        try:
+            with _DUCKDB:
+                return self.relation.query("vesica_own", f"SELECT {', '.join(casts)} FROM {variable}")
+        finally:
+            del globals()[variable]
 
 
 class _Capsule(Frame):
     """Any other object of the Arrow PyCapsule interface. Its results are objects of that interface."""
 
     def __init__(self, table: Any) -> None:
-        self.table = Table.of_arrow(_NAME, None, table)
+        try:
+            self.table = Table.of_arrow(_NAME, None, table)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            what = f"a {type(table).__name__} cannot be read as an Arrow table"
+            raise UsageError(what, "give a table of columns, for example a pyarrow.Table") from None
         self.names = self.table.names
 
     def native(self, needed: list[str]) -> Table:
@@ -280,15 +388,33 @@ class _Capsule(Frame):
         return outcome.table(0)
 
 
+def _texts(names: Iterable[Any]) -> list[str]:
+    """Names of columns, which are text."""
+    names = list(names)
+    other = next((name for name in names if not isinstance(name, str)), None)
+    if other is not None:
+        raise UsageError(f"a column has the name {other!r}, which is no str", "rename it")
+    return names
+
+
 class _Lists(Frame):
     """A dictionary of lists."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        self.table = {name: list(column) for name, column in table.items()}
-        self.names = list(self.table)
+        self.names = _texts(table)
+        self.table = {name: self._column(name, column) for name, column in table.items()}
         lengths = {name: len(column) for name, column in self.table.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"the columns have different lengths: {lengths}", "give lists of one length")
+
+    @staticmethod
+    def _column(name: str, column: Any) -> list[Any]:
+        # Arrays of numpy have a list of Python's own values.
+        if hasattr(column, "tolist"):
+            column = column.tolist()
+        if not isinstance(column, Iterable) or isinstance(column, (str, bytes)):
+            raise UsageError(f"column {name!r} is a {type(column).__name__}, and no list", "give a list for each column")
+        return list(column)
 
     def native(self, needed: list[str]) -> Table:
         # Names of columns must all be there, so that an error can list them.
@@ -322,7 +448,8 @@ class _Items(Frame):
             for row, item in enumerate(self.items, 1):
                 if not isinstance(item, Mapping):
                     raise InputError(f"row {row} is a {type(item).__name__}, and no dictionary", "give one for each row")
-            self.names = list(dict.fromkeys(name for item in self.items for name in item))
+            names = dict.fromkeys(name for item in self.items for name in item)
+            self.names = _texts(names) if self.items else columns(on)
         else:
             width = len(first) if isinstance(first, tuple) else 0
             self.names = [f"{_KEY}_{place}" for place in range(1, width + 1)] if width else [_KEY]
@@ -332,8 +459,8 @@ class _Items(Frame):
 
     def native(self, needed: list[str]) -> Table:
         wanted, empty = set(needed), [None] * len(self.items)
-        columns = [self._column(place) if name in wanted else empty for place, name in enumerate(self.names)]
-        return Table.of_lists(_NAME, list(zip(self.names, columns)))
+        lists = [self._column(place) if name in wanted else empty for place, name in enumerate(self.names)]
+        return Table.of_lists(_NAME, list(zip(self.names, lists)))
 
     def _column(self, place: int) -> list[Any]:
         if self.are_rows:
@@ -357,9 +484,11 @@ class _Items(Frame):
         theirs = list(zip(*lists.values()))[len(outcome.places()) :]
         new = [dict(zip(lists, values)) for values in theirs]
         if self.are_rows:
-            return self.items + [{name: value for name, value in row.items() if value is not None} for row in new]
-        if len(lists) > len(self.names):
-            return [self._row(item) for item in self.items] + new
+            own = set(self.names) - set(keys)
+            return self.items + [{name: value for name, value in row.items() if name not in own} for row in new]
+        payload = list(lists)[len(self.names) :]
+        if payload:
+            return [{**self._row(item), **dict.fromkeys(payload)} for item in self.items] + new
         return self.items + [row[_KEY] if _KEY in row else tuple(row.values()) for row in new]
 
     def _row(self, item: Any) -> dict[str, Any]:

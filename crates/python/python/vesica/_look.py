@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from vesica import _vesica
+from vesica._errors import UsageError
 from vesica._events import Teller
-from vesica._flags import columns, flags, key_flags
-from vesica._frames import adapt
+from vesica._flags import columns, flags, key_flags, keys
+from vesica._frames import Frame, adapt
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from vesica._settings import CheckSettings, PlanSettings
+
+
+def key_columns(frame: Frame, on: Any) -> list[str]:
+    """The columns of the key."""
+    names = columns(on) if frame.on is None else frame.on
+    if not names:
+        raise UsageError("no key column is named", 'say on="COLUMN", or on=["COLUMN", "COLUMN"]')
+    return names
+
+
+def needed(on: list[str], or_on: Any, settings: Mapping[str, Any]) -> list[str]:
+    """The columns that a run reads, if the table has them."""
+    others = [name for key in keys(or_on) for name in key]
+    return [*on, *others, *columns(settings.get("payload")), *columns(settings.get("group_by"))]
 
 
 def plan(
@@ -26,8 +42,8 @@ def plan(
     >>> plan(sender_items=1e6, receiver_items=1e6, link="1gbit,10ms")["choice"]
     'vole-fast'
     """
-    sizes = [("sender-items", str(int(sender_items))), ("receiver-items", str(int(receiver_items)))]
-    found: dict[str, Any] = json.loads(_vesica.plan([("task", task), *sizes, *flags(settings)], Teller(progress=False)))
+    what = {"task": task.replace("_", "-"), "sender_items": sender_items, "receiver_items": receiver_items}
+    found: dict[str, Any] = json.loads(_vesica.plan(flags({**what, **settings}), Teller(progress=False)))
     return found
 
 
@@ -53,8 +69,7 @@ def check(
     (1, 1)
     """
     frame = adapt(table, on)
-    on = columns(on) if frame.on is None else frame.on
-    needed = [*on, *(name for key in columns(or_on) for name in columns(key)), *columns(settings.get("payload"))]
-    native = frame.native([*needed, *columns(settings.get("group_by"))])
+    on = key_columns(frame, on)
+    native = frame.native(needed(on, or_on, settings))
     found: dict[str, Any] = json.loads(_vesica.check([*key_flags(on, or_on, normalise), *flags(settings)], native))
     return found

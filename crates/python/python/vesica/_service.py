@@ -10,6 +10,7 @@ from vesica import _vesica
 from vesica._events import Progress, Teller
 from vesica._flags import columns, flags, key_flags
 from vesica._frames import adapt
+from vesica._look import key_columns
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -33,7 +34,7 @@ class Server:
 
     def __init__(self, table: Any, *, on: Any = None, normalise: Any = None, **settings: Unpack[ServeSettings]) -> None:
         frame = adapt(table, on)
-        self._on = columns(on) if frame.on is None else frame.on
+        self._on = key_columns(frame, on)
         self._payload = columns(settings.get("payload"))
         given = [*key_flags(self._on, None, normalise), *flags(settings)]
         self._server = _vesica.Server.start(given, self._native(table, on), Teller(progress=False))
@@ -108,7 +109,7 @@ class Client:
     ) -> Any:
         """The rows whose key the server has, with the columns that it gives. Each call is a query of its own."""
         frame = adapt(table, on)
-        on = columns(on) if frame.on is None else frame.on
+        on = key_columns(frame, on)
         teller = Teller(progress)
         given = [*key_flags(on, None, normalise), *flags({**self._settings, **settings})]
         try:

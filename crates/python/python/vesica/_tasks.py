@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from vesica._errors import UsageError
 from vesica._events import Progress, Teller
-from vesica._flags import columns, flags, key_flags
+from vesica._flags import flags, key_flags
 from vesica._frames import Frame, adapt
+from vesica._look import key_columns, needed
 from vesica._vesica import Outcome, join
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _COMMON = """
     `table`: a pandas, polars or pyarrow table, a DuckDB relation, any other object of the Arrow PyCapsule interface,
     a dictionary of lists, a list of dictionaries, or (without `on`) a list of keys.
     `on`: the key column, or a list of them in the same order as the partner's; names may differ.
+    `or_on`: another key, as `on` names one, or a list of such lists: rows match by either.
     `role`: "receiver" or "sender".
     `peer`: the partner: its name in your file of partners, or its public key (the `.pub` file, or its line).
     `normalise`: what brings the values of a key column to one form, such as {"email": "email"}; docs/keys.md.
@@ -172,12 +174,11 @@ def _run(
     if role not in _COMMANDS:
         raise UsageError(f"there is no role {role!r}", 'say role="receiver" or role="sender"')
     frame = adapt(table, on)
-    on = columns(on) if frame.on is None else frame.on
-    if not on:
-        raise UsageError("no key column is named", 'say on="COLUMN", or on=["COLUMN", "COLUMN"]')
+    task = task.replace("_", "-")
+    frame.check(task)
+    on = key_columns(frame, on)
     group_by = settings.get("group_by")
-    needed = [*on, *(name for key in columns(or_on) for name in columns(key)), *columns(settings.get("payload"))]
-    native = frame.native([*needed, *columns(group_by)])
+    native = frame.native(needed(on, or_on, settings))
     teller = Teller(progress, listening)
     spoken = [("task", task), *key_flags(on, or_on, normalise), *flags(settings)]
     try:

@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import Any
 
 from vesica import _vesica
-from vesica._errors import Error
 from vesica._tasks import _run
 
 __all__ = ["Partner", "partner"]
@@ -88,7 +87,7 @@ class Partner(Mapping[str, str]):
         shutil.rmtree(self._folder, ignore_errors=True)
         if error is None and self._error is not None:
             raise self._error
-        if error is not None and isinstance(self._error, Error):
+        if error is not None and self._error is not None and not isinstance(self._error, _Ended):
             # What went wrong over there is told here by its class alone, and nobody else sees the rest.
             error.__cause__ = error.__cause__ or self._error
 
