@@ -13,9 +13,10 @@ use std::fs;
 use std::path::Path;
 
 /// The pages whose commands run, from the top of the tree.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "docs/benchmarks.md",
+    "docs/buckets.md",
     "docs/cookbook.md",
     "docs/jobs.md",
     "docs/keys.md",
