@@ -462,6 +462,7 @@ impl Served {
             security: if is_malicious { Security::Malicious } else { Security::SemiHonest },
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         })?;
         Ok((ch, params))
     }

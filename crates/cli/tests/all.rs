@@ -6,6 +6,8 @@ mod bounds;
 mod broken;
 #[path = "all/browser.rs"]
 mod browser;
+#[path = "all/buckets.rs"]
+mod buckets;
 #[path = "all/commands/mod.rs"]
 mod commands;
 #[path = "all/comparisons.rs"]

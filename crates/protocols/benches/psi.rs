@@ -21,6 +21,7 @@ fn psi(criterion: &mut Criterion) {
                 security: mode.security,
                 payload_bytes: 0,
                 both_learn: false,
+                runs: 1,
             };
             let mut rng = SecretRng::insecure_from_seed(1);
             let items: Vec<u128> = (0..n + n / 2).map(|_| rng.block()).collect();

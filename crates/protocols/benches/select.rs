@@ -18,6 +18,7 @@ fn select(criterion: &mut Criterion) {
         security: Security::SemiHonest,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     };
     let any_width = Params::derive(&request(1 << 20)).expect("served");
     let integers = Params::derive_for_integers(&request(911_705), 33).expect("served");

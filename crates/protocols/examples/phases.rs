@@ -34,8 +34,14 @@ fn main() {
     let values = |columns| vec![7; n * columns];
 
     if let Some(row) = registry::find_intersect(id) {
-        let request =
-            IntersectRequest { sender_items: n, receiver_items: n, security, payload_bytes: 0, both_learn: false };
+        let request = IntersectRequest {
+            sender_items: n,
+            receiver_items: n,
+            security,
+            payload_bytes: 0,
+            both_learn: false,
+            runs: 1,
+        };
         let sent = IntersectSenderInput { items: x, payloads: Vec::new() };
         let output = show(&name, n, row, &request, sent, IntersectReceiverInput { items: y });
         println!("  {} matches", output.matches.len());

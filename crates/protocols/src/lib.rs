@@ -19,7 +19,7 @@
 //!
 //! let protocol = registry::find_intersect("vole-fast").expect("a registered protocol");
 //! let security = Security::Malicious;
-//! let request = IntersectRequest { sender_items: 3, receiver_items: 2, security, payload_bytes: 0, both_learn: false };
+//! let request = IntersectRequest { sender_items: 3, receiver_items: 2, security, payload_bytes: 0, both_learn: false, runs: 1 };
 //! let (sender_end, receiver_end) = memory::pair();
 //!
 //! let matches = std::thread::scope(|scope| {

@@ -59,6 +59,7 @@
 //!     allow_broken: false,
 //!     allow_count: false,
 //!     pad_to: None,
+//!     buckets: 1,
 //!     max_peer_items: MAX_PEER_ITEMS,
 //!     memory: None,
 //!     machine: Machine::REFERENCE,
@@ -91,6 +92,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod bounded;
+pub mod buckets;
 pub mod failure;
 #[doc(hidden)]
 #[cfg_attr(not(test), expect(clippy::expect_used, reason = "a finding of the fuzzer is a panic"))]

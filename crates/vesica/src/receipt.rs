@@ -47,6 +47,9 @@ pub struct Statement {
     pub sender_items: u64,
     /// Distinct keys of the receiver, dummies included.
     pub receiver_items: u64,
+    /// In how many buckets the protocol ran, each side's of one size; absent for a run on the whole tables.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub buckets: u32,
     /// Whether the sender learned its matches too.
     pub both_learn: bool,
     /// Name and version of the key digest.
@@ -76,6 +79,14 @@ pub struct Statement {
     pub sender_key: String,
     /// The receiver's public key line.
     pub receiver_key: String,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 impl Statement {
@@ -154,6 +165,7 @@ impl Receipt {
             security: Security::Malicious,
             sender_items: 10,
             receiver_items: 20,
+            buckets: 1,
             both_learn: false,
             key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@1".into()],

@@ -40,6 +40,8 @@ pub struct Report {
     pub own_items: u64,
     /// The peer's distinct keys, its dummies included.
     pub peer_items: u64,
+    /// In how many buckets the protocol ran; 1 for a run on the whole tables.
+    pub buckets: u32,
     /// Own distinct keys that the peer has; null if this side does not learn which these are.
     pub matched_keys: Option<u64>,
     /// The same for each alternative of the key; null also where the key has no alternatives.

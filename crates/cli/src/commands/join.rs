@@ -188,6 +188,7 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, way: &Way) -> Result<Confi
         security: args.security.into(),
         allow_broken: args.allow_broken,
         allow_count: args.allow_count,
+        buckets: args.buckets,
         pad_to: args.pad_to,
         max_peer_items: args.max_peer_items,
         memory: args.memory,

@@ -166,7 +166,7 @@ fn as_json(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pric
             "needs": one.unpermitted.and_then(Extra::flag),
         })
     };
-    let (&Extent { sender_items, receiver_items, security }, amounts) = (asked.workload.extent(), &asked.amounts);
+    let (&Extent { sender_items, receiver_items, security, .. }, amounts) = (asked.workload.extent(), &asked.amounts);
     json!({
         "ok": true,
         "task": asked.workload.task(),
@@ -199,7 +199,7 @@ fn describe(
     traffic: &Traffic,
 ) -> String {
     let mut text = String::new();
-    let &Extent { sender_items, receiver_items, security } = asked.workload.extent();
+    let &Extent { sender_items, receiver_items, security, .. } = asked.workload.extent();
     let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
     let mebibytes = |bytes: u64| format!("{}", bytes >> 20);
     // Writing to a String cannot fail.

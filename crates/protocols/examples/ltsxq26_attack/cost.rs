@@ -43,6 +43,7 @@ fn request(log: u32) -> IntersectRequest {
         security: Security::SemiHonest,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     }
 }
 

@@ -29,7 +29,7 @@ type Totals<M> = messages::Totals<<M as MembershipTest>::Arrows>;
 fn intersection<M: For<Intersect>>() -> Params<M> {
     let security = Security::SemiHonest;
     let request =
-        IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: false };
+        IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: false, runs: 1 };
     Membership::<M, Intersect>::derive(&request).unwrap()
 }
 

@@ -88,6 +88,7 @@ impl Sizes {
             security,
             payload_bytes: payload_bytes?,
             both_learn: false,
+            runs: 1,
         })
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn request(set_items: usize, query_items: usize, security: Security) 
         security,
         payload_bytes: WIDTH,
         both_learn: false,
+        runs: 1,
     }
 }
 

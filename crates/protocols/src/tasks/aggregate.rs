@@ -153,7 +153,7 @@ pub struct AggregateOutput {
 impl AggregateRequest {
     /// The request of any aggregate.
     pub(super) const fn new(extent: &Extent, options: &AggregateOptions) -> Self {
-        let Extent { sender_items, receiver_items, security } = *extent;
+        let Extent { sender_items, receiver_items, security, .. } = *extent;
         let AggregateOptions { columns, groups, at_least, noisy } = *options;
         Self { sender_items, receiver_items, security, columns, groups, at_least, noisy }
     }
@@ -183,7 +183,8 @@ impl AggregateRequest {
             ));
         }
         let Self { sender_items, receiver_items, security, .. } = *self;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }.check_sizes()
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
+            .check_sizes()
     }
 
     /// For protocols that give one total and show it whatever it is, and in which the receiver

@@ -11,12 +11,20 @@ pub struct Extent {
     pub receiver_items: usize,
     /// The least resistance asked for.
     pub security: Security,
+    /// Runs of these sizes, one for each bucket of a larger task; 1 for a task in one run. All of them
+    /// together keep to one failure budget.
+    pub runs: usize,
 }
 
 impl Extent {
-    /// Sets of these sizes.
+    /// Sets of these sizes, in one run.
     pub const fn new(sender_items: usize, receiver_items: usize, security: Security) -> Self {
-        Self { sender_items, receiver_items, security }
+        Self { sender_items, receiver_items, security, runs: 1 }
+    }
+
+    /// `runs` runs of this extent.
+    pub const fn in_runs(self, runs: usize) -> Self {
+        Self { runs, ..self }
     }
 }
 

@@ -25,6 +25,9 @@ pub struct IntersectRequest {
     pub payload_bytes: usize,
     /// Whether the sender learns its matches too.
     pub both_learn: bool,
+    /// Runs of this request that keep to one failure budget together, at least 1: see
+    /// [`Extent::runs`].
+    pub runs: usize,
 }
 
 /// What both sides agree on for an intersection.
@@ -79,8 +82,31 @@ impl IntersectRequest {
     /// Widest payload, in bytes.
     pub const MOST_PAYLOAD_BYTES: usize = 1 << 16;
 
-    /// Refuses sizes beyond the bounds above.
+    /// Refuses sizes beyond the bounds above, and several runs: for protocols whose parameters are derived
+    /// for one run.
     pub fn check_sizes(&self) -> Result<(), Unsupported> {
+        if self.runs != 1 {
+            return Err(Unsupported::new(
+                format_args!(
+                    "{} runs, one for each bucket, of a protocol whose failure bounds are derived for one run",
+                    self.runs
+                ),
+                "name a protocol that runs in buckets, for example vole-fast, or omit --buckets",
+            ));
+        }
+        self.check_sizes_of_runs()
+    }
+
+    /// Refuses sizes beyond the bounds above: for protocols that derive their parameters for
+    /// [`Self::runs`] runs. These may be semi-honest only: from what one run gives, a malicious side may
+    /// choose its input of the next.
+    pub fn check_sizes_of_runs(&self) -> Result<(), Unsupported> {
+        if self.runs != 1 && self.security != Security::SemiHonest {
+            return Err(Unsupported::new(
+                format_args!("{} runs, one for each bucket, against a malicious partner", self.runs),
+                "say --security semi-honest on both sides, or omit --buckets",
+            ));
+        }
         if self.sender_items.max(self.receiver_items) > Self::MOST_ITEMS {
             return Err(Unsupported::new(
                 format_args!("a set has more than {} items", Self::MOST_ITEMS),
@@ -187,9 +213,9 @@ impl SetFunctionality for Intersect {
     type Options = IntersectOptions;
 
     fn request(extent: &Extent, options: &IntersectOptions) -> IntersectRequest {
-        let Extent { sender_items, receiver_items, security } = *extent;
+        let Extent { sender_items, receiver_items, security, runs } = *extent;
         let IntersectOptions { payload_bytes, both_learn } = *options;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn }
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn, runs }
     }
 }
 

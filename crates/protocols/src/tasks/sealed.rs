@@ -38,6 +38,12 @@ impl SealedPayloads {
         Self(Some(Sealed { width, cells, matches: Box::new(matches), keystream: Box::new(keystream) }))
     }
 
+    /// Payloads of `width` bytes that are not encrypted: at least 1.
+    pub fn plain(width: usize, bytes: Vec<u8>) -> Self {
+        let count = bytes.len().checked_div(width).unwrap_or(0) as u32;
+        Self::new(width, bytes, move || (0..count).map(|place| (place, place)).collect(), |_, out| out.fill(0))
+    }
+
     /// The payloads, one after the other in the order of the matches. Takes time that goes by their
     /// number.
     pub fn open(mut self) -> Vec<u8> {
@@ -76,8 +82,7 @@ impl Sealed {
 impl From<Vec<u8>> for SealedPayloads {
     /// Payloads that were never encrypted.
     fn from(bytes: Vec<u8>) -> Self {
-        let count = bytes.len() as u32;
-        Self::new(1, bytes, move || (0..count).map(|place| (place, place)).collect(), |_, out| out.fill(0))
+        Self::plain(1, bytes)
     }
 }
 

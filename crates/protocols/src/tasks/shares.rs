@@ -71,7 +71,8 @@ impl SharesRequest {
     pub fn check_sizes(&self) -> Result<(), Unsupported> {
         let Self { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } = *self;
         let payload_bytes = sender_payload_bytes.max(receiver_payload_bytes);
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn: false }.check_sizes()
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn: false, runs: 1 }
+            .check_sizes()
     }
 }
 
@@ -158,7 +159,7 @@ impl SetFunctionality for Shares {
     type Options = SharesOptions;
 
     fn request(extent: &Extent, options: &SharesOptions) -> SharesRequest {
-        let Extent { sender_items, receiver_items, security } = *extent;
+        let Extent { sender_items, receiver_items, security, .. } = *extent;
         let SharesOptions { sender_payload_bytes, receiver_payload_bytes } = *options;
         SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes }
     }

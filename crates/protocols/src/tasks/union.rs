@@ -167,7 +167,7 @@ impl UnionRequest {
 
     fn check_bounds(&self) -> Result<(), Unsupported> {
         let Self { sender_items, receiver_items, security, record_bytes, both_learn: _ } = *self;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
             .check_sizes()?;
         if record_bytes == 0 {
             return Err(Unsupported::new("a union whose records have no bytes", "give the records a width"));
@@ -244,7 +244,7 @@ impl SetFunctionality for Union {
     type Options = UnionOptions;
 
     fn request(extent: &Extent, options: &UnionOptions) -> UnionRequest {
-        let Extent { sender_items, receiver_items, security } = *extent;
+        let Extent { sender_items, receiver_items, security, .. } = *extent;
         let UnionOptions { record_bytes, both_learn } = *options;
         UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn }
     }

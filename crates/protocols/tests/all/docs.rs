@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use vesica_party::variants::resolve;
-use vesica_party::{ChoiceValue, Resistance, Security, Status, Task};
+use vesica_party::{ChoiceValue, Registered, Resistance, Security, Status, Task};
+use vesica_protocols::tasks::{Extent, Intersect, SetFunctionality};
 use vesica_protocols::{catalogue_markdown, registry};
 use vesica_testkit::{BLESS, Runnable};
 
@@ -109,6 +110,28 @@ fn every_value_of_a_choice_is_a_variant_that_says_what_it_changes() {
     let find = |name| registry::find_intersect(name).map(|row| row.entry().id);
     assert_eq!(find("blazing-fast-psi:tags=sorted,okvs=band"), Some("rr22:okvs=band,tags=sorted"));
     assert_eq!((find("rr22:okvs=clustered"), find("rr22:okvs=paxos"), find("rr22:")), (Some("rr22"), None, None));
+}
+
+/// Rows whose bounds are not derived for several runs must refuse them.
+#[test]
+fn several_runs_are_served_by_rows_with_bounds_for_them_alone() {
+    let serves = |row: &&dyn Registered<Intersect>| {
+        let served = [Security::SemiHonest, Security::Malicious].map(|security| {
+            let of = |runs| {
+                let request = Intersect::request(&Extent::new(10, 10, security).in_runs(runs), &Default::default());
+                row.predicted_bytes(&request)
+            };
+            if let (Ok(one), Ok(several)) = (of(1), of(1 << 10)) {
+                assert!(several.end() > one.end(), "{} has the same widths in many runs", row.entry().id);
+            }
+            of(2).is_ok()
+        });
+        assert!(!served[1], "{} in the malicious mode", row.entry().id);
+        served[0]
+    };
+    let rows = registry::intersect().iter().copied().filter(serves);
+    let ids: Vec<&str> = rows.map(|row| row.entry().id).collect();
+    assert_eq!(ids, ["ecdh-hfh99", "hfh99-x25519", "hfh99-secp256k1", "rs21", "rr22", "vole-fast", "vole-lean"]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) fn every<T: Task>(rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
 
 /// A request without payload in which only the receiver learns.
 pub(crate) fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
-    IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+    IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
 }
 
 /// A request for one total, which is shown whatever it is.

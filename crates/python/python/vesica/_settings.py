@@ -57,6 +57,7 @@ class RunSettings(Meeting, total=False):
     allow_broken: bool
     allow_count: bool
     pad_to: Optional[Count]
+    buckets: int
     max_item_bytes: Optional[int]
     receipt: Optional[Path]
     force: bool

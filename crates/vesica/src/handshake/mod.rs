@@ -31,6 +31,7 @@ use vesica_party::{Abort, Channel, Entry, Phase, Role};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
+use crate::buckets;
 use crate::failure::{Failure, code};
 use crate::key::Kind;
 use crate::memory::{Budget, Bytes};
@@ -43,7 +44,7 @@ pub(crate) use negotiator::Negotiator;
 pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 7;
+pub const WIRE_VERSION: u32 = 8;
 
 /// Exchanges versions and configurations.
 ///
@@ -162,10 +163,11 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
     fn afford(&self, workload: &dyn Workload, id: &str, candidates: &[&'static str]) -> Result<(), Failure> {
         let needed = |id: &str| plan::memory(id, workload).map_or(0, |memory| memory.of(self.ours.role));
         let Some(budget) = self.memory.as_ref().filter(|budget| needed(id) > budget.left) else { return Ok(()) };
-        let &Extent { sender_items: senders, receiver_items: receivers, .. } = workload.extent();
+        let &Extent { sender_items: senders, receiver_items: receivers, runs, .. } = workload.extent();
+        let each = if runs == 1 { String::new() } else { format!(" in each of {runs} buckets") };
         let fault = format!(
-            "protocol {id} on {senders} keys of the sender and {receivers} of the receiver may take {} of memory \
-             here, and {budget}",
+            "protocol {id} on {senders} keys of the sender and {receivers} of the receiver{each} may take {} of \
+             memory here, and {budget}",
             Bytes(needed(id))
         );
         let fitting = candidates.iter().copied().filter(|&other| other != id && needed(other) <= budget.left);
@@ -224,9 +226,11 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         Role::Sender => extent(&negotiation.sizes, &theirs)?,
         Role::Receiver => extent(&theirs, &negotiation.sizes)?,
     };
+    // The protocol sees the sizes of a bucket; reports and receipts name those of the tables.
+    let run = buckets::extent(&extent, negotiation.ours.buckets)?;
     let our_words = TaskBytes { proposal: &negotiation.ours.proposal, measure: &negotiation.sizes.measure };
     let their_words = TaskBytes { proposal: &negotiation.theirs.proposal, measure: &theirs.measure };
-    let terms = negotiation.task.settle(&extent, our_words, their_words).map_err(|refusal| match refusal {
+    let terms = negotiation.task.settle(&run, our_words, their_words).map_err(|refusal| match refusal {
         Refusal::Misbehaved(what) => misbehaved(ch, what).into(),
         Refusal::Refused(failure) => failure,
     })?;

@@ -22,6 +22,7 @@ pub(super) fn hello(role: Role) -> Hello {
         key_digest: "vesica-key@2".into(),
         key_columns: vec!["as it is".into()],
         or_keys: Vec::new(),
+        buckets: 1,
         link: None,
         dry_run: false,
         clock: 1_700_000_000,
@@ -35,7 +36,7 @@ pub(super) fn hello(role: Role) -> Hello {
 fn job(role: Role) -> Box<dyn AnyJob> {
     let intersect = task::find("intersect").expect("the task");
     intersect
-        .configure(&Side { role, settings: &Settings::default(), or_keys: false, output: None })
+        .configure(&Side { role, settings: &Settings::default(), or_keys: false, buckets: 1, output: None })
         .expect("a configuration")
 }
 
@@ -300,7 +301,7 @@ fn forged_alternatives_are_refused() {
     for count in [0, 1, 3] {
         assert_eq!(code(receiver_against(promised.clone(), |ch| bring(ch, kinds(count)))), Some(8), "{count} kinds");
     }
-    let side = Side { role: Role::Receiver, settings: &Settings::default(), or_keys: true, output: None };
+    let side = Side { role: Role::Receiver, settings: &Settings::default(), or_keys: true, buckets: 1, output: None };
     let job = task::find("intersect").expect("the task").configure(&side).expect("sound");
     let nothing = br#"{"payload":null}"#;
     let settles = |proposal: &[u8], measure: &[u8]| {
@@ -466,7 +467,7 @@ fn what_a_task_proposes_changes_the_session() {
         let settings = Settings { payload: Some(payload), ..Settings::default() };
         let task = task::find("intersect").expect("the task");
         let job = task
-            .configure(&Side { role: Role::Sender, settings: &settings, or_keys: false, output: None })
+            .configure(&Side { role: Role::Sender, settings: &settings, or_keys: false, buckets: 1, output: None })
             .expect("sound");
         let proposal = job.proposal();
         let measure =

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The coefficients of a protocol in a mode ([`super::footprints`]) lie above every measured peak
-//! and, up to rounding, on some; docs/parameters/plan-memory.md says how they are made. Tables' own
+//! and, up to rounding, on some. A task in buckets takes what the run of a bucket does, and what its division
+//! into buckets and the buckets' results take; docs/parameters/plan-memory.md says how they are made. Tables' own
 //! rows come on top of it, and are there before sizes are agreed.
 
 use vesica_party::variants::split;
@@ -18,6 +19,7 @@ use vesica_structures::filters::Kind;
 
 use super::Workload;
 use super::footprints::FOOTPRINTS;
+use crate::buckets::BYTES_PER_ITEM;
 
 /// What a process has that is no protocol's: channel buffers, stacks of threads, the ends of huge
 /// pages.
@@ -119,12 +121,20 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let find = |security| FOOTPRINTS.iter().find(|footprint| (footprint.id, footprint.security) == (id, security));
     let narrow = find(extent.security)?;
     // Where the semi-honest mode needs the wide field, it takes what the malicious mode does.
-    let is_wide = value_bits(extent.security, extent.sender_items) > Gf64::BITS;
+    let is_wide = value_bits(extent.security, extent.sender_items.saturating_mul(extent.runs)) > Gf64::BITS;
     let Footprint { sender, receiver, totals, .. } =
         if is_wide { find(Security::Malicious).unwrap_or(narrow) } else { narrow };
-    let [sender, receiver] = [(sender, Role::Sender), (receiver, Role::Receiver)].map(|(of, role)| {
-        PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(workload.extra_memory(*totals, role))
-    });
+    let runs = extent.runs as u64;
+    let [sender, receiver] =
+        [(sender, Role::Sender, extent.sender_items), (receiver, Role::Receiver, extent.receiver_items)].map(
+            |(of, role, items)| {
+                // Payloads stay until all buckets are done.
+                let extra = workload.extra_memory(*totals, role).saturating_mul(runs);
+                let buckets =
+                    if runs == 1 { 0 } else { (items as u64).saturating_mul(runs).saturating_mul(BYTES_PER_ITEM) };
+                PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extra).saturating_add(buckets)
+            },
+        );
     Some(Memory { sender, receiver })
 }
 

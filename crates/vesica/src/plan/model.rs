@@ -10,7 +10,8 @@
 //! share and the round trips are constants of a protocol in a mode ([`super::constants`]), measured
 //! on one machine, the reference. `speed` is how many thousandths of the reference machine's time
 //! another machine takes, for n = max(n_s, n_r): measured by [`PROBES`].
-//! docs/parameters/plan-time.md says how far off it is.
+//! docs/parameters/plan-time.md says how far off it is. A task in buckets takes what the run of a bucket
+//! does, as many times.
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
@@ -176,19 +177,22 @@ pub(super) fn predict(
     let extent = workload.extent();
     // Where the semi-honest mode needs the wide field, it costs what the malicious mode does, or a
     // little less.
-    let wide = value_bits(extent.security, extent.sender_items) > Gf64::BITS;
+    let wide = value_bits(extent.security, extent.sender_items.saturating_mul(extent.runs)) > Gf64::BITS;
     let narrow = costs(id, extent.security)?;
     let costs = if wide { costs(id, Security::Malicious).unwrap_or(narrow) } else { narrow };
     let (senders, receivers) = (extent.sender_items as u64, extent.receiver_items as u64);
-    let reference_us =
+    let runs = extent.runs as u64;
+    let run_us =
         costs.micros.at(senders, receivers).saturating_add(scaled(workload.extra_work(), costs.extra_ps, 1_000_000));
+    let reference_us = run_us.saturating_mul(runs);
 
     let further = receivers.saturating_mul(100).checked_div(costs.items_a_round_trip).unwrap_or(0);
-    let receiver_bytes = costs.receiver_bytes.at(senders, receivers).min(bytes);
+    let receiver_bytes = costs.receiver_bytes.at(senders, receivers).saturating_mul(runs).min(bytes);
+    let round_trips = costs.round_trips.saturating_add(further).saturating_mul(runs);
     Some(Prediction {
         compute_us: scaled(reference_us, machine.factor(costs.work, senders.max(receivers)), 1000),
         transfer_us: link.transfer_us(bytes),
-        round_trips_us: scaled(costs.round_trips.saturating_add(further), link.round_trip_us, 100),
+        round_trips_us: scaled(round_trips, link.round_trip_us, 100),
         bytes,
         sender_bytes: bytes - receiver_bytes,
         receiver_bytes,

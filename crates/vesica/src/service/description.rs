@@ -214,6 +214,7 @@ impl Description {
             security: self.security,
             payload_bytes: self.payload.as_ref().map_or(0, |schema| schema.width),
             both_learn: false,
+            runs: 1,
         };
         Ok(S::params(&request, Agreed { leak_prefix: self.leak_prefix, integer_bits: self.integer_bits })?)
     }

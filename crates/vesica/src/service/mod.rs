@@ -373,6 +373,7 @@ mod tests {
                     security: vesica_party::Security::SemiHonest,
                     payload_bytes: 0,
                     both_learn: false,
+                    runs: 1,
                 };
                 S::params(&request, self.0).map(drop)
             }

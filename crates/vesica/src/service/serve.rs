@@ -250,8 +250,14 @@ impl WithService for Settled<'_> {
 
     fn with<S: TableService>(self) -> Self::Output {
         let ServeConfig { security, leak_prefix, integer_bits, .. } = *self.0;
-        let least =
-            IntersectRequest { sender_items: 1, receiver_items: 1, security, payload_bytes: 0, both_learn: false };
+        let least = IntersectRequest {
+            sender_items: 1,
+            receiver_items: 1,
+            security,
+            payload_bytes: 0,
+            both_learn: false,
+            runs: 1,
+        };
         Ok(S::params(&least, Agreed { leak_prefix, integer_bits }).map(drop)?)
     }
 }

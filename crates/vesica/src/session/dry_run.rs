@@ -20,6 +20,7 @@ use super::revealed::revealed;
 use super::run::{Limits, Ready, open_channel, padded};
 use super::tell::{Meeting, tell_partner};
 use super::{Config, Events, Interrupt, Protection, RetryPolicy, advice, link};
+use crate::buckets;
 use crate::failure::{Failure, code};
 use crate::handshake::{self, Hello, TaskBytes};
 use crate::memory::{Budget, Bytes};
@@ -307,7 +308,8 @@ impl Sides<'_> {
         let ours = TaskBytes { proposal: &self.ours.proposal, measure: &measure };
         let assumed_measure = self.job.assume(&self.theirs.proposal, table);
         let theirs = TaskBytes { proposal: &self.theirs.proposal, measure: &assumed_measure };
-        let terms = self.job.settle(&extent, ours, theirs).map_err(|refusal| refusal.into_failure())?;
+        let run = buckets::extent(&extent, self.ours.buckets)?;
+        let terms = self.job.settle(&run, ours, theirs).map_err(|refusal| refusal.into_failure())?;
         let link = Link::agreed(self.ours.link, self.theirs.link);
         let workload = terms.workload();
         let chosen = plan::choose(workload, &self.ours.protocols, &self.theirs.protocols, &link)?;

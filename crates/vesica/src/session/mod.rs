@@ -95,6 +95,9 @@ pub struct Config {
     /// Whether `auto` may take a protocol that shows the receiver the number of common keys where
     /// the task hides it.
     pub allow_count: bool,
+    /// Divide both tables into this many buckets and run the protocol on one after the other; 1 for a run on
+    /// the whole tables.
+    pub buckets: u32,
     /// Fill the own set with dummies to this many items.
     pub pad_to: Option<u64>,
     /// Refuse a peer that brings more items.

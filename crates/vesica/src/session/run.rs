@@ -18,6 +18,7 @@ use super::revealed::{self, revealed};
 use super::tell::{self, Meeting, tell_partner};
 use super::write::Writing;
 use super::{Config, Events, Interrupt, Protection, validate};
+use crate::buckets::{Buckets, Overflow};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Agreement, Hello, Negotiation, WIRE_VERSION};
@@ -235,6 +236,14 @@ struct Agreed {
     warnings: Vec<String>,
 }
 
+/// What the protocol runs on.
+enum Input {
+    /// All items at once.
+    Whole(Vec<u128>),
+    /// The items in buckets.
+    Divided(Buckets),
+}
+
 /// What a run gave.
 struct Done {
     agreement: TaskAgreement,
@@ -304,8 +313,12 @@ impl Conversation<'_> {
         self.watch.enter(Stage::Running(entry.id), Gauge::Traffic(expected));
         let mut items = std::mem::take(&mut table.digests).fold(agreement.salt);
         items.extend(dummies(self.config.role, padded - distinct, rng));
+        let input = self.divide(items, &agreement, rng)?;
         let began = Instant::now();
-        let result = in_role(self.config.role, ch, |ch| agreement.terms.run(entry, items, &mut table, ch, rng))?;
+        let result = in_role(self.config.role, ch, |ch| match input {
+            Input::Whole(items) => agreement.terms.run(entry, items, &mut table, ch, rng),
+            Input::Divided(buckets) => agreement.terms.run_in_buckets(entry, buckets, &table, ch, rng),
+        })?;
         let complete = result.is_some();
         if complete {
             self.interrupt.complete();
@@ -391,6 +404,28 @@ impl Conversation<'_> {
             tally,
             key_notes,
             warnings,
+        })
+    }
+
+    /// What the protocol runs on.
+    fn divide(&self, items: Vec<u128>, agreement: &TaskAgreement, rng: &mut SecretRng) -> Result<Input, Failure> {
+        let run = agreement.terms.workload().extent();
+        if run.runs == 1 {
+            return Ok(Input::Whole(items));
+        }
+        let role = self.config.role;
+        let size = match role {
+            Role::Sender => run.sender_items,
+            Role::Receiver => run.receiver_items,
+        };
+        let missing = (size * run.runs).saturating_sub(items.len());
+        let dummies = dummies(role, missing, rng).into_iter();
+        Buckets::new(items, agreement.salt, run.runs, size, dummies).map(Input::Divided).map_err(|Overflow| {
+            Failure::new(
+                code::INTERNAL,
+                "a bucket has more keys than its bound, which happens in less than one of 2^43 runs",
+                "start both sides again: each run divides the keys anew",
+            )
         })
     }
 
@@ -496,6 +531,7 @@ impl Conversation<'_> {
             security: self.hello.security,
             sender_items: agreement.extent.sender_items as u64,
             receiver_items: agreement.extent.receiver_items as u64,
+            buckets: self.config.buckets,
             both_learn: disclosure.both_learn,
             key_digest: self.hello.key_digest.clone(),
             key_columns: self.hello.key_columns.clone(),
@@ -594,6 +630,7 @@ impl Done {
             },
             own_items: self.own_items,
             peer_items: self.agreement.peer_items(config.role),
+            buckets: config.buckets,
             input: self.table.stats,
             peer_key_kinds: self.agreement.peer_key_kinds.clone(),
             matched_keys: self.matched_keys,

@@ -23,6 +23,7 @@ use crate::table::{
 };
 use crate::task::{self, Settings};
 
+mod buckets;
 mod closing;
 mod in_memory;
 mod lengths;
@@ -92,6 +93,7 @@ impl Folder {
             security: Security::SemiHonest,
             allow_broken: false,
             allow_count: false,
+            buckets: 1,
             pad_to: None,
             max_peer_items: 1000,
             machine: crate::plan::Machine::REFERENCE,

@@ -1,7 +1,10 @@
 //! Whether a side's own configuration fits its task, before anything is opened; and what of it the
 //! partner hears.
 
+use vesica_party::Security;
+
 use super::{Config, Protection};
+use crate::buckets::MOST_BUCKETS;
 use crate::failure::{Failure, code};
 use crate::handshake::Hello;
 use crate::key::DIGEST_VERSION;
@@ -44,7 +47,8 @@ pub fn check(config: &Config) -> Result<(), Failure> {
 fn side(config: &Config) -> Side<'_> {
     let output = config.destination.as_ref().map(|to| to.join);
     let or_keys = config.source.key.has_alternatives();
-    Side { role: config.role, settings: &config.settings, or_keys, output }
+    let Config { role, buckets, ref settings, .. } = *config;
+    Side { role, settings, or_keys, buckets, output }
 }
 
 /// What the partner is told, without the time and the randomness.
@@ -52,6 +56,7 @@ fn side(config: &Config) -> Side<'_> {
 /// # Errors
 /// If no protocol is allowed, or the configuration is too long for its message.
 pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure> {
+    check_buckets(config)?;
     let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
     let (task, entries) = (config.task, config.task.entries_with_variants());
     let entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
@@ -63,6 +68,7 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
         key_digest: DIGEST_VERSION.into(),
         key_columns: config.source.key.agreement(),
         or_keys: config.source.key.or_agreement(),
+        buckets: config.buckets,
         link: config.link,
         dry_run: false,
         clock: 0,
@@ -72,4 +78,25 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
     };
     hello.check_length()?;
     Ok(hello)
+}
+
+/// Refuses a number of buckets that cannot be run.
+fn check_buckets(config: &Config) -> Result<(), Failure> {
+    if !(1..=MOST_BUCKETS).contains(&config.buckets) {
+        let fault = format_args!("--buckets {} is not a number from 1 to {MOST_BUCKETS}", config.buckets);
+        return Err(Failure::new(code::USAGE, fault, "say one, the same on both sides"));
+    }
+    if config.buckets > 1 && config.security != Security::SemiHonest {
+        return Err(Failure::new(
+            code::USAGE,
+            format_args!(
+                "--buckets {} withstands no {} partner: it could choose its keys of a bucket by what the buckets \
+                 before it gave",
+                config.buckets, config.security
+            ),
+            "if the partner is trusted to follow the protocol, say --security semi-honest on both sides; else omit \
+             --buckets",
+        ));
+    }
+    Ok(())
 }

@@ -15,6 +15,7 @@ use vesica_structures::rng::SecretRng;
 
 use super::job::{Job, Options, Said, Settling};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
+use crate::buckets::Buckets;
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
@@ -67,6 +68,19 @@ pub trait AnyAgreed: fmt::Debug + Send + Sync {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Option<Unopened>, Abort>;
+    /// Runs the protocol `entry` on one bucket after the other. All work until the last bucket is run is the
+    /// same whatever matches: the results are put together when they are opened.
+    ///
+    /// # Errors
+    /// If a run fails.
+    fn run_in_buckets(
+        &self,
+        entry: &Entry,
+        buckets: Buckets,
+        table: &KeyTable,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Unopened>, Abort>;
     /// What the task reveals to whom, a sentence each.
     fn revealed(&self) -> Vec<String>;
     /// What reports and receipts state in fields of their own.
@@ -108,6 +122,11 @@ fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality
     })
 }
 
+/// The refusal of a task that does not run in buckets.
+fn no_buckets(task: &str) -> Unsupported {
+    Unsupported::new(format_args!("the task {task} does not run in buckets"), "omit --buckets, or say --task intersect")
+}
+
 /// A job's sizes and options.
 pub(super) struct TypedWorkload<J: Job> {
     pub extent: Extent,
@@ -145,7 +164,9 @@ impl<J: Job> Workload for TypedWorkload<J> {
     }
 
     fn predicted_bytes(&self, entry: &Entry) -> Result<RangeInclusive<u64>, Unsupported> {
-        row::<J>(entry)?.predicted_bytes(&self.request())
+        let bytes = row::<J>(entry)?.predicted_bytes(&self.request())?;
+        let runs = self.extent.runs as u64;
+        Ok(bytes.start().saturating_mul(runs)..=bytes.end().saturating_mul(runs))
     }
 
     fn extra_work(&self) -> u64 {
@@ -202,11 +223,18 @@ impl<J: Job> fmt::Debug for Configured<J> {
 
 impl<J: Job> Configured<J> {
     pub fn new(side: &Side<'_>) -> Result<Self, Failure> {
-        let &Side { role, settings, or_keys, .. } = side;
+        let &Side { role, settings, or_keys, buckets, .. } = side;
         side.refuse(
             J::Functionality::NAME,
             or_keys && !J::TAKES_OR_KEYS,
             "--or-key is for intersections",
+            "omit it, or say --task intersect",
+        )?;
+        let one_only = J::IN_BUCKETS.is_none();
+        side.refuse(
+            J::Functionality::NAME,
+            buckets > 1 && one_only,
+            "--buckets is for intersections",
             "omit it, or say --task intersect",
         )?;
         J::validate(side)?;
@@ -351,6 +379,34 @@ impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
                 let party = row.receiver(&request, ch, rng)?;
                 let input = J::receiver_input(&self.terms, items, table);
                 Ok(J::receiver_result(self.clone(), party.run(input, ch, rng)?))
+            }
+        }
+    }
+
+    fn run_in_buckets(
+        &self,
+        entry: &Entry,
+        buckets: Buckets,
+        table: &KeyTable,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Unopened>, Abort> {
+        let (row, request) = (row::<J>(entry)?, self.workload.request());
+        let Some(of) = J::IN_BUCKETS else { return Err(no_buckets(J::Functionality::NAME).into()) };
+        match self.role {
+            Role::Sender => {
+                let outputs = buckets.each(ch, |bucket, ch| {
+                    let party = row.sender(&request, ch, rng)?;
+                    party.run((of.sender_input)(&self.terms, &buckets, bucket, table), ch, rng)
+                })?;
+                Ok((of.sender_result)(self.clone(), buckets, outputs))
+            }
+            Role::Receiver => {
+                let outputs = buckets.each(ch, |bucket, ch| {
+                    let party = row.receiver(&request, ch, rng)?;
+                    party.run((of.receiver_input)(&self.terms, &buckets, bucket), ch, rng)
+                })?;
+                Ok((of.receiver_result)(self.clone(), buckets, outputs))
             }
         }
     }

@@ -20,12 +20,14 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::agreed::Agreed;
-use super::job::{Job, Rows, Settling, assumed_records};
+use super::job::{InBuckets, Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
 use crate::table::{KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema};
+
+mod in_bucket;
 
 /// The task `intersect`.
 pub(super) struct IntersectJob;
@@ -71,6 +73,11 @@ impl Terms {
     }
 }
 
+/// The payloads of the table's keys.
+fn given(table: &KeyTable) -> &[u8] {
+    table.payload.as_ref().map(|payload| payload.bytes.as_slice()).unwrap_or_default()
+}
+
 impl Job for IntersectJob {
     type Functionality = Intersect;
     type Proposal = Proposal;
@@ -78,6 +85,30 @@ impl Job for IntersectJob {
     type Terms = Terms;
 
     const TAKES_OR_KEYS: bool = true;
+
+    const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
+        sender_input: |terms, buckets, bucket, table| IntersectSenderInput {
+            items: buckets.items(bucket).to_vec(),
+            payloads: in_bucket::payloads(buckets, bucket, given(table), terms.payload_bytes()),
+        },
+        receiver_input: |_, buckets, bucket| IntersectReceiverInput { items: buckets.items(bucket).to_vec() },
+        sender_result: |agreed, buckets, outputs| {
+            agreed.terms.both_learn.then(|| -> Unopened {
+                Box::new(move |_| ResultSet::Keep {
+                    keys: in_bucket::sender_matches(&buckets, outputs),
+                    payload: None,
+                    unread: 0,
+                })
+            })
+        },
+        receiver_result: |agreed, buckets, outputs| {
+            Some(Box::new(move |_| {
+                let (keys, payloads, unread) =
+                    in_bucket::receiver_matches(&buckets, outputs, agreed.terms.payload_bytes());
+                ResultSet::Keep { keys, payload: agreed.terms.payload.clone().map(|schema| (schema, payloads)), unread }
+            }))
+        },
+    });
 
     fn registry() -> Rows<Self> {
         registry::intersect()

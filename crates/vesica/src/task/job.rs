@@ -13,6 +13,7 @@ use vesica_structures::rng::SecretRng;
 
 use super::agreed::Agreed;
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened};
+use crate::buckets::Buckets;
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
@@ -56,6 +57,9 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
 
     /// Whether the task takes a key with alternatives (`--or-key`): a row may then have several keys.
     const TAKES_OR_KEYS: bool = false;
+
+    /// How the task runs in buckets of keys (`--buckets`); `None` for one that does not.
+    const IN_BUCKETS: Option<InBuckets<Self>> = None;
 
     /// The protocols, in the registry's order.
     fn registry() -> Rows<Self>;
@@ -180,6 +184,21 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
         output: ReceiverOutput<Self>,
         ch: &mut Channel,
     ) -> Result<bool, Abort>;
+}
+
+/// Makes a side's result of the outputs of all buckets.
+type ResultOf<J, Output> = fn(Arc<Agreed<J>>, Buckets, Vec<Output>) -> Option<Unopened>;
+
+/// How a task runs bucket by bucket, each with a request of its own.
+pub(super) struct InBuckets<J: Job> {
+    /// The sender's input of this bucket.
+    pub sender_input: fn(&J::Terms, &Buckets, usize, &KeyTable) -> SenderInput<J>,
+    /// The receiver's input of this bucket.
+    pub receiver_input: fn(&J::Terms, &Buckets, usize) -> ReceiverInput<J>,
+    /// The sender's result, from the outputs of all buckets in order; `None` if it learns nothing.
+    pub sender_result: ResultOf<J, SenderOutput<J>>,
+    /// The receiver's result.
+    pub receiver_result: ResultOf<J, ReceiverOutput<J>>,
 }
 
 /// What both sides have said when the terms are settled.

@@ -230,6 +230,8 @@ pub struct Side<'a> {
     pub settings: &'a Settings,
     /// Whether the key has alternatives (`--or-key`).
     pub or_keys: bool,
+    /// In how many buckets the task runs.
+    pub buckets: u32,
     /// Which own rows go to the output; `None` without an output.
     pub output: Option<Join>,
 }

@@ -219,6 +219,10 @@ fn compared(statement: &Statement) -> Section {
         ),
         Row::of("key columns", format!("normalisers: {}; digest {}", list(key_columns), shown(key_digest))),
     ];
+    if statement.buckets > 1 {
+        let text = format!("{} of one size, in which keys were compared one after the other", statement.buckets);
+        rows.push(Row::of("buckets", text));
+    }
     for (number, columns) in (1..).zip(or_keys) {
         let text =
             format!("alternative {number} (--or-key), by which rows match as well; normalisers: {}", list(columns));

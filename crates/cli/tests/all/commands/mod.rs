@@ -13,9 +13,10 @@ use std::fs;
 use std::path::Path;
 
 /// The pages whose commands run, from the top of the tree.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "README.md",
     "docs/benchmarks.md",
+    "docs/buckets.md",
     "docs/cookbook.md",
     "docs/guides/clean-room.md",
     "docs/guides/hashed-emails.md",

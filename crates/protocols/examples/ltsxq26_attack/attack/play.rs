@@ -28,7 +28,8 @@ pub enum Conduct {
 /// that it finds its matches by two guesses an item.
 pub fn psi<V: Variant>(scene: &Scene, security: Security, conduct: Conduct) -> View<V> {
     let (sender_items, receiver_items) = (scene.sent.len(), scene.asked.len());
-    let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false };
+    let request =
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 };
     let params = <Ltsxq26<V> as Protocol>::derive(&request).expect("sizes that are served");
     let sent = IntersectSenderInput { items: scene.sent.clone(), payloads: Vec::new() };
     let asked = IntersectReceiverInput { items: scene.asked.clone() };

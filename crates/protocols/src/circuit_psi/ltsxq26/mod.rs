@@ -74,6 +74,7 @@ impl Params {
             security: Security::SemiHonest,
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         };
         let mut params = Self { oprf: ltsxq26::Params::derive::<Sha>(&request)?, output_bits, hint_bytes: 0 };
         let parts = params.hint(0)?.parts();

@@ -138,7 +138,7 @@ mod tests {
 
     fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
         let security = Security::SemiHonest;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
     }
 
     /// The paper's own widths, for the whole of the budget.

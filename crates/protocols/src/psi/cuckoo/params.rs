@@ -94,7 +94,7 @@ mod tests {
 
     fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
         let security = Security::SemiHonest;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
     }
 
     /// Against Table 3 of "PsiBench", for 2^20 items a side: 133, 147 and 512 MB. It has no PSSZ15.

@@ -35,7 +35,7 @@ pub struct Params {
 impl Params {
     /// Parameters of a request, with one tag an item.
     pub(crate) fn new(request: &IntersectRequest, tag_bits: u32, coding: TagCoding) -> Self {
-        let &IntersectRequest { sender_items, receiver_items, payload_bytes, both_learn, security } = request;
+        let &IntersectRequest { sender_items, receiver_items, payload_bytes, both_learn, security, .. } = request;
         Self {
             sender_items,
             receiver_items,

@@ -100,7 +100,8 @@ fn tags_payloads_and_proofs_belong_to_their_items() {
                 [(0, 3, 0), (3, 0, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)]
             {
                 let security = Security::SemiHonest;
-                let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn };
+                let request =
+                    IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn, runs: 1 };
                 let params = Params::new(&request, tag_bits(sender_items, receiver_items), coding);
                 check(&params, common);
                 // Where an item has two tags, the receiver returns no proofs.
@@ -121,8 +122,14 @@ fn filters_find_the_same_matches() {
             [(0, 3, 0), (3, 0, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17), (5000, 3000, 1500)]
         {
             let security = Security::SemiHonest;
-            let request =
-                IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false };
+            let request = IntersectRequest {
+                sender_items,
+                receiver_items,
+                security,
+                payload_bytes: 0,
+                both_learn: false,
+                runs: 1,
+            };
             for tags in [1, 2] {
                 let params = Params::new(&request, 60, TagCoding::SortedCoded).with_tags_per_item(tags);
                 let params = params.and_then(|params| params.with_filter(Some(kind))).expect("served");
@@ -152,6 +159,7 @@ fn a_malformed_filter_is_refused() {
             security: Security::SemiHonest,
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         };
         let params = Params::new(&request, 60, TagCoding::SortedCoded).with_filter(Some(kind)).expect("served");
         let length = *params.predicted_bytes().end() as usize;
@@ -198,8 +206,14 @@ fn a_filter_is_as_long_as_the_senders_tags_and_the_receivers_items_ask() {
         for (sender_items, receiver_items) in [(1000, 50_000), (50_000, 1000), (20_000, 20_000)] {
             for tags_per_item in [1, 3] {
                 let security = Security::SemiHonest;
-                let request =
-                    IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false };
+                let request = IntersectRequest {
+                    sender_items,
+                    receiver_items,
+                    security,
+                    payload_bytes: 0,
+                    both_learn: false,
+                    runs: 1,
+                };
                 let params = Params::new(&request, 60, TagCoding::SortedCoded).with_tags_per_item(tags_per_item);
                 let params = params.and_then(|params| params.with_filter(Some(kind))).expect("served");
                 let demand = Demand { tags: tags_per_item * sender_items, look_ups: receiver_items, error_bits: 42 };
@@ -214,6 +228,7 @@ fn a_filter_is_as_long_as_the_senders_tags_and_the_receivers_items_ask() {
             security: Security::SemiHonest,
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         };
         let list = Params::new(&request, 60, TagCoding::SortedCoded);
         assert_eq!(list.clone().with_filter(None).expect("the list"), list);
@@ -229,6 +244,7 @@ fn a_long_filter_comes_in_pieces() {
         security: Security::SemiHonest,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     };
     let params = Params::new(&request, 60, TagCoding::SortedCoded).with_filter(Some(Kind::Vacuum)).expect("served");
     assert!(*params.predicted_bytes().end() > 2 << 18, "three pieces");
@@ -260,6 +276,7 @@ fn requests_that_a_filter_cannot_serve_are_refused_with_a_mend() {
         security: Security::SemiHonest,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     };
     for row in with_variants(crate::registry::intersect().iter().copied()) {
         let id = row.entry().id;

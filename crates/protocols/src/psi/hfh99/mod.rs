@@ -212,6 +212,7 @@ mod tests {
             security: Security::SemiHonest,
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         };
         Params::derive::<V>(&request).unwrap()
     }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use vesica_party::Protocol;
-use vesica_structures::facts::Unsupported;
+use vesica_structures::facts::{Unsupported, ceil_log2};
 
 use super::{Hfh99, PointOf, Variant};
 use crate::psi::finish;
@@ -23,8 +23,12 @@ impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
         <Hfh99<V>>::ENTRY.require(request.security)?;
-        request.check_sizes()?;
-        let tag_bits = tags::tag_bits(request.sender_items, request.receiver_items);
+        match V::FILTER {
+            None => request.check_sizes_of_runs()?,
+            Some(_) => request.check_sizes()?,
+        }
+        // Each run has an equal part of the budget.
+        let tag_bits = tags::tag_bits(request.sender_items, request.receiver_items) + ceil_log2(request.runs);
         let finish = finish::Params::new(request, tag_bits, TagCoding::SortedCoded).with_filter(V::FILTER)?;
         Ok(Self { point_bytes: size_of::<PointOf<V>>(), finish })
     }

@@ -48,7 +48,7 @@ impl Params {
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
         <Ltsxq26<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
-        let &IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn } = request;
+        let &IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn, .. } = request;
         if payload_bytes > 0 || both_learn {
             return Err(Unsupported::new(
                 format_args!("protocol {} has neither payloads nor an answer to the sender", V::ENTRY.id),

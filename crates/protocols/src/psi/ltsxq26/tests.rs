@@ -16,6 +16,7 @@ fn the_view_explains_the_tags<V: Variant>(security: Security) {
         security,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     };
     let params = Params::derive::<V>(&request).expect("served");
     let (s, (output, view)) = two_party(
@@ -69,6 +70,7 @@ fn an_offset_that_was_not_committed_to_is_refused() {
         security: Security::Malicious,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     };
     for (security, refused) in [(Security::Malicious, true), (Security::SemiHonest, false)] {
         let params = Params::derive::<Aes>(&IntersectRequest { security, ..sizes }).expect("served");
@@ -104,6 +106,7 @@ fn a_view_has_no_more_bits_than_the_table() {
         security: Security::SemiHonest,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     };
     let params = Params::derive::<Sha>(&request).expect("served");
     let (_, (_, view)) = two_party(

@@ -64,7 +64,8 @@ impl<O: Opened> Protocol for OpenedShares<O> {
 
     fn derive(request: &IntersectRequest) -> Result<Params<O>, Unsupported> {
         O::ENTRY.require(request.security)?;
-        let &IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn } = request;
+        request.check_sizes()?;
+        let &IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn, .. } = request;
         if both_learn {
             return Err(Unsupported::new(
                 "a sender that learns its matches, from a protocol that opens shares of the receiver's bins",

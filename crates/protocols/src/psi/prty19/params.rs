@@ -226,6 +226,7 @@ mod tests {
             security,
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         })
     }
 

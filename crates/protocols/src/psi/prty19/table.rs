@@ -106,6 +106,7 @@ mod tests {
             security: Security::SemiHonest,
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         };
         let sent = IntersectSenderInput { items: vec![7 << 100], payloads: Vec::new() };
         let asked = IntersectReceiverInput { items: (0..40).map(|item| item << 100 | 1).collect() };

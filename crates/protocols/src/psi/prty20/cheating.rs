@@ -34,7 +34,8 @@ type ReceiverOf = <Prty20<Paxos> as Protocol>::Receiver;
 
 fn params(both_learn: bool) -> Params {
     let security = Security::Malicious;
-    let request = IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn };
+    let request =
+        IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn, runs: 1 };
     Params::derive::<Paxos>(&request).unwrap()
 }
 
@@ -267,7 +268,8 @@ fn wrong_openings_are_caught() {
 fn a_receiver_that_fails_the_check_sees_no_tags() {
     const PAYLOAD_BYTES: usize = 5;
     let (security, payload_bytes) = (Security::Malicious, PAYLOAD_BYTES);
-    let request = IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes, both_learn: true };
+    let request =
+        IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes, both_learn: true, runs: 1 };
     let params = Params::derive::<Paxos>(&request).unwrap();
     let against = |cheat| run_against(&params, vec![7; N * PAYLOAD_BYTES], cheat);
 

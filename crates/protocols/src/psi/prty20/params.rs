@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn request_against(security: Security, sender_items: usize, receiver_items: usize) -> IntersectRequest {
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
     }
 
     /// A row of 438 bits for each of 2.4 cells an item, and tags of some 8 bytes.

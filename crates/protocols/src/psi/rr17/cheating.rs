@@ -36,6 +36,7 @@ fn params<P: Protocol<Task = crate::tasks::Intersect, Params = Params>>(items: u
         security,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     })
     .unwrap()
 }

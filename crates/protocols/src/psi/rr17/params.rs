@@ -228,7 +228,7 @@ mod tests {
 
     fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
         let security = Security::Malicious;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
     }
 
     fn de<V: Variant>(n_s: usize, n_r: usize) -> Params {

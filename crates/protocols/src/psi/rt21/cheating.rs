@@ -25,6 +25,7 @@ fn params() -> Params {
         security: Security::Malicious,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     };
     Params::derive(&request).unwrap()
 }

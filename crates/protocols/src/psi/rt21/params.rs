@@ -77,7 +77,14 @@ mod tests {
 
     fn request(security: Security) -> IntersectRequest {
         let items = 1 << 16;
-        IntersectRequest { sender_items: items, receiver_items: items, security, payload_bytes: 0, both_learn: false }
+        IntersectRequest {
+            sender_items: items,
+            receiver_items: items,
+            security,
+            payload_bytes: 0,
+            both_learn: false,
+            runs: 1,
+        }
     }
 
     /// 1.05 to 1.2 cells of 32 bytes an item, and tags of 128 bits without 15.

@@ -22,7 +22,8 @@ type SenderOf<V> = <VolePsi<V> as Protocol>::Sender;
 type ReceiverOf<V> = <VolePsi<V> as Protocol>::Receiver;
 
 fn params<V: Variant>(security: Security) -> Params {
-    let request = IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: true };
+    let request =
+        IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: true, runs: 1 };
     Params::derive::<V>(&request).unwrap()
 }
 

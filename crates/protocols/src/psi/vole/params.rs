@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 pub use vesica_mpc::oprf::value_bits;
 use vesica_mpc::oprf::{ValueField, table};
 use vesica_party::{Protocol, Security};
-use vesica_structures::facts::{FailureEvent, Unsupported};
+use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::fields::{Cell, Gf64, Gf128};
 use vesica_structures::okvs::Okvs;
 
@@ -42,6 +42,8 @@ pub struct Params {
     /// Width of `B` in bits: all of the field, or the subspace over GF(2) of its elements below
     /// `2^value_bits`.
     pub value_bits: u32,
+    /// The table does not encode but with probability at most `2^-encoding_bits`.
+    pub encoding_bits: u32,
     /// `m`, the cells of the table.
     pub table_len: usize,
     /// Arrows 8 to 10, and the sizes of the sets.
@@ -54,19 +56,27 @@ pub struct Params {
 
 impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
+    ///
+    /// Each of the request's runs has an equal part of every share of the failure budget, by a union bound
+    /// over the runs. No bound is derived for filters in several runs.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
         <VolePsi<V>>::ENTRY.require(request.security)?;
-        request.check_sizes()?;
-        let narrowest = value_bits(request.security, request.sender_items);
+        match V::FILTER {
+            None => request.check_sizes_of_runs()?,
+            Some(_) => request.check_sizes()?,
+        }
+        let run_bits = ceil_log2(request.runs);
+        let narrowest = value_bits(request.security, request.sender_items.saturating_mul(request.runs));
         let (field, value_bits) = match V::VALUES {
             Values::Narrow if narrowest <= Gf64::BITS => (ValueField::Gf64, narrowest),
             Values::Narrow => (ValueField::Gf128, narrowest),
             Values::Field if narrowest <= Gf64::BITS => (ValueField::Gf64, Gf64::BITS),
             Values::Field | Values::F => (ValueField::Gf128, Gf128::BITS),
         };
-        let okvs = V::Okvs::new(request.receiver_items, FailureEvent::Encoding.bits(), 0)?;
+        let encoding_bits = FailureEvent::Encoding.bits() + run_bits;
+        let okvs = V::Okvs::new(request.receiver_items, encoding_bits, 0)?;
         let tag_bits = match request.security {
-            Security::SemiHonest => tags::tag_bits(request.sender_items, request.receiver_items),
+            Security::SemiHonest => tags::tag_bits(request.sender_items, request.receiver_items) + run_bits,
             Security::Malicious => MALICIOUS_TAG_BITS,
         };
         let mut params = Self {
@@ -74,6 +84,7 @@ impl Params {
             security: request.security,
             field,
             value_bits,
+            encoding_bits,
             table_len: okvs.len(),
             finish: finish::Params::new(request, tag_bits, V::CODING).with_filter(V::FILTER)?,
             table_bytes: table::predicted_bytes(&okvs.parts(), value_bits),
@@ -138,7 +149,7 @@ mod tests {
     use crate::psi::vole::{Rr22, Rr22Bloom, Rr22TwoHashes, Rs21, Rs21Bloom, Rs21TwoHashes, VoleFast};
 
     fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
     }
 
     #[test]
@@ -157,6 +168,29 @@ mod tests {
         assert_eq!(derive("rr22", 20), (ValueField::Gf64, 64));
         assert_eq!(derive("rr22", 24), (ValueField::Gf128, 128));
         assert_eq!(derive("rs21", 2), (ValueField::Gf128, 128));
+    }
+
+    /// All failure events of `runs` runs together are as unlikely as those of one: values are as wide as for all
+    /// evaluations in one run, tags and tables have `log2(runs)` bits more than in one run of a bucket.
+    #[test]
+    fn several_runs_share_one_failure_budget() {
+        let derive = |items: usize, runs| {
+            let request = IntersectRequest { runs, ..request(items, items, Security::SemiHonest) };
+            Params::derive::<VoleFast>(&request)
+                .map(|params| (params.value_bits, params.finish.tag_bits, params.encoding_bits, params.table_len))
+        };
+        let [whole, alone, shared] =
+            [(1 << 20, 1), (1 << 14, 1), (1 << 14, 64)].map(|(n, runs)| derive(n, runs).unwrap());
+        assert_eq!((whole.0, alone.0, shared.0), (61, 55, 61));
+        assert_eq!((whole.1, alone.1, shared.1), (82, 70, 76));
+        assert_eq!((whole.2, alone.2, shared.2), (43, 43, 49));
+        assert!(shared.3 > alone.3);
+        assert_eq!(derive(1 << 14, 33).unwrap(), shared, "rounded up to a power of two");
+        // The field of values follows all evaluations, too.
+        assert_eq!((derive(1 << 17, 64).unwrap().0, derive(1 << 17, 65).unwrap().0), (64, 65));
+        let malicious = IntersectRequest { runs: 2, ..request(1, 1, Security::Malicious) };
+        let refused = Params::derive::<VoleFast>(&malicious).expect_err("refused");
+        assert!(refused.what.contains("malicious") && refused.mend.contains("--buckets"), "{refused:?}");
     }
 
     /// The table is the chosen one at the failure budget's share, and all that depends on its length

@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use vesica_mpc::oprf::{ValueField, table, values};
 use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
-use vesica_structures::facts::FailureEvent;
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
@@ -63,7 +62,7 @@ impl<O: Okvs> Party for Receiver<O> {
 
         // Steps 5 to 7.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = O::new(params.finish.receiver_items, FailureEvent::Encoding.bits(), keys.rows)?;
+        let okvs = O::new(params.finish.receiver_items, params.encoding_bits, keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };

@@ -19,6 +19,7 @@ fn request(set_items: usize, query_items: usize, payload_bytes: usize) -> Inters
         security: Security::SemiHonest,
         payload_bytes,
         both_learn: false,
+        runs: 1,
     }
 }
 

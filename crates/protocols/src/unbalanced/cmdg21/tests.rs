@@ -21,6 +21,7 @@ fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
         security: Security::SemiHonest,
         payload_bytes: 0,
         both_learn: false,
+        runs: 1,
     }
 }
 

@@ -77,7 +77,7 @@ mod tests {
 
     fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
         let security = Security::SemiHonest;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false }
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
     }
 
     #[test]

@@ -30,6 +30,7 @@ fn params_of(items: usize, both_learn: bool) -> Params {
         security: Security::Malicious,
         payload_bytes: 0,
         both_learn,
+        runs: 1,
     };
     Params::derive(&request).unwrap()
 }

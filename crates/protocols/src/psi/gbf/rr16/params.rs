@@ -358,6 +358,7 @@ mod tests {
             security,
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         };
         let refusal = Params::derive(&request(Security::SemiHonest, 1)).expect_err("refused").to_string();
         assert!(refusal.contains("semi-honest"), "{refusal}");

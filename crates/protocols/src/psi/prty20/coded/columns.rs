@@ -176,8 +176,14 @@ mod tests {
     /// the same.
     fn opened(challenge: u128, seed: u64) -> Vec<u128> {
         let security = Security::Malicious;
-        let request =
-            IntersectRequest { sender_items: 9, receiver_items: 9, security, payload_bytes: 0, both_learn: false };
+        let request = IntersectRequest {
+            sender_items: 9,
+            receiver_items: 9,
+            security,
+            payload_bytes: 0,
+            both_learn: false,
+            runs: 1,
+        };
         let params = Params::derive::<Variant>(&request).unwrap();
         let okvs = Paxos::new(9, 43, 5).unwrap();
         let items = okvs.arrange(&std::array::from_fn::<u128, 9, _>(|item| item as u128));

@@ -123,6 +123,7 @@ mod tests {
             security: vesica_party::Security::Malicious,
             payload_bytes: 0,
             both_learn: false,
+            runs: 1,
         };
         let finish = crate::psi::finish::Params::new(&request, 128, crate::tags::TagCoding::SortedCoded);
         let mut collected =

@@ -1,0 +1,101 @@
+//! Joins in buckets (`--buckets`) between two processes.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ended, Folder};
+
+const SEMI: &str = "--security semi-honest";
+const RECEIVE: &str = "--input ours.csv --key id --output matches.csv --force";
+const SEND: &str = "--input theirs.csv --key id";
+
+/// 3000 keys here and 2000 there, 1000 of them common; each key twice on this side.
+fn tables() -> Folder {
+    let folder = Folder::new();
+    let ours: String = (0..6000).map(|row| format!("{},{row}\n", row * 7 % 3000)).collect();
+    let theirs: String = (2000..4000).rev().map(|key| format!("{key},s{key}\n")).collect();
+    folder.write("ours.csv", format!("id,row\n{ours}"));
+    folder.write("theirs.csv", format!("id,score\n{theirs}"));
+    folder
+}
+
+/// The receiver's rows, with the sender's column if it gives it.
+fn expected(with_score: bool) -> String {
+    let rows = (0..6000).filter(|row| row * 7 % 3000 >= 2000);
+    let line = |row: usize| match with_score {
+        true => format!("{0},{row},s{0}\n", row * 7 % 3000),
+        false => format!("{},{row}\n", row * 7 % 3000),
+    };
+    format!("id,row{}\n", if with_score { ",score" } else { "" }) + &rows.map(line).collect::<String>()
+}
+
+fn report(ended: &Ended) -> Value {
+    ended.expect(0, &[]);
+    serde_json::from_str(&ended.stdout).expect("one JSON object")
+}
+
+#[test]
+fn a_join_in_buckets_gives_the_rows_in_order_and_one_receipt() {
+    let folder = tables();
+    for (buckets, score) in [(1, ""), (3, "--payload score"), (64, "")] {
+        let (receiver, sender) = folder.join(
+            &format!("{RECEIVE} {SEMI} --buckets {buckets} --receipt r{buckets}.json --json"),
+            &format!("{SEND} {SEMI} --buckets {buckets} {score} --json"),
+        );
+        let (received, sent) = (report(&receiver), report(&sender));
+        assert_eq!(folder.read("matches.csv"), expected(!score.is_empty()), "{buckets} buckets");
+        assert_eq!([&received["buckets"], &sent["buckets"]], [&json!(buckets), &json!(buckets)]);
+        assert_eq!([&received["own_items"], &received["peer_items"]], [&json!(3000), &json!(2000)]);
+        assert_eq!((&received["matched_keys"], &sent["matched_keys"]), (&json!(1000), &Value::Null));
+        assert_eq!(received["revealed"], sent["revealed"]);
+        let receipt: Value = serde_json::from_str(&folder.read(&format!("r{buckets}.json"))).expect("a receipt");
+        let stated = (buckets > 1).then_some(buckets);
+        assert_eq!(receipt["statement"]["buckets"], json!(stated), "absent where it is 1");
+        let shown = folder.run(&format!("receipt r{buckets}.json"));
+        shown.expect(0, &[]);
+        assert_eq!(shown.stdout.contains(&format!("{buckets} of one size")), buckets > 1, "{}", shown.stdout);
+    }
+}
+
+#[test]
+fn both_sides_must_say_the_same() {
+    let folder = tables();
+    let (receiver, sender) =
+        folder.join(&format!("{RECEIVE} {SEMI} --buckets 3"), &format!("{SEND} {SEMI} --buckets 4"));
+    for side in [receiver, sender] {
+        side.expect(7, &["--buckets is", "\"3\" on the receiver's", "\"4\" on the sender's"]);
+    }
+    assert!(!folder.files().contains(&"matches.csv".to_owned()));
+}
+
+#[test]
+fn a_malicious_partner_and_other_tasks_are_refused_on_both_sides() {
+    let folder = tables();
+    for (flags, fault) in [
+        ("--buckets 2", "--buckets 2 withstands no malicious partner"),
+        ("--buckets 2 --security semi-honest --task cardinality", "--buckets is for intersections"),
+        ("--buckets 0", "invalid value '0' for '--buckets <N>'"),
+        ("--buckets 65537", "65537 is not in 1..=65536"),
+    ] {
+        for side in [format!("receive {RECEIVE} --listen 127.0.0.1:0"), format!("send {SEND} --connect 127.0.0.1:1")] {
+            let (key, peer) = if side.starts_with("receive") { ("us.key", "them.pub") } else { ("them.key", "us.pub") };
+            let ended = folder.run(&format!("{side} --identity {key} --peer {peer} --wait 0.2 {flags}"));
+            assert!(ended.code == 2 && ended.stderr.contains(fault), "{flags}: {}", ended.stderr);
+        }
+    }
+}
+
+/// A job file has the setting, too, and a dry run counts all buckets.
+#[test]
+fn a_dry_run_in_buckets_estimates_all_of_them() {
+    let folder = tables();
+    let bytes = |buckets: u32| {
+        let dry = format!("{SEMI} --protocol ecdh-hfh99 --buckets {buckets} --dry-run --json");
+        let (receiver, sender) = folder.join(&format!("{RECEIVE} {dry}"), &format!("{SEND} {dry}"));
+        let found = report(&receiver);
+        report(&sender);
+        found["estimate"]["total_bytes"].as_u64().expect("an estimate")
+    };
+    let (whole, divided) = (bytes(1), bytes(10));
+    // 3000 keys in 10 buckets of 434: the bound at 2^-44.
+    assert!(divided > whole * 13 / 10 && divided < whole * 16 / 10, "{whole} {divided}");
+}

@@ -1,0 +1,117 @@
+//! A task in buckets: each side divides its keys by a hash that the session keys, fills every bucket up to
+//! one size, and both run the protocol bucket by bucket. A protocol then takes memory for a bucket
+//! and not for a table.
+//!
+//! - [`bound()`] is the size of a bucket: a public function of the number of keys and of buckets, so that how
+//!   many keys a bucket really has stays hidden (docs/parameters/buckets.md).
+//! - [`extent()`] is what a run of one bucket is asked for. All runs keep to one failure budget.
+//! - [`Buckets`] are a side's items, divided and filled up before the first run.
+//! - [`session()`] is the session of one run.
+//!
+//! docs/buckets.md says what a user gets from it, and what it reveals.
+
+mod bound;
+mod partition;
+
+use vesica_protocols::tasks::{Extent, IntersectRequest};
+use vesica_structures::facts::{FailureEvent, Unsupported};
+
+pub use bound::bound;
+pub use partition::{Buckets, Overflow};
+
+/// The most buckets of a task.
+pub const MOST_BUCKETS: u32 = 1 << 16;
+
+/// A side's buckets overflow with probability at most `2^-OVERFLOW_BITS`: both sides' together, with that of
+/// [`FailureEvent::HashTable`], which no protocol uses that runs in buckets.
+const OVERFLOW_BITS: u32 = FailureEvent::HashTable.bits() + 1;
+
+/// The most bytes that a side holds for each item of all buckets while they are run: the item, its place, and
+/// its match.
+pub(crate) const BYTES_PER_ITEM: u64 = 16 + 4 + 4;
+
+/// What a run of one of these buckets is asked for, where the two sides bring the keys of `whole`; for one
+/// bucket `whole` itself.
+///
+/// # Errors
+/// If there are no buckets or more than [`MOST_BUCKETS`], or if a side would have more items in all buckets
+/// together than indices have numbers for.
+pub fn extent(whole: &Extent, buckets: u32) -> Result<Extent, Unsupported> {
+    if buckets == 1 {
+        return Ok(*whole);
+    }
+    if !(1..=MOST_BUCKETS).contains(&buckets) {
+        return Err(Unsupported::new(format_args!("{buckets} buckets"), format_args!("say 1 to {MOST_BUCKETS}")));
+    }
+    let size = |keys: usize| {
+        let size = bound(keys, buckets, OVERFLOW_BITS);
+        match size.checked_mul(buckets as usize) {
+            Some(items) if keys.max(items) <= IntersectRequest::MOST_ITEMS => Ok(size),
+            _ => Err(Unsupported::new(
+                format_args!("{keys} keys in {buckets} buckets of {size} items"),
+                "say fewer buckets, or split the table by a public column",
+            )),
+        }
+    };
+    let Extent { sender_items, receiver_items, security, .. } = *whole;
+    Ok(Extent::new(size(sender_items)?, size(receiver_items)?, security).in_runs(buckets as usize))
+}
+
+/// The session of an attempt at a bucket, within the session `whole` of the conversation. Every hash of the
+/// attempt is bound to it.
+pub fn session(whole: &[u8; 32], bucket: u32, attempt: u32) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-28 session of an attempt at a bucket v1");
+    hasher.update(whole).update(&bucket.to_le_bytes()).update(&attempt.to_le_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use vesica_party::Security;
+
+    use super::*;
+    use crate::task;
+
+    #[test]
+    fn every_attempt_at_every_bucket_of_every_session_has_a_session_of_its_own() {
+        let mut seen = HashSet::new();
+        for whole in [[0; 32], [1; 32]] {
+            assert!(seen.insert(whole));
+            for bucket in 0..20 {
+                for attempt in 0..20 {
+                    assert!(seen.insert(session(&whole, bucket, attempt)), "{bucket}, {attempt}");
+                }
+            }
+        }
+    }
+
+    /// The widths are those for all buckets together.
+    #[test]
+    fn runs_of_buckets_take_more_bytes_than_as_many_runs_alone() {
+        let task = task::find("intersect").expect("the task");
+        let one = Extent::new(1000, 1000, Security::SemiHonest);
+        for entry in task.entries() {
+            let bytes = |extent: &Extent| {
+                let workload = task.workload(extent, &task.least_amounts()).expect("the least");
+                workload.predicted_bytes(entry)
+            };
+            if let (Ok(alone), Ok(all)) = (bytes(&one), bytes(&one.in_runs(64))) {
+                assert!(*all.end() > 64 * alone.end(), "{} {alone:?} {all:?}", entry.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_of_a_bucket_has_the_bound_for_each_side_and_knows_how_many_runs_there_are() {
+        let whole = Extent::new(1 << 20, 1 << 22, Security::SemiHonest);
+        assert_eq!(extent(&whole, 1), Ok(whole));
+        let run = extent(&whole, 64).expect("served");
+        assert_eq!((run.sender_items, run.receiver_items, run.runs), (17_404, 67_567, 64));
+        for (keys, buckets) in [(1, 0), (1, MOST_BUCKETS + 1), (usize::MAX, 2), (u32::MAX as usize - 1, MOST_BUCKETS)] {
+            let whole = Extent::new(1, keys, Security::SemiHonest);
+            assert!(extent(&whole, buckets).is_err(), "{keys} {buckets}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! A side's items, divided into buckets and filled up.
+
+use std::fmt;
+use std::ops::Range;
+
+use vesica_party::{Abort, Channel};
+use vesica_structures::prf::DigestPrf;
+
+/// Items whose buckets are computed at a time.
+const ITEMS_AT_A_TIME: usize = 1 << 12;
+
+/// The place of a dummy that fills a bucket up.
+const NO_PLACE: u32 = u32::MAX;
+
+/// A bucket has more items than its bound: a failure event, of the probability that the bound is derived from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overflow;
+
+/// All buckets of a side, of one size each. How they come about takes the same time and memory whatever the
+/// buckets' loads: all dummies are there before the first bucket is run, and there are `buckets size - items`
+/// of them.
+pub struct Buckets {
+    size: usize,
+    /// Bucket by bucket.
+    items: Vec<u128>,
+    /// The place of each of these among the items as they came, or [`NO_PLACE`].
+    places: Vec<u32>,
+}
+
+impl fmt::Debug for Buckets {
+    /// Without items, which invite guessing, and without loads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buckets").field("size", &self.size).field("count", &self.count()).finish_non_exhaustive()
+    }
+}
+
+impl Buckets {
+    /// Divides at most `u32::MAX` distinct items into `buckets` buckets of `size`, by a hash that `salt` keys.
+    /// Nobody may know the salt before the items' keys are fixed. `dummies` give what is missing: items that
+    /// neither side has otherwise.
+    ///
+    /// # Errors
+    /// If a bucket has more items than `size`.
+    pub fn new(
+        items: Vec<u128>,
+        salt: u128,
+        buckets: usize,
+        size: usize,
+        mut dummies: impl Iterator<Item = u128>,
+    ) -> Result<Self, Overflow> {
+        let numbers = numbers(&items, salt, buckets);
+        let mut next: Vec<usize> = (0..buckets).map(|bucket| bucket * size).collect();
+        let mut divided = Self { size, items: vec![0; buckets * size], places: vec![NO_PLACE; buckets * size] };
+        for (place, (item, bucket)) in items.into_iter().zip(numbers).enumerate() {
+            let bucket = usize::from(bucket);
+            let free = next[bucket];
+            if free == (bucket + 1) * size {
+                return Err(Overflow);
+            }
+            divided.items[free] = item;
+            divided.places[free] = place as u32;
+            next[bucket] += 1;
+        }
+        for (bucket, free) in next.into_iter().enumerate() {
+            let rest = &mut divided.items[free..(bucket + 1) * size];
+            rest.iter_mut().zip(&mut dummies).for_each(|(item, dummy)| *item = dummy);
+        }
+        Ok(divided)
+    }
+
+    /// How many buckets.
+    pub fn count(&self) -> usize {
+        self.items.len().checked_div(self.size).unwrap_or(0)
+    }
+
+    fn range(&self, bucket: usize) -> Range<usize> {
+        bucket * self.size..(bucket + 1) * self.size
+    }
+
+    /// The items of a bucket: the keys' in the order in which they came, then dummies.
+    pub fn items(&self, bucket: usize) -> &[u128] {
+        &self.items[self.range(bucket)]
+    }
+
+    /// For each item of a bucket its place among the items as they came; `None` for a dummy.
+    pub fn places(&self, bucket: usize) -> impl ExactSizeIterator<Item = Option<usize>> + '_ {
+        self.places[self.range(bucket)].iter().map(|&place| (place != NO_PLACE).then_some(place as usize))
+    }
+
+    /// Of a bucket's items with these numbers those that are no dummies: their places among the items as they
+    /// came, and where in `numbers` each stands.
+    pub fn own(&self, bucket: usize, numbers: &[u32]) -> Vec<(u32, usize)> {
+        let places = &self.places[self.range(bucket)];
+        let place = |(at, number): (usize, &u32)| Some((*places.get(*number as usize)?, at));
+        numbers.iter().enumerate().filter_map(place).filter(|(place, _)| *place != NO_PLACE).collect()
+    }
+
+    /// Runs one bucket after the other, each in a session of its own within that of the conversation, which
+    /// holds again behind the last. Gives what the runs give.
+    ///
+    /// # Errors
+    /// That of the first run that fails.
+    pub fn each<T>(
+        &self,
+        ch: &mut Channel,
+        mut run: impl FnMut(usize, &mut Channel) -> Result<T, Abort>,
+    ) -> Result<Vec<T>, Abort> {
+        let whole = ch.session();
+        let mut outputs = Vec::with_capacity(self.count());
+        for bucket in 0..self.count() {
+            ch.bind_session(super::session(&whole, bucket as u32, 0));
+            outputs.push(run(bucket, ch)?);
+        }
+        ch.bind_session(whole);
+        Ok(outputs)
+    }
+}
+
+/// The bucket of each item: `floor(F(item) buckets / 2^128)` for a pseudo-random function `F` of 128 bits.
+fn numbers(items: &[u128], salt: u128, buckets: usize) -> Vec<u16> {
+    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-28 key of the division into buckets v1");
+    let mut key = [0; 16];
+    hasher.update(&salt.to_le_bytes()).finalize_xof().fill(&mut key);
+    let function = DigestPrf::new(u128::from_le_bytes(key));
+    let mut numbers = Vec::with_capacity(items.len());
+    let mut hashes = vec![0; ITEMS_AT_A_TIME.min(items.len())];
+    for items in items.chunks(ITEMS_AT_A_TIME) {
+        let hashes = &mut hashes[..items.len()];
+        function.eval(items, hashes);
+        numbers.extend(hashes.iter().map(|&hash| scale(hash, buckets)));
+    }
+    numbers
+}
+
+/// `floor(hash buckets / 2^128)`, for at most 2^16 buckets.
+fn scale(hash: u128, buckets: usize) -> u16 {
+    let (high, low, buckets) = (hash >> 64, hash & u128::from(u64::MAX), buckets as u128);
+    ((high * buckets + ((low * buckets) >> 64)) >> 64) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use vesica_structures::rng::SecretRng;
+    use vesica_testkit::try_two_party;
+
+    use super::*;
+
+    fn items(count: u128) -> Vec<u128> {
+        (0..count).map(|number| (number << 64) | (number * number)).collect()
+    }
+
+    fn dummies() -> impl Iterator<Item = u128> {
+        (0..).map(|number| u128::MAX - number)
+    }
+
+    fn divide(count: u128, salt: u128, buckets: usize, size: usize) -> Result<Buckets, Overflow> {
+        Buckets::new(items(count), salt, buckets, size, dummies())
+    }
+
+    #[test]
+    fn every_item_is_in_one_bucket_and_all_buckets_are_full() {
+        for (count, buckets, size) in
+            [(0, 3, 1), (1, 1, 1), (1, 64, 1), (1000, 3, 449), (5000, 64, 200), (9, 1 << 16, 9)]
+        {
+            let divided = divide(count, 7, buckets, size).expect("room");
+            assert_eq!(divided.count(), buckets);
+            let (mut seen, mut fresh) = (vec![false; count as usize], Vec::new());
+            for bucket in 0..buckets {
+                let (own, places) = (divided.items(bucket), divided.places(bucket));
+                assert_eq!((own.len(), places.len()), (size, size));
+                for (&item, place) in own.iter().zip(places) {
+                    match place {
+                        Some(place) => {
+                            assert_eq!(item, items(count)[place]);
+                            assert!(!std::mem::replace(&mut seen[place], true));
+                        }
+                        None => fresh.push(item),
+                    }
+                }
+            }
+            assert!(seen.into_iter().all(|seen| seen));
+            let missing = buckets * size - count as usize;
+            assert_eq!(fresh, dummies().take(missing).collect::<Vec<_>>(), "each dummy once");
+        }
+    }
+
+    /// Both sides put an item into the bucket of the same number, whatever else they have.
+    #[test]
+    fn a_bucket_depends_on_the_item_and_the_salt_alone() {
+        let all = numbers(&items(3000), 5, 64);
+        let some: Vec<u128> = items(3000).into_iter().step_by(7).collect();
+        assert!(numbers(&some, 5, 64).into_iter().eq(all.iter().copied().step_by(7)));
+        let same = all.iter().zip(numbers(&items(3000), 6, 64)).filter(|(one, other)| **one == *other).count();
+        assert!(same < 100, "{same} of 3000 items have one bucket under two salts, where 47 are expected");
+    }
+
+    /// Chi-squared with 63 degrees of freedom exceeds 150 with probability 2^-31.
+    #[test]
+    fn loads_are_uniform() {
+        let mut loads = [0u32; 64];
+        for bucket in numbers(&items(64_000), 1, 64) {
+            loads[usize::from(bucket)] += 1;
+        }
+        let chi: f64 = loads.iter().map(|&load| (f64::from(load) - 1000.0).powi(2) / 1000.0).sum();
+        assert!(chi < 150.0 && chi > 20.0, "{chi}");
+    }
+
+    #[test]
+    fn the_number_is_the_floor_of_the_product() {
+        for (hash, buckets, expected) in [
+            (0, 3, 0),
+            (u128::MAX, 3, 2),
+            (u128::MAX, 1 << 16, u16::MAX),
+            (u128::MAX / 3, 3, 0),
+            (u128::MAX / 3 + 1, 3, 1),
+            (u128::MAX / 3 * 2 + 1, 3, 2),
+        ] {
+            assert_eq!(scale(hash, buckets), expected, "{hash} {buckets}");
+        }
+    }
+
+    /// Each run is bound to the session of its bucket; behind the last the conversation has its own again.
+    #[test]
+    fn every_bucket_is_run_in_its_own_session() {
+        let seen = |ch: &mut Channel, _: &mut SecretRng| {
+            ch.bind_session([7; 32]);
+            let buckets = divide(9, 1, 5, 9).expect("room");
+            let seen = buckets.each(ch, |bucket, ch| Ok((bucket, ch.session())))?;
+            Ok((seen, ch.session()))
+        };
+        let expected = (0..5).map(|bucket| (bucket, crate::buckets::session(&[7; 32], bucket as u32, 0))).collect();
+        let expected = (expected, [7; 32]);
+        let (sender, receiver) = try_two_party(seen, seen);
+        assert_eq!([sender.result.as_ref().ok(), receiver.result.as_ref().ok()], [Some(&expected); 2]);
+    }
+
+    #[test]
+    fn a_bucket_with_too_many_items_is_an_overflow() {
+        assert_eq!(divide(5, 1, 1, 4).err(), Some(Overflow));
+        assert!(divide(4, 1, 1, 4).is_ok());
+    }
+}

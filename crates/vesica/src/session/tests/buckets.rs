@@ -1,0 +1,207 @@
+//! Intersections in buckets by the registry's protocols, against a plain join.
+
+use std::collections::HashSet;
+
+use vesica_protocols::tasks::Extent;
+
+use super::*;
+use crate::plan;
+use crate::table::{Duplicates, PayloadSpec};
+
+/// The numbers below `count` in an order without a pattern.
+fn scattered(count: usize) -> impl Iterator<Item = usize> {
+    // 7919 is a prime, and divides none of the counts here.
+    (0..count).map(move |number| number * 7919 % count)
+}
+
+/// Tables of the receiver and the sender with `common` common keys; the sender's have a column `amount`.
+fn write_tables(folder: &Folder, [ours, theirs]: [usize; 2], common: usize) {
+    let ours: String = scattered(ours).map(|key| format!("k{key},{}\n", key % 9)).collect();
+    let key = |number: usize| if number < common { format!("k{number}") } else { format!("t{number}") };
+    let theirs: String = scattered(theirs).map(|number| format!("{},{}\n", key(number), number % 1000)).collect();
+    fs::write(folder.path("ours.csv"), format!("id,quantity\n{ours}")).expect("written");
+    fs::write(folder.path("theirs.csv"), format!("id,amount\n{theirs}")).expect("written");
+}
+
+/// The lines of table `name` whose key is in table `other`, behind `header`.
+fn plain_join(folder: &Folder, name: &str, other: &str) -> String {
+    let key = |line: &str| line.split(',').next().expect("a key").to_owned();
+    let other: HashSet<String> = folder.read(other).lines().map(key).collect();
+    // Both headers begin with `id`.
+    folder.read(name).lines().filter(|line| other.contains(&key(line))).map(|line| format!("{line}\n")).collect()
+}
+
+/// Runs both sides on the tables that are there.
+fn run_both(folder: &Folder, buckets: u32, protocol: &str, change: impl Fn(&mut Config)) -> (Report, Report) {
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+        let mut config = folder.config(role, "intersect");
+        config.buckets = buckets;
+        config.protocol = Some(protocol.into());
+        config.max_peer_items = 1 << 20;
+        change(&mut config);
+        config
+    });
+    let (received, sent) = both(receiver, sender);
+    (received.expect("a result"), sent.expect("sent"))
+}
+
+#[track_caller]
+fn check(sizes: [usize; 2], common: usize, buckets: u32, protocol: &str) {
+    let folder = Folder::new();
+    write_tables(&folder, sizes, common);
+    let (received, sent) = run_both(&folder, buckets, protocol, |_| {});
+    let case = format!("{sizes:?}, {common} common, {buckets} buckets, {protocol}");
+    assert_eq!(folder.read("result.csv"), plain_join(&folder, "ours.csv", "theirs.csv"), "{case}");
+    assert_eq!(received.matched_keys, Some(common as u64), "{case}");
+    assert_eq!([received.own_items, received.peer_items].map(|items| items as usize), sizes, "{case}");
+    assert_eq!([received.buckets, sent.buckets], [buckets; 2]);
+    assert_eq!(received.revealed, sent.revealed);
+}
+
+#[test]
+fn small_sets_in_any_number_of_buckets_give_the_plain_join() {
+    for (sizes, overlaps) in [
+        ([1, 1], &[0, 1][..]),
+        ([2, 1], &[0, 1]),
+        ([2, 2], &[0, 1, 2]),
+        ([1, 100], &[0, 1]),
+        ([100, 2], &[0, 1, 2]),
+        ([120, 120], &[0, 1, 119, 120]),
+    ] {
+        for &common in overlaps {
+            for buckets in [1, 2, 3, 64] {
+                check(sizes, common, buckets, "ecdh-hfh99");
+            }
+        }
+    }
+    for protocol in ["vole-fast", "vole-lean", "rr22", "rs21", "rr22:okvs=band,tags=sorted"] {
+        check([70, 300], 33, 3, protocol);
+    }
+}
+
+#[test]
+fn large_sets_in_any_number_of_buckets_give_the_plain_join() {
+    let n = 1 << 14;
+    for buckets in [1, 2, 3] {
+        for common in [0, 1, n - 1, n] {
+            check([n, n], common, buckets, "vole-fast");
+        }
+    }
+    check([n, n], n - 1, 64, "vole-fast");
+    check([1 << 10, n], 1, 64, "vole-fast");
+}
+
+#[test]
+fn payloads_padding_and_the_senders_matches_go_through_buckets() {
+    let folder = Folder::new();
+    write_tables(&folder, [500, 900], 77);
+    let (received, sent) = run_both(&folder, 5, "vole-fast", |config| {
+        config.settings.both_learn = true;
+        config.pad_to = Some(1000);
+        if config.role == Role::Sender {
+            let columns = vec!["amount".into()];
+            config.settings.payload = Some(PayloadSpec { columns, duplicates: Duplicates::Refuse });
+            let sink = SinkFile {
+                path: folder.path("sent.csv").display().to_string(),
+                options: OutputOptions { force: true, format: None },
+            };
+            config.destination = Some(Destination { sink: Arc::new(sink), join: Join::Inner });
+        }
+    });
+    assert_eq!((received.matched_keys, sent.matched_keys), (Some(77), Some(77)));
+    assert_eq!((received.own_items, received.peer_items), (1000, 1000));
+    let ours = plain_join(&folder, "ours.csv", "theirs.csv");
+    let amount = |line: &str| match line.split_once(',').expect("two cells").0 {
+        "id" => "amount".to_owned(),
+        key => (key[1..].parse::<usize>().expect("a number") % 1000).to_string(),
+    };
+    let expected: String = ours.lines().map(|line| format!("{line},{}\n", amount(line))).collect();
+    assert_eq!(folder.read("result.csv"), expected);
+    assert_eq!(folder.read("sent.csv"), plain_join(&folder, "theirs.csv", "ours.csv"));
+}
+
+/// What goes over the wire is by the formula of the bound and of the widths for all buckets together, whatever is
+/// in them.
+#[test]
+fn traffic_follows_the_sizes_and_the_number_of_buckets_alone() {
+    let bytes = |common: usize, key_length: usize| {
+        let folder = Folder::new();
+        write_tables(&folder, [2000, 3000], common);
+        for name in ["ours.csv", "theirs.csv"] {
+            let longer = folder.read(name).replace('k', &"k".repeat(key_length));
+            fs::write(folder.path(name), longer).expect("written");
+        }
+        let (received, sent) = run_both(&folder, 7, "ecdh-hfh99", |_| {});
+        let phases = |report: &Report| report.phases.iter().map(|phase| phase.name).collect::<Vec<_>>();
+        assert_eq!(phases(&received), phases(&sent));
+        received.bytes_sent
+    };
+    // Two points for each item of all buckets: 32 bytes of it from the receiver.
+    let size = crate::buckets::bound(2000, 7, 44);
+    let first = bytes(0, 1);
+    assert!((7 * size * 32..7 * size * 32 + 4000).contains(&(first as usize)), "{first} {size}");
+    for other in [bytes(2000, 1), bytes(13, 5)] {
+        assert!(first.abs_diff(other) < 32, "{first} {other}");
+    }
+}
+
+#[test]
+fn sides_that_say_other_numbers_of_buckets_both_name_the_difference() {
+    let folder = Folder::new();
+    let [receiver, sender] = [(Role::Receiver, 1), (Role::Sender, 64)].map(|(role, buckets)| {
+        let protocol = Some("ecdh-hfh99".into());
+        Config { buckets, protocol, ..folder.config(role, "intersect") }
+    });
+    let (received, sent) = both(receiver, sender);
+    for failure in [received.expect_err("differs"), sent.expect_err("differs")] {
+        assert_eq!(failure.code, 7);
+        // Either side names its own value first, and one may hear of it from the other.
+        for text in ["--buckets is", "\"1\" on the receiver's", "\"64\" on the sender's"] {
+            assert!(failure.fault.contains(text), "{failure}");
+        }
+    }
+}
+
+#[test]
+fn what_buckets_do_not_serve_is_refused() {
+    let folder = Folder::new();
+    for (change, text) in [
+        (&(|config: &mut Config| config.security = Security::Malicious) as &dyn Fn(&mut Config), "malicious"),
+        (&|config| config.task = task::find("cardinality").expect("a task"), "--buckets is for intersections"),
+        (&|config| config.buckets = 0, "--buckets 0 is not a number from 1 to 65536"),
+        (&|config| config.buckets = 1 << 17, "--buckets 131072"),
+    ] {
+        let mut config = Config { buckets: 2, protocol: None, ..folder.config(Role::Receiver, "intersect") };
+        change(&mut config);
+        let refused = super::super::check(&config).expect_err(text);
+        assert!(refused.code == 2 && refused.fault.contains(text), "{refused}");
+    }
+    // A protocol whose bounds are for one run: both sides come to it by themselves.
+    write_tables(&folder, [5, 5], 1);
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+        let protocol = Some("kkrt16".into());
+        Config { buckets: 2, protocol, ..folder.config(role, "intersect") }
+    });
+    let (received, sent) = both(receiver, sender);
+    for failure in [received.expect_err("refused"), sent.expect_err("refused")] {
+        assert!(failure.fault.contains("2 runs, one for each bucket"), "{failure}");
+        assert!(failure.mend.contains("--buckets"), "{failure}");
+    }
+}
+
+/// What a side compares with `--memory`: a protocol's part is that of a bucket, and 24 bytes an item are for all.
+#[test]
+fn a_protocol_is_expected_to_take_memory_for_a_bucket() {
+    let task = task::find("intersect").expect("a task");
+    let n = 1 << 22;
+    let whole = Extent::new(n, n, Security::SemiHonest);
+    let memory = |buckets| {
+        let run = crate::buckets::extent(&whole, buckets).expect("served");
+        let workload = task.workload(&run, &task.least_amounts()).expect("the least");
+        plan::memory("vole-fast", workload.workload()).expect("measured").receiver - plan::PROCESS_MEMORY
+    };
+    let divided = 24 * n as u64;
+    let [one, many] = [memory(1), memory(64)];
+    assert!(one > 200 * n as u64 && many > divided, "{one} {many}");
+    assert!(many - divided < one / 32, "{one} {many}");
+}
