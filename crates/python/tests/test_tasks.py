@@ -135,6 +135,14 @@ def test_two_to_the_fourteenth_keys_with_every_overlap():
         assert result == list(range(count - common, count))
 
 
+def test_a_join_in_buckets_is_the_same_join():
+    with partner(range(0, 3000, 2), role="sender", buckets=8, **SEMI_HONEST) as them:
+        result, report = vesica.intersect(
+            range(0, 3000, 3), role="receiver", buckets=8, with_report=True, **SEMI_HONEST, **them
+        )
+    assert result == list(range(0, 3000, 6)) and report["buckets"] == 8
+
+
 def test_plans_protocols_and_checks():
     plan = vesica.plan(sender_items=1e5, receiver_items=2e5, link="100mbit,40ms", payload_bytes=8)
     assert plan["ok"] and plan["receiver_items"] == 200_000
