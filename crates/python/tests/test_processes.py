@@ -149,11 +149,11 @@ def test_other_threads_go_on_while_a_run_waits():
         try:
             vesica.intersect([1], role="receiver", connect="127.0.0.1:1", insecure_plaintext=True, wait=2)
         except vesica.PeerAbsent:
-            print(len(ticks))
+            print(len(ticks) > 3)
         """
     )
     out, errors = ticking.communicate(timeout=60)
-    assert out.strip() == "20", errors
+    assert out.strip() == "True", errors
 
 
 def test_the_package_brings_the_command(tmp_path):
