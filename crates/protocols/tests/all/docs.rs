@@ -115,12 +115,13 @@ fn every_value_of_a_choice_is_a_variant_that_says_what_it_changes() {
 /// Rows whose bounds are not derived for several runs must refuse them.
 #[test]
 fn several_runs_are_served_by_rows_with_bounds_for_them_alone() {
-    let serves = |row: &&dyn Registered<Intersect>| {
+    let serves = |row: &&dyn Registered<Intersect>, items: usize| {
         let served = [Security::SemiHonest, Security::Malicious].map(|security| {
             let of = |runs| {
-                let request = Intersect::request(&Extent::new(10, 10, security).in_runs(runs), &Default::default());
-                row.predicted_bytes(&request)
+                let extent = Extent::new(items, items, security).in_runs(runs);
+                row.predicted_bytes(&Intersect::request(&extent, &Default::default()))
             };
+            assert!(of(0).is_err(), "{} without a run", row.entry().id);
             if let (Ok(one), Ok(several)) = (of(1), of(1 << 10)) {
                 assert!(several.end() > one.end(), "{} has the same widths in many runs", row.entry().id);
             }
@@ -129,9 +130,11 @@ fn several_runs_are_served_by_rows_with_bounds_for_them_alone() {
         assert!(!served[1], "{} in the malicious mode", row.entry().id);
         served[0]
     };
-    let rows = registry::intersect().iter().copied().filter(serves);
-    let ids: Vec<&str> = rows.map(|row| row.entry().id).collect();
-    assert_eq!(ids, ["ecdh-hfh99", "hfh99-x25519", "hfh99-secp256k1", "rs21", "rr22", "vole-fast", "vole-lean"]);
+    for items in [10, 3000, 1 << 20] {
+        let rows = registry::intersect().iter().copied().filter(|row| serves(row, items));
+        let ids: Vec<&str> = rows.map(|row| row.entry().id).collect();
+        assert_eq!(ids, ["ecdh-hfh99", "hfh99-x25519", "hfh99-secp256k1", "rs21", "rr22", "vole-fast", "vole-lean"]);
+    }
 }
 
 #[test]

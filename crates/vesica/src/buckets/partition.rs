@@ -40,7 +40,7 @@ impl Buckets {
     /// neither side has otherwise.
     ///
     /// # Errors
-    /// If a bucket has more items than `size`.
+    /// If a bucket has more items than `size`, or the dummies do not fill all buckets.
     pub fn new(
         items: Vec<u128>,
         salt: u128,
@@ -63,7 +63,9 @@ impl Buckets {
         }
         for (bucket, free) in next.into_iter().enumerate() {
             let rest = &mut divided.items[free..(bucket + 1) * size];
-            rest.iter_mut().zip(&mut dummies).for_each(|(item, dummy)| *item = dummy);
+            for item in rest {
+                *item = dummies.next().ok_or(Overflow)?;
+            }
         }
         Ok(divided)
     }
@@ -87,12 +89,13 @@ impl Buckets {
         self.places[self.range(bucket)].iter().map(|&place| (place != NO_PLACE).then_some(place as usize))
     }
 
-    /// Of a bucket's items with these numbers those that are no dummies: their places among the items as they
-    /// came, and where in `numbers` each stands.
-    pub fn own(&self, bucket: usize, numbers: &[u32]) -> Vec<(u32, usize)> {
+    /// The places, among the items as they came, of a bucket's items with these numbers; each with where in
+    /// `numbers` it stands. A dummy, which no honest side matches, has a place behind all items: whoever looks
+    /// at the result refuses it.
+    pub fn found(&self, bucket: usize, numbers: &[u32]) -> Vec<(u32, usize)> {
         let places = &self.places[self.range(bucket)];
-        let place = |(at, number): (usize, &u32)| Some((*places.get(*number as usize)?, at));
-        numbers.iter().enumerate().filter_map(place).filter(|(place, _)| *place != NO_PLACE).collect()
+        let place = |(at, number): (usize, &u32)| (places.get(*number as usize).copied().unwrap_or(NO_PLACE), at);
+        numbers.iter().enumerate().map(place).collect()
     }
 
     /// Runs one bucket after the other, each in a session of its own within that of the conversation, which

@@ -228,6 +228,22 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
     };
     // The protocol sees the sizes of a bucket; reports and receipts name those of the tables.
     let run = buckets::extent(&extent, negotiation.ours.buckets)?;
+    // Who fills its buckets with guesses instead of dummies asks about all of them.
+    let their_items = match negotiation.theirs.role {
+        Role::Sender => run.sender_items,
+        Role::Receiver => run.receiver_items,
+    };
+    let their_items = their_items as u64 * run.runs as u64;
+    if run.runs > 1 && their_items > negotiation.max_peer_items {
+        return Err(Failure::new(
+            code::REFUSED,
+            format_args!(
+                "in {} buckets the {} has {their_items} items, dummies included, more than the {} that the {} allows",
+                run.runs, negotiation.theirs.role, negotiation.max_peer_items, negotiation.ours.role
+            ),
+            "say fewer --buckets on both sides, or raise --max-peer-items on the side that refused",
+        ));
+    }
     let our_words = TaskBytes { proposal: &negotiation.ours.proposal, measure: &negotiation.sizes.measure };
     let their_words = TaskBytes { proposal: &negotiation.theirs.proposal, measure: &theirs.measure };
     let terms = negotiation.task.settle(&run, our_words, their_words).map_err(|refusal| match refusal {

@@ -312,7 +312,7 @@ impl Conversation<'_> {
         let expected = plan::expected(entry, agreement.terms.workload(), &self.config.machine, &link);
         self.watch.enter(Stage::Running(entry.id), Gauge::Traffic(expected));
         let mut items = std::mem::take(&mut table.digests).fold(agreement.salt);
-        items.extend(dummies(self.config.role, padded - distinct, rng));
+        items.extend(dummies(self.config.role, rng).take(padded - distinct));
         let input = self.divide(items, &agreement, rng)?;
         let began = Instant::now();
         let result = in_role(self.config.role, ch, |ch| match input {
@@ -418,8 +418,7 @@ impl Conversation<'_> {
             Role::Sender => run.sender_items,
             Role::Receiver => run.receiver_items,
         };
-        let missing = (size * run.runs).saturating_sub(items.len());
-        let dummies = dummies(role, missing, rng).into_iter();
+        let dummies = dummies(role, rng);
         Buckets::new(items, agreement.salt, run.runs, size, dummies).map(Input::Divided).map_err(|Overflow| {
             Failure::new(
                 code::INTERNAL,
@@ -588,10 +587,10 @@ fn save(receipt: &Receipt, place: Place, warnings: &mut Vec<String>) -> Option<S
     }
 }
 
-/// `count` items that are nobody's key: from a domain of the side's own, under a fresh key, so that
+/// Items that are nobody's key: from a domain of the side's own, under a fresh key, so that
 /// neither the own keys, nor the peer's, nor the peer's dummies are among them but with probability
 /// 2^-128 each.
-fn dummies(role: Role, count: usize, rng: &mut SecretRng) -> Vec<u128> {
+fn dummies(role: Role, rng: &mut SecretRng) -> impl Iterator<Item = u128> + use<> {
     let domain = match role {
         Role::Sender => "vesica 2026-11-20 dummy items of the sender v1",
         Role::Receiver => "vesica 2026-11-20 dummy items of the receiver v1",
@@ -601,12 +600,10 @@ fn dummies(role: Role, count: usize, rng: &mut SecretRng) -> Vec<u128> {
     let mut stream = blake3::Hasher::new_derive_key(domain).update(&key).finalize_xof();
     key.zeroize();
     let mut item = [0; 16];
-    std::iter::repeat_with(|| {
+    std::iter::repeat_with(move || {
         stream.fill(&mut item);
         u128::from_le_bytes(item)
     })
-    .take(count)
-    .collect()
 }
 
 impl Done {
@@ -671,7 +668,7 @@ mod tests {
 
     #[test]
     fn dummies_of_the_two_sides_differ_under_one_seed_and_are_fresh() {
-        let of = |role, seed| dummies(role, 1000, &mut SecretRng::insecure_from_seed(seed));
+        let of = |role, seed| dummies(role, &mut SecretRng::insecure_from_seed(seed)).take(1000).collect::<Vec<u128>>();
         let mut all = [of(Role::Sender, 1), of(Role::Receiver, 1), of(Role::Sender, 2)].concat();
         all.sort_unstable();
         all.dedup();

@@ -93,9 +93,10 @@ impl Job for IntersectJob {
         },
         receiver_input: |_, buckets, bucket| IntersectReceiverInput { items: buckets.items(bucket).to_vec() },
         sender_result: |agreed, buckets, outputs| {
+            let matches: Vec<Vec<u32>> = outputs.into_iter().map(|output| output.matches).collect::<Option<_>>()?;
             agreed.terms.both_learn.then(|| -> Unopened {
                 Box::new(move |_| ResultSet::Keep {
-                    keys: in_bucket::sender_matches(&buckets, outputs),
+                    keys: in_bucket::sender_matches(&buckets, matches),
                     payload: None,
                     unread: 0,
                 })

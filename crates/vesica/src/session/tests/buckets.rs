@@ -189,6 +189,30 @@ fn what_buckets_do_not_serve_is_refused() {
     }
 }
 
+/// A receiver that fills its buckets with guesses asks about as many keys as these have room for.
+#[test]
+fn the_limit_on_the_partners_items_counts_dummies() {
+    let folder = Folder::new();
+    write_tables(&folder, [50, 50], 20);
+    let run = |most: u64| {
+        let [receiver, mut sender] = [Role::Receiver, Role::Sender].map(|role| {
+            let protocol = Some("vole-fast".into());
+            Config { buckets: 8, protocol, max_peer_items: 1 << 20, ..folder.config(role, "intersect") }
+        });
+        sender.max_peer_items = most;
+        both(receiver, sender)
+    };
+    let slots = 8 * crate::buckets::bound(50, 8, 44) as u64;
+    assert!(slots > 100, "{slots}");
+    let (received, sent) = run(slots - 1);
+    let (refused, told) = (sent.expect_err("refused"), received.expect_err("told"));
+    assert_eq!((refused.code, told.code), (11, 9));
+    assert!(refused.fault.contains(&format!("in 8 buckets the receiver has {slots} items")), "{refused}");
+    assert!(told.fault.contains("dummies included") && told.mend.contains("--buckets"), "{told}");
+    let (received, _) = run(slots);
+    assert_eq!(received.expect("a result").matched_keys, Some(20));
+}
+
 /// What a side compares with `--memory`: a protocol's part is that of a bucket, and 24 bytes an item are for all.
 #[test]
 fn a_protocol_is_expected_to_take_memory_for_a_bucket() {
