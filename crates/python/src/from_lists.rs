@@ -15,8 +15,8 @@ use vesica::failure::code;
 
 use crate::failure::raised;
 
-/// Days from the first day of the year 1, whose ordinal is 1, to 1970-01-01.
-const EPOCH_ORDINAL: i32 = 719_163;
+/// Python's ordinal of 1970-01-01: that of the first day of the year 1 is 1.
+pub const EPOCH_ORDINAL: i32 = 719_163;
 
 /// The types that a column of a list can have.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,28 +83,33 @@ impl Type {
     }
 }
 
-/// A value as Python's own: scalars of numpy and of pyarrow are of no type here, and `None`, not-a-number, `NaT` and
-/// `NA` are no value.
-fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// A value as Python's own, with its type; `None`, not-a-number, and pandas' `NaT` and `NA` are no value. Scalars of
+/// numpy and of pyarrow become Python's own. Of other values there is no type.
+fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny>, Option<Type>)>> {
     if value.is_none() {
         return Ok(None);
     }
     if let Ok(float) = value.cast::<PyFloat>() {
-        return Ok((!float.value().is_nan()).then(|| value.clone()));
+        return Ok((!float.value().is_nan()).then(|| (value.clone(), Some(Type::Float))));
     }
-    // `NaT` counts as a time.
-    if value.is_instance_of::<PyDateTime>() || Type::of(value)?.is_none() {
+    // `NaT` counts as a time, and has no zone that could be asked for.
+    let is_time = value.is_instance_of::<PyDateTime>();
+    let found = if is_time { None } else { Type::of(value)? };
+    if found.is_none() {
         let kind = value.get_type().name()?.to_string();
         if kind == "NaTType" || kind == "NAType" {
             return Ok(None);
         }
+        if is_time {
+            return Ok(Some((value.clone(), Type::of(value)?)));
+        }
         for method in ["as_py", "item"] {
-            if Type::of(value)?.is_none() && value.hasattr(method)? {
+            if value.hasattr(method)? {
                 return plain(&value.call_method0(method)?);
             }
         }
     }
-    Ok(Some(value.clone()))
+    Ok(Some((value.clone(), found)))
 }
 
 /// The values of a column.
@@ -113,11 +118,14 @@ fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> 
 /// If they are of several types, or of one that no key and no payload can have. No error holds a value.
 pub fn array(py: Python<'_>, column: &str, values: &[Bound<'_, PyAny>]) -> PyResult<ArrayRef> {
     let refuse = |fault: String, mend: &str| raised(py, &Failure::new(code::INPUT, fault, mend));
-    let values: Vec<_> = values.iter().map(plain).collect::<PyResult<_>>()?;
     let mut first: Option<(Type, usize)> = None;
-    for (row, value) in (1..).zip(&values) {
-        let Some(value) = value else { continue };
-        let found = Type::of(value)?.ok_or_else(|| {
+    let mut plain_values = Vec::with_capacity(values.len());
+    for (row, value) in (1..).zip(values) {
+        let Some((value, found)) = plain(value)? else {
+            plain_values.push(None);
+            continue;
+        };
+        let found = found.ok_or_else(|| {
             let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
             refuse(
                 format!("column {column:?}: the value in row {row} is of the type {name}"),
@@ -136,10 +144,11 @@ pub fn array(py: Python<'_>, column: &str, values: &[Bound<'_, PyAny>]) -> PyRes
             }
             Some(_) => {}
         }
+        plain_values.push(Some(value));
     }
     let Some((wanted, _)) = first else { return Ok(Arc::new(NullArray::new(values.len()))) };
     // Python's errors can hold the value.
-    let made = filled(py, wanted, &values);
+    let made = filled(py, wanted, &plain_values);
     made.map_err(|_| refuse(format!("column {column:?} has a value that cannot be read"), wanted.limit()))
 }
 

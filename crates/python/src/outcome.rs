@@ -73,9 +73,15 @@ impl Outcome {
         })
     }
 
+    /// How many rows of the own table there are.
+    #[getter]
+    fn own_rows(&self) -> usize {
+        self.places.len()
+    }
+
     /// For rows of the own table, the place of each in it, from 0. Rows behind these are the partner's.
-    fn places(&self) -> Vec<i64> {
-        self.places.clone()
+    fn places(&self) -> &[i64] {
+        &self.places
     }
 
     /// As `places`, as the bytes of integers of 64 bits.

@@ -50,13 +50,7 @@ enum Said<T> {
 /// address), `connected`, `notice` and `warning` (texts), `stage` and `progress` (dictionaries).
 #[pyfunction]
 pub fn join(py: Python<'_>, command: String, flags: Vec<Flag>, table: &Table, tell: Py<PyAny>) -> PyResult<Outcome> {
-    let batches = Arc::new(table.batches.clone());
-    let result = Placed::default();
-    let sink = result.clone();
-    let ran = held(py, &tell, move |interrupt, events| {
-        let memory = InMemory { table: batches, result: Arc::new(sink), interrupt, events };
-        embed::join(&command, &flags, &memory)
-    })?;
+    let (ran, result) = on_table(py, &tell, table, move |memory| embed::join(&command, &flags, memory))?;
     let (report, is_dry_run) = match &ran {
         Ran::Run(report) => (serde_json::to_string(report), false),
         Ran::DryRun(found) => (serde_json::to_string(found), true),
@@ -67,12 +61,8 @@ pub fn join(py: Python<'_>, command: String, flags: Vec<Flag>, table: &Table, te
 /// Runs `vesica query` on a table; `tell` as for `join`.
 #[pyfunction]
 pub fn query(py: Python<'_>, flags: Vec<Flag>, table: &Table, tell: Py<PyAny>) -> PyResult<Outcome> {
-    let batches = Arc::new(table.batches.clone());
-    let result = Placed::default();
-    let sink = result.clone();
-    let report = held(py, &tell, move |interrupt, events| {
-        let memory = InMemory { table: batches, result: Arc::new(sink), interrupt, events };
-        let report = embed::query(&flags, &memory)?;
+    let (report, result) = on_table(py, &tell, table, move |memory| {
+        let report = embed::query(&flags, memory)?;
         match report.failure() {
             Some(failure) => Err(failure),
             None => serde_json::to_string(&report).map_err(|error| defect(&error.to_string())),
@@ -119,6 +109,19 @@ pub fn own_identity(py: Python<'_>, path: Option<PathBuf>) -> PyResult<String> {
 #[pyfunction]
 pub fn command(py: Python<'_>, program: PathBuf, arguments: Vec<OsString>) -> u8 {
     py.detach(|| vesica_cli::run_inside(program, &arguments))
+}
+
+/// Calls the engine on another thread for a table, and returns what it returns and leaves as a result.
+fn on_table<T: Send + 'static>(
+    py: Python<'_>,
+    tell: &Py<PyAny>,
+    table: &Table,
+    call: impl FnOnce(&InMemory<'_>) -> Result<T, Failure> + Send + 'static,
+) -> PyResult<(T, Placed)> {
+    let (table, result) = (Arc::new(table.batches.clone()), Placed::default());
+    let sink = Arc::new(result.clone());
+    let done = held(py, tell, move |interrupt, events| call(&InMemory { table, result: sink, interrupt, events }))?;
+    Ok((done, result))
 }
 
 /// Calls the engine on another thread, and returns what it returns.

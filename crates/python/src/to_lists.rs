@@ -11,6 +11,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
+use crate::from_lists::EPOCH_ORDINAL;
+
 /// The values of a column as a list. Numbers, text, truth values, bytes, dates, times and decimals become Python's
 /// own; other types become text.
 pub fn list<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
@@ -53,7 +55,7 @@ fn own_value(py: Python<'_>, array: &ArrayRef, row: usize) -> PyResult<Py<PyAny>
         DataType::FixedSizeBinary(_) => PyBytes::new(py, array.as_fixed_size_binary().value(row)).into_py_any(py),
         DataType::Date32 => {
             let date = py.import("datetime")?.getattr("date")?;
-            let ordinal = i64::from(array.as_primitive::<Date32Type>().value(row)) + 719_163;
+            let ordinal = i64::from(array.as_primitive::<Date32Type>().value(row)) + i64::from(EPOCH_ORDINAL);
             Ok(date.call_method1("fromordinal", (ordinal,))?.unbind())
         }
         DataType::Timestamp(_, _) => {

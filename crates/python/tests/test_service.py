@@ -50,3 +50,9 @@ def test_settings_of_a_server_are_checked():
         vesica.Server([1], listen="127.0.0.1:0", insecure_plaintext=True, quot="5/day")
     with pytest.raises(vesica.PeerAbsent):
         vesica.Client(connect="127.0.0.1:1", insecure_plaintext=True, wait=1).query([1])
+
+
+def test_a_table_that_can_be_read_once_is_read_once(tmp_path):
+    settings = {"listen": "127.0.0.1:0", "insecure_plaintext": True, "quota": "1000/day"}
+    with vesica.Server((number for number in range(9)), state=tmp_path / "state", **settings) as server:
+        assert vesica.Client(connect=server.address, insecure_plaintext=True).query([8, 9]) == [8]

@@ -44,7 +44,7 @@ pub fn check(command: Command) -> Outcome {
     let way = |args: &JoinArgs| {
         let has_partner = args.peer.is_some() || args.insecure_plaintext;
         let protection = if has_partner { Protection::InsecurePlaintext } else { return Err(no_partner()) };
-        Ok(Way { end: end(args)?, protection, wait: args.wait, deadline: args.deadline })
+        Ok(Way { end: end(args)?, protection, wait: args.wait, deadline: args.deadline, dry_run: None })
     };
     let config = match command {
         Command::Receive(args) => {
@@ -224,6 +224,8 @@ struct Way {
     protection: Protection,
     wait: Duration,
     deadline: Option<Duration>,
+    /// For a dry run, how many keys are expected of the partner, if the flags say it.
+    dry_run: Option<Option<u64>>,
 }
 
 impl Way {
@@ -241,12 +243,24 @@ impl Way {
         if args.insecure_plaintext {
             warn("--insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
         }
-        Ok(Self { end, protection, wait: args.wait, deadline: args.deadline })
+        let dry_run = args.dry_run.then_some(args.expect_peer_items);
+        Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, dry_run })
     }
 
-    fn meeting(&self) -> Meeting<'_> {
-        let Self { end, protection, wait, deadline } = self;
-        Meeting { end, protection, wait: *wait, deadline: *deadline }
+    /// Runs what the flags say, or tries it; or, where they do not say it, tells the partner so.
+    fn run(&self, config: Result<Config, Failure>, interrupt: &Interrupt, events: &dyn Events) -> Result<Ran, Failure> {
+        match (config, self.dry_run) {
+            (Ok(config), Some(peer_items)) => {
+                let assumed = Assumptions { peer_items, machine: calibration::kept(threads::count()) };
+                session::dry_run(&config, &assumed, interrupt, events).map(Box::new).map(Ran::DryRun)
+            }
+            (Ok(config), None) => session::run(&config, interrupt, events).map(Box::new).map(Ran::Run),
+            (Err(failure), _) => {
+                let Self { end, protection, wait, deadline, .. } = self;
+                let meeting = Meeting { end, protection, wait: *wait, deadline: *deadline };
+                Err(session::tell_partner(&meeting, failure, interrupt, events))
+            }
+        }
     }
 }
 
@@ -256,22 +270,18 @@ impl Way {
 /// As `vesica receive` and `vesica send` have them.
 pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure> {
     let InMemory { table, result, interrupt, events } = memory;
-    let shared = match &command {
-        Command::Receive(args) => &args.shared,
-        Command::Send(args) => &args.shared,
-        _ => return Err(usage("this is no command of a run", "say receive or send")),
-    };
-    let (note, warn) = (|text: &str| events.notice(text), |text: &str| events.warning(text));
-    let way = Way::new(shared, &note, &warn)?;
-    let dry_run = shared.dry_run.then_some(shared.expect_peer_items);
-    let join = match &command {
-        Command::Receive(args) => args.join,
-        Command::Send(args) => args.join,
-        _ => JoinName::Inner,
-    };
-    let config = match command {
-        Command::Receive(args) => receiver(*args, &way),
-        Command::Send(args) => without_output(&args, &way),
+    let way = |args| Way::new(args, &|text| events.notice(text), &|text| events.warning(text));
+    let (way, join, config) = match command {
+        Command::Receive(args) => {
+            let (way, join) = (way(&args.shared)?, args.join);
+            let config = receiver(*args, &way);
+            (way, join, config)
+        }
+        Command::Send(args) => {
+            let way = way(&args.shared)?;
+            let config = without_output(&args, &way);
+            (way, args.join, config)
+        }
         _ => return Err(usage("this is no command of a run", "say receive or send")),
     };
     let config = config.map(|mut config| {
@@ -280,14 +290,7 @@ pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure
         config.destination = has_result.then(|| Destination { sink: result.clone(), join: join.into() });
         config
     });
-    match (config, dry_run) {
-        (Ok(config), Some(peer_items)) => {
-            let assumed = Assumptions { peer_items, machine: calibration::kept(threads::count()) };
-            session::dry_run(&config, &assumed, interrupt, *events).map(Box::new).map(Ran::DryRun)
-        }
-        (Ok(config), None) => session::run(&config, interrupt, *events).map(Box::new).map(Ran::Run),
-        (Err(failure), _) => Err(session::tell_partner(&way.meeting(), failure, interrupt, *events)),
-    }
+    way.run(config, interrupt, *events)
 }
 
 /// What a run in memory takes beside its settings.
@@ -321,8 +324,6 @@ pub enum Ran {
 struct Side {
     way: Way,
     json: bool,
-    dry_run: bool,
-    expect_peer_items: Option<u64>,
     interrupt: Interrupt,
     progress: Shown,
 }
@@ -334,26 +335,18 @@ impl Side {
         signals::watch(&interrupt)?;
         let way = Way::new(args, &|text| stderr::note(text), &|text| stderr::warning(text))?;
         let progress = Shown::new(args.progress, verbose);
-        let JoinArgs { json, dry_run, expect_peer_items, .. } = *args;
-        Ok(Self { way, json, dry_run, expect_peer_items, interrupt, progress })
+        Ok(Self { way, json: args.json, interrupt, progress })
     }
 
-    /// Runs what the flags say; or, where they do not say it, tells the partner so.
+    /// Runs what the flags say, and prints what came of it.
     fn run(self, config: Result<Config, Failure>) -> Outcome {
-        let Self { ref way, json, ref interrupt, ref progress, .. } = self;
-        let outcome = match config {
-            Ok(config) if self.dry_run => {
-                let machine = calibration::kept(threads::count());
-                let assumed = Assumptions { peer_items: self.expect_peer_items, machine };
-                let found = session::dry_run(&config, &assumed, interrupt, progress);
-                progress.finish();
-                return dry_run::report(&found?, json);
-            }
-            Ok(config) => session::run(&config, interrupt, progress),
-            Err(failure) => Err(session::tell_partner(&way.meeting(), failure, interrupt, progress)),
-        };
+        let Self { ref way, json, ref interrupt, ref progress } = self;
+        let ran = way.run(config, interrupt, progress);
         progress.finish();
-        let report = outcome?;
+        let report = match ran? {
+            Ran::DryRun(found) => return dry_run::report(&found, json),
+            Ran::Run(report) => report,
+        };
         for warning in &report.warnings {
             progress.warning(warning);
         }

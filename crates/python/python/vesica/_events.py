@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import warnings
 from importlib.util import find_spec
 from typing import Any, Callable, Dict, Union
 
+from vesica import _vesica
 from vesica._errors import UsageError, VesicaWarning
 
 log = logging.getLogger("vesica")
@@ -72,6 +74,18 @@ class Teller:
             bar.n = int(100 * value["fraction"])
         megabytes = (value["sent_bytes"] + value["received_bytes"]) / 1e6
         bar.set_postfix_str(f"{megabytes:.1f} MB")
+
+
+def heard(call: Callable[[Teller], _vesica.Outcome], teller: Teller) -> tuple[_vesica.Outcome, dict[str, Any]]:
+    """What a call of the engine gives, and its report. The warnings in it are told as those of the run are."""
+    try:
+        outcome = call(teller)
+    finally:
+        teller.close()
+    report: dict[str, Any] = json.loads(outcome.report)
+    for warning in report["warnings"]:
+        teller.warn(warning)
+    return outcome, report
 
 
 def _level_of_caller() -> int:

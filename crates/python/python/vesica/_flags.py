@@ -19,9 +19,8 @@ def columns(names: Any) -> list[str]:
         return []
     if isinstance(names, str):
         return [names]
-    if not isinstance(names, Iterable) or isinstance(names, (bytes, Set, Mapping)):
-        raise UsageError(f"a {type(names).__name__} names no column", "give a str, or a list of them")
-    several = list(names)
+    has_order = isinstance(names, Iterable) and not isinstance(names, (bytes, Set, Mapping))
+    several = list(names) if has_order else [names]
     for name in several:
         if not isinstance(name, str):
             raise UsageError(f"a {type(name).__name__} names no column", "give a str, or a list of them")

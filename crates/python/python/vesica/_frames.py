@@ -104,7 +104,7 @@ def _pyarrow(why: str) -> Any:
 
 def _partner_rows(pyarrow: Any, outcome: Outcome, own: list[str], keys: list[str]) -> Any:
     """The partner's rows of a union: the key columns, and the partner's columns."""
-    table = pyarrow.table(outcome.table(0)).slice(len(outcome.place_bytes()) // 8)
+    table = pyarrow.table(outcome.table(0)).slice(outcome.own_rows)
     wanted = [place for place, name in enumerate(table.column_names) if place >= len(own) or name in keys]
     return table.select(wanted)
 
@@ -235,7 +235,7 @@ class _Polars(Frame):
     def union(self, outcome: Outcome, keys: list[str]) -> Any:
         import polars
 
-        theirs = polars.DataFrame(outcome.table(0))[len(outcome.places()) :]
+        theirs = polars.DataFrame(outcome.table(0))[outcome.own_rows :]
         own = [name for name in self.names if name not in keys]
         both = polars.concat([self.table, theirs.drop(own)], how="diagonal_relaxed")
         return self._given(both)
@@ -281,10 +281,8 @@ class _Arrow(Frame):
         return Table.of_arrow(_NAME, self.names, self.table.select(self._places(needed)))
 
     def rows(self, outcome: Outcome) -> Any:
-        data = outcome.place_bytes()
-        places = self.pyarrow.Array.from_buffers(
-            self.pyarrow.int64(), len(data) // 8, [None, self.pyarrow.py_buffer(data)]
-        )
+        data = self.pyarrow.py_buffer(outcome.place_bytes())
+        places = self.pyarrow.Array.from_buffers(self.pyarrow.int64(), outcome.own_rows, [None, data])
         columns = []
         for place, column in enumerate(self.table.columns):
             other = self.taken_as.get(place)
@@ -428,7 +426,7 @@ class _Lists(Frame):
         return {**rows, **outcome.lists(len(self.names))}
 
     def union(self, outcome: Outcome, keys: list[str]) -> Any:
-        count = len(outcome.places())
+        count = outcome.own_rows
         theirs = {name: column[count:] for name, column in outcome.lists(0).items()}
         empty = [None] * count
         return {name: self.table.get(name, empty) + column for name, column in theirs.items()}
@@ -481,7 +479,7 @@ class _Items(Frame):
 
     def union(self, outcome: Outcome, keys: list[str]) -> Any:
         lists = outcome.lists(0)
-        theirs = list(zip(*lists.values()))[len(outcome.places()) :]
+        theirs = list(zip(*lists.values()))[outcome.own_rows :]
         new = [dict(zip(lists, values)) for values in theirs]
         if self.are_rows:
             own = set(self.names) - set(keys)

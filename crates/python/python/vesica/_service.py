@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from vesica import _vesica
-from vesica._events import Progress, Teller
-from vesica._flags import columns, flags, key_flags
+from vesica._events import Progress, Teller, heard
+from vesica._flags import flags, key_flags
 from vesica._frames import adapt
-from vesica._look import key_columns
+from vesica._look import key_columns, needed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,11 +33,11 @@ class Server:
 
     def __init__(self, table: Any, *, on: Any = None, normalise: Any = None, **settings: Unpack[ServeSettings]) -> None:
         frame = adapt(table, on)
-        self._on = key_columns(frame, on)
-        self._payload = columns(settings.get("payload"))
-        given = [*key_flags(self._on, None, normalise), *flags(settings)]
-        self._server = _vesica.Server.start(given, self._native(table, on), Teller(progress=False))
-        self._given_on = on
+        self._on = on
+        keys = key_columns(frame, on)
+        self._needed = needed(keys, None, settings)
+        given = [*key_flags(keys, None, normalise), *flags(settings)]
+        self._server = _vesica.Server.start(given, frame.native(self._needed), Teller(progress=False))
 
     @property
     def address(self) -> str:
@@ -66,7 +65,7 @@ class Server:
         Clients fetch what has changed. If the table does not fit what they were told of it, an error is raised, and
         the rows before are still served.
         """
-        return self._server.reload(self._native(table, self._given_on))
+        return self._server.reload(adapt(table, self._on).native(self._needed))
 
     def rotate(self) -> None:
         """Prepares the table under a new secret key."""
@@ -75,9 +74,6 @@ class Server:
     def stop(self) -> None:
         """Stops it. Clients that are waiting for an answer get it first."""
         self._server.stop()
-
-    def _native(self, table: Any, on: Any) -> _vesica.Table:
-        return adapt(table, on).native([*self._on, *self._payload])
 
     def __enter__(self) -> Server:
         return self
@@ -112,11 +108,6 @@ class Client:
         on = key_columns(frame, on)
         teller = Teller(progress)
         given = [*key_flags(on, None, normalise), *flags({**self._settings, **settings})]
-        try:
-            outcome = _vesica.query(given, frame.native(on), teller)
-        finally:
-            teller.close()
-        report = json.loads(outcome.report)
-        for warning in report["warnings"]:
-            teller.warn(warning)
+        native = frame.native(on)
+        outcome, report = heard(lambda tell: _vesica.query(given, native, tell), teller)
         return (frame.rows(outcome), report) if with_report else frame.rows(outcome)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from vesica._errors import UsageError
-from vesica._events import Progress, Teller
+from vesica._events import Progress, Teller, heard
 from vesica._flags import flags, key_flags
 from vesica._frames import Frame, adapt
 from vesica._look import key_columns, needed
@@ -181,13 +180,7 @@ def _run(
     native = frame.native(needed(on, or_on, settings))
     teller = Teller(progress, listening)
     spoken = [("task", task), *key_flags(on, or_on, normalise), *flags(settings)]
-    try:
-        outcome = join(_COMMANDS[role], spoken, native, teller)
-    finally:
-        teller.close()
-    report = json.loads(outcome.report)
-    for warning in report["warnings"]:
-        teller.warn(warning)
+    outcome, report = heard(lambda tell: join(_COMMANDS[role], spoken, native, tell), teller)
     if outcome.is_dry_run:
         return (report, report) if with_report else report
     result = _result(task, frame, outcome, on, has_groups=group_by is not None)
