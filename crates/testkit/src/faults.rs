@@ -95,7 +95,7 @@ impl fmt::Display for Spot {
 pub struct Harm {
     /// Runs in which at least one side failed.
     pub failed: usize,
-    /// Runs in which both succeeded all the same.
+    /// Runs in which both succeeded though the fault was there.
     pub unharmed: usize,
 }
 
@@ -137,10 +137,11 @@ pub fn faults_of<T: Task>(
         let outcome = run(Some(spot)).unwrap_or_else(|stuck| panic!("{}: {stuck}", what(spot)));
         if outcome.failed {
             harm.failed += 1;
-        } else {
-            assert!(!spot.fault.is_fatal() || !outcome.struck, "{}: neither side noticed", what(spot));
+        } else if outcome.struck {
+            assert!(!spot.fault.is_fatal(), "{}: neither side noticed", what(spot));
             harm.unharmed += 1;
         }
+        // Else nothing was done: into how many frames a stream goes depends on time, and this frame did not come.
     }
     harm
 }
