@@ -8,11 +8,13 @@ use std::sync::Arc;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use vesica::Failure;
 use vesica::failure::code;
+use vesica::key::KeySpec;
+use vesica::report::Report;
 use vesica::service::{QueryReport, Serve, ServeLog, Started};
 use vesica::table::{Batches, OpenSource, TableFile};
 
 use crate::args::Command;
-pub use crate::commands::join::{InMemory, Ran};
+pub use crate::commands::join::{InMemory, OnCluster, Ran};
 pub use crate::commands::serve::client_name;
 use crate::commands::{check, join, plan, protocols, query, serve};
 use crate::identity;
@@ -37,6 +39,26 @@ const IN_MEMORY: &str = "in-memory";
 pub fn join(command: &str, flags: &[Flag], memory: &InMemory<'_>) -> Result<Ran, Failure> {
     let files: &[&str] = if command == "receive" { &["input", "output"] } else { &["input"] };
     join::in_memory(parsed(command, files, flags)?, memory)
+}
+
+/// A run of `command` whose rows the machines of a cluster have. The flags say neither input nor output.
+///
+/// # Errors
+/// As of the command.
+pub fn on_cluster(command: &str, flags: &[Flag], cluster: &mut OnCluster<'_>) -> Result<Report, Failure> {
+    let files: &[&str] = if command == "receive" { &["input", "output"] } else { &["input"] };
+    join::on_cluster(parsed(command, files, flags)?, cluster)
+}
+
+/// The key that flags declare: those named `key` and `normalise`.
+///
+/// # Errors
+/// As of the commands that take them.
+pub fn key_spec(flags: &[Flag]) -> Result<KeySpec, Failure> {
+    let of = |name: &str| -> Vec<String> {
+        flags.iter().filter(|(flag, _)| flag == name).filter_map(|(_, value)| value.clone()).collect()
+    };
+    join::key_spec(&of("key"), &[], &of("normalise"))
 }
 
 /// A query to a server. The flags say neither input nor output.

@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod cluster;
 mod failure;
 mod from_lists;
 mod outcome;
@@ -20,6 +21,8 @@ static MEMORY: HugePages = HugePages;
 
 #[pymodule]
 mod _vesica {
+    #[pymodule_export]
+    use crate::cluster::{bucket_numbers, key_digests, on_cluster, run_ticket, unmasked};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

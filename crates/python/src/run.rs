@@ -125,7 +125,7 @@ fn on_table<T: Send + 'static>(
 }
 
 /// Calls the engine on another thread, and returns what it returns.
-fn held<T: Send + 'static>(
+pub fn held<T: Send + 'static>(
     py: Python<'_>,
     tell: &Py<PyAny>,
     call: impl FnOnce(&Interrupt, &dyn Events) -> Result<T, Failure> + Send + 'static,

@@ -29,7 +29,7 @@ impl Table {
     /// for errors.
     #[staticmethod]
     #[pyo3(signature = (name, names, stream))]
-    fn of_arrow(py: Python<'_>, name: &str, names: Option<Vec<String>>, stream: AnyRecordBatch) -> PyResult<Self> {
+    pub fn of_arrow(py: Python<'_>, name: &str, names: Option<Vec<String>>, stream: AnyRecordBatch) -> PyResult<Self> {
         let reader = stream.into_reader()?;
         let given = reader.schema();
         if let Some((column, kind)) = unknown_kind(&given) {

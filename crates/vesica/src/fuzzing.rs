@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use vesica_party::{Reader, Role, Security};
 use vesica_protocols::tasks::Extent;
 
+use crate::cluster::messages::{Ended, Slots, WorkerKeys};
 use crate::handshake::messages::{Body, Choice, Closing, Opening, Ready, Seen, Sizes};
 use crate::handshake::{Hello, TaskBytes};
 use crate::key::KeySpec;
@@ -81,7 +82,7 @@ pub fn epsilon(text: &str) -> bool {
 type Parser = (&'static str, fn(&[u8]));
 
 /// The messages of a session, each with its parser.
-const SESSION_MESSAGES: [Parser; 7] = [
+const SESSION_MESSAGES: [Parser; 10] = [
     ("Opening", read::<Opening>),
     ("Hello", read::<Hello>),
     ("Sizes", read::<Sizes>),
@@ -89,6 +90,9 @@ const SESSION_MESSAGES: [Parser; 7] = [
     ("Ready", read::<Ready>),
     ("Seen", read::<Seen>),
     ("Closing", read::<Closing>),
+    ("Slots", read::<Slots>),
+    ("WorkerKeys", read::<WorkerKeys>),
+    ("Ended", read::<Ended>),
 ];
 
 fn read<B: Body>(bytes: &[u8]) {

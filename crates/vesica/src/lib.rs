@@ -4,6 +4,7 @@
 //! - [`session`] is one whole side of a run. [`session::run`] is what `vesica send` and `vesica
 //!   receive` call, and [`session::dry_run`] what they call with `--dry-run`.
 //! - [`progress`] tells how far a run has come.
+//! - [`buckets`] divides keys, and [`cluster`] has the buckets run by many machines.
 //! - [`service`] serves a table to many clients, and asks such a server.
 //! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol;
 //!   [`memory`] and [`threads`] bound a run.
@@ -93,6 +94,7 @@
 
 pub mod bounded;
 pub mod buckets;
+pub mod cluster;
 pub mod failure;
 #[doc(hidden)]
 #[cfg_attr(not(test), expect(clippy::expect_used, reason = "a finding of the fuzzer is a panic"))]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use vesica::Failure;
+use vesica::cluster::{Inside, Machines};
 use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::party::Role;
@@ -291,6 +292,64 @@ pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure
         config
     });
     way.run(config, interrupt, *events)
+}
+
+/// A run whose rows the machines of a cluster have. The table has their columns, and no rows.
+///
+/// # Errors
+/// As `vesica receive` and `vesica send` have them.
+pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Report, Failure> {
+    let OnCluster { table, inside, machines, interrupt, events } = cluster;
+    let way = |args| Way::new(args, &|text| events.notice(text), &|text| events.warning(text));
+    let (way, config) = match command {
+        Command::Receive(args) => {
+            let way = way(&args.shared)?;
+            let flags = Flags { group_by: args.group_by, ..flags(args.payload, &args.shared) };
+            let config = config(Role::Receiver, &flags, &args.shared, &way);
+            (way, config)
+        }
+        Command::Send(args) => {
+            let way = way(&args.shared)?;
+            let config = without_output(&args, &way);
+            (way, config)
+        }
+        _ => return Err(usage("this is no command of a run", "say receive or send")),
+    };
+    let config = config.and_then(|mut config| {
+        if way.dry_run.is_some() {
+            return Err(usage("there is no dry run on a cluster", "omit dry_run=, or try a part of the table alone"));
+        }
+        config.source.table = table.clone();
+        Ok(config)
+    });
+    match config {
+        Ok(config) => session::run_on_cluster(&config, inside, *machines, interrupt, *events),
+        Err(failure) => {
+            let Way { end, protection, wait, deadline, .. } = &way;
+            let meeting = Meeting { end, protection, wait: *wait, deadline: *deadline };
+            Err(session::tell_partner(&meeting, failure, interrupt, *events))
+        }
+    }
+}
+
+/// What a run on a cluster takes beside its settings.
+pub struct OnCluster<'a> {
+    /// A table with the columns, and no rows.
+    pub table: Arc<dyn OpenSource>,
+    /// Where workers find the driver.
+    pub inside: &'a Inside,
+    /// The cluster.
+    pub machines: &'a mut dyn Machines,
+    /// Ends the run from another thread.
+    pub interrupt: &'a Interrupt,
+    /// Hears of the run.
+    pub events: &'a dyn Events,
+}
+
+impl fmt::Debug for OnCluster<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnCluster").field("table", &self.table).field("inside", &self.inside).finish_non_exhaustive()
+    }
 }
 
 /// What a run in memory takes beside its settings.

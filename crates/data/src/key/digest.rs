@@ -87,6 +87,14 @@ impl Digests {
     }
 }
 
+impl FromIterator<Digest> for Digests {
+    fn from_iter<I: IntoIterator<Item = Digest>>(digests: I) -> Self {
+        let mut all = Self::default();
+        digests.into_iter().for_each(|digest| all.push(digest));
+        all
+    }
+}
+
 impl fmt::Debug for Digests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Digests").field("len", &self.len()).finish_non_exhaustive()

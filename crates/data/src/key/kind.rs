@@ -146,6 +146,16 @@ impl KindCounts {
         }
     }
 
+    /// The counts themselves, in an order of this release.
+    pub(crate) fn counts(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// The counts that [`Self::counts`] gave.
+    pub(crate) fn of_counts(counts: Vec<u64>) -> Option<Self> {
+        counts.try_into().ok().map(Self)
+    }
+
     /// How many values are of a form that has no precision.
     pub(crate) fn of(&self, form: Form) -> u64 {
         self.0.get(plain(form)).copied().unwrap_or_default()

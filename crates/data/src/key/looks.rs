@@ -4,7 +4,8 @@
 use crate::key::{Form, KindCounts, Precision};
 
 /// Counts of values by details of their notation that a [`Kind`](crate::key::Kind) does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Looks {
     /// Texts with white space of ASCII at an end.
     pub outer_space: u64,

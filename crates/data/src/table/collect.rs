@@ -136,8 +136,8 @@ pub(super) fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable
     Ok(table)
 }
 
-/// [`read_keys`] for a report: a table without usable keys is no error.
-pub(crate) fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, TableError> {
+/// [`read_keys`] for a report, or for a part of a table: no usable key is no error.
+pub fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, TableError> {
     collect(source, spec, Along::Nothing, &|| None, &mut OnFault::default())
 }
 

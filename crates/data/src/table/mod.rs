@@ -53,7 +53,9 @@ mod write;
 
 pub use along::Along;
 pub use batches::{Batches, keep_batch, scan_batch};
-pub use collect::{KeyTable, NO_KEY, read_integers, read_keys, read_keys_within, read_union_within, read_values};
+pub use collect::{
+    KeyTable, NO_KEY, collect_keys, read_integers, read_keys, read_keys_within, read_union_within, read_values,
+};
 pub use collected::{Collected, Delivered};
 pub use error::{Blame, TableError};
 pub use faults::{Examined, Fault, LISTED_ROWS, examine};
@@ -79,7 +81,6 @@ pub use values::{
 pub use write::{Join, KeptRows, Matches, NewKeys, UnionStats, WriteStats, write_matches, write_union};
 
 pub(crate) use block::LONGEST_VALUE;
-pub(crate) use collect::collect_keys;
 pub(crate) use columnar::{ColumnarReader, canonical_kind};
 pub(crate) use csv::{CsvReader, write_field};
 pub(crate) use named_columns::NamedColumns;

@@ -150,3 +150,116 @@ impl KeyStats {
         }
     }
 }
+
+/// The counts of a part of a table, as text that another process of the same release adds to those of other parts.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartStats {
+    rows: u64,
+    null_rows: u64,
+    unmatchable_rows: u64,
+    /// By alternative of the key.
+    keyed_rows: Vec<u64>,
+    columns: Vec<PartColumn>,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartColumn {
+    kind: String,
+    nulls: u64,
+    empty: u64,
+    unmatchable: u64,
+    bare_national: u64,
+    bare_international: u64,
+    written: Vec<u64>,
+    looks: Looks,
+}
+
+/// The kinds that a column may have.
+const KINDS: [&str; 8] =
+    ["text", "integer", "boolean", "date", "timestamp", "timestamp with time zone", "binary", "null"];
+
+impl KeyStats {
+    /// The counts as JSON for [`Self::of_parts`], without those that need the whole table: of distinct keys and of
+    /// duplicate rows.
+    pub fn to_part(&self) -> String {
+        let column = |column: &ColumnStats| PartColumn {
+            kind: column.kind.into(),
+            nulls: column.nulls,
+            empty: column.empty,
+            unmatchable: column.unmatchable,
+            bare_national: column.bare_national,
+            bare_international: column.bare_international,
+            written: column.written.counts().to_vec(),
+            looks: column.looks,
+        };
+        let part = PartStats {
+            rows: self.rows,
+            null_rows: self.null_rows,
+            unmatchable_rows: self.unmatchable_rows,
+            keyed_rows: self.alternatives.iter().map(|alternative| alternative.rows).collect(),
+            columns: self.columns.iter().map(column).collect(),
+        };
+        // Plain fields into memory: serialising cannot fail.
+        serde_json::to_string(&part).unwrap_or_default()
+    }
+
+    /// The counts of a whole table with this many distinct keys, from those of its parts. `None` if a part is not one
+    /// of [`Self::to_part`] for this key.
+    pub fn of_parts<'a>(spec: &KeySpec, parts: impl IntoIterator<Item = &'a str>, distinct: u64) -> Option<Self> {
+        let mut all = Self::of(spec);
+        for part in parts {
+            let part: PartStats = serde_json::from_str(part).ok()?;
+            if part.columns.len() != all.columns.len() || part.keyed_rows.len() != all.alternatives.len() {
+                return None;
+            }
+            let mut more = Self::of(spec);
+            (more.rows, more.null_rows, more.unmatchable_rows) = (part.rows, part.null_rows, part.unmatchable_rows);
+            for (alternative, rows) in more.alternatives.iter_mut().zip(part.keyed_rows) {
+                alternative.rows = rows;
+            }
+            for ((column, more), all) in part.columns.into_iter().zip(&mut more.columns).zip(&mut all.columns) {
+                let kind = KINDS.iter().find(|kind| **kind == column.kind).copied();
+                all.kind = kind.filter(|_| all.kind.is_empty() || all.kind == "null").unwrap_or(all.kind);
+                (more.nulls, more.empty, more.unmatchable) = (column.nulls, column.empty, column.unmatchable);
+                (more.bare_national, more.bare_international) = (column.bare_national, column.bare_international);
+                more.written = KindCounts::of_counts(column.written)?;
+                more.looks = column.looks;
+            }
+            all.add(&mut more);
+        }
+        all.distinct = distinct;
+        let keyed: u64 = all.rows.saturating_sub(all.null_rows).saturating_sub(all.unmatchable_rows);
+        all.duplicate_rows = keyed.saturating_sub(distinct);
+        if let [only] = &mut all.alternatives[..] {
+            only.distinct = distinct;
+        }
+        Some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeySpec;
+    use crate::table::{Format, read_keys};
+
+    /// The counts of a table in parts are those of the whole table.
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let spec = KeySpec::parse(&["k", "n"], &["k=email"]).expect("a key");
+        let read = |rows: &str| {
+            let table = crate::fuzzing::input(format!("k,n\n{rows}").as_bytes(), Format::Csv).expect("a table");
+            read_keys(&table, &spec, None).expect("keys").stats
+        };
+        let rows = ["a@x.org,1\nB@x.org ,02\n", "c@x.org,\nno mail,5\na@x.org,1\n"];
+        let whole = read(&rows.concat());
+        let parts = rows.map(|rows| read(rows).to_part());
+        let added = KeyStats::of_parts(&spec, parts.iter().map(String::as_str), whole.distinct);
+        assert_eq!(added, Some(whole));
+        let other = KeySpec::parse(&["k"], &[]).expect("a key");
+        assert_eq!(KeyStats::of_parts(&other, parts.iter().map(String::as_str), 1), None, "of another key");
+        assert_eq!(KeyStats::of_parts(&spec, ["{}"], 1), None);
+    }
+}

@@ -17,6 +17,7 @@ use vesica_protocols::tasks::{Extent, IntersectRequest};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 
 pub use bound::bound;
+pub(crate) use partition::numbers;
 pub use partition::{Buckets, Overflow};
 
 /// The most buckets of a task.
@@ -55,6 +56,18 @@ pub fn extent(whole: &Extent, buckets: u32) -> Result<Extent, Unsupported> {
     };
     let Extent { sender_items, receiver_items, security, .. } = *whole;
     Ok(Extent::new(size(sender_items)?, size(receiver_items)?, security).in_runs(buckets as usize))
+}
+
+/// What a run of one of these buckets is asked for, where a bucket may be run again and there are at most as many
+/// reruns as buckets.
+///
+/// # Errors
+/// As of [`extent()`], and for one bucket.
+pub fn extent_with_reruns(whole: &Extent, buckets: u32) -> Result<Extent, Unsupported> {
+    if buckets == 1 {
+        return Err(Unsupported::new("one bucket on a cluster", "say at least 2 buckets"));
+    }
+    Ok(extent(whole, buckets)?.in_runs(2 * buckets as usize))
 }
 
 /// The session of an attempt at a bucket, within the session `whole` of the conversation. Every hash of the

@@ -120,7 +120,7 @@ impl Buckets {
 }
 
 /// The bucket of each item: `floor(F(item) buckets / 2^128)` for a pseudo-random function `F` of 128 bits.
-fn numbers(items: &[u128], salt: u128, buckets: usize) -> Vec<u16> {
+pub(crate) fn numbers(items: &[u128], salt: u128, buckets: usize) -> Vec<u16> {
     let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-28 key of the division into buckets v1");
     let mut key = [0; 16];
     hasher.update(&salt.to_le_bytes()).finalize_xof().fill(&mut key);

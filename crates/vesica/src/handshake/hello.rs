@@ -31,6 +31,8 @@ pub struct Hello {
     pub or_keys: Vec<Vec<String>>,
     /// In how many buckets the task runs; 1 for a run on the whole tables.
     pub buckets: u32,
+    /// Whether workers of a cluster run the buckets, each over a connection of its own.
+    pub cluster: bool,
     /// The link between the sides, if its user named one: protocols are compared over the slower of
     /// what the two say.
     pub link: Option<Link>,
@@ -114,6 +116,7 @@ impl Hello {
         compare("--task", self.task == theirs.task, &self.task, &theirs.task);
         compare("--security", self.security == theirs.security, &self.security, &theirs.security);
         compare("--buckets", self.buckets == theirs.buckets, &self.buckets, &theirs.buckets);
+        compare("run on a cluster", self.cluster == theirs.cluster, &self.cluster, &theirs.cluster);
         compare("key digest", self.key_digest == theirs.key_digest, &self.key_digest, &theirs.key_digest);
         compare(
             "number of --key columns",
@@ -155,6 +158,7 @@ mod tests {
             key_columns: vec!["email@1".into()],
             or_keys: vec![vec!["digits@1".into()]],
             buckets: 1,
+            cluster: false,
             link: None,
             dry_run: false,
             clock: 0,
@@ -173,11 +177,12 @@ mod tests {
         let (ours, theirs) = (hello(Role::Receiver), hello(Role::Sender));
         assert!(fields(&ours, &theirs).is_empty());
         type Change = fn(&mut Hello);
-        let changes: [(&str, Change); 12] = [
+        let changes: [(&str, Change); 13] = [
             ("--dry-run", |h| h.dry_run = true),
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
             ("--buckets", |h| h.buckets = 64),
+            ("run on a cluster", |h| h.cluster = true),
             ("key digest", |h| h.key_digest = "vesica-key@1".into()),
             ("number of --key columns", |h| h.key_columns.push("as it is".into())),
             ("--normalise", |h| h.key_columns = vec!["lower@1".into()]),

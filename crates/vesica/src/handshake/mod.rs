@@ -44,7 +44,7 @@ pub(crate) use negotiator::Negotiator;
 pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 8;
+pub const WIRE_VERSION: u32 = 9;
 
 /// Exchanges versions and configurations.
 ///
@@ -227,19 +227,23 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         Role::Receiver => extent(&theirs, &negotiation.sizes)?,
     };
     // The protocol sees the sizes of a bucket; reports and receipts name those of the tables.
-    let run = buckets::extent(&extent, negotiation.ours.buckets)?;
+    let count = negotiation.ours.buckets;
+    let run = match negotiation.ours.cluster {
+        true => buckets::extent_with_reruns(&extent, count)?,
+        false => buckets::extent(&extent, count)?,
+    };
     // Who fills its buckets with guesses instead of dummies asks about all of them.
     let their_items = match negotiation.theirs.role {
         Role::Sender => run.sender_items,
         Role::Receiver => run.receiver_items,
     };
-    let their_items = their_items as u64 * run.runs as u64;
-    if run.runs > 1 && their_items > negotiation.max_peer_items {
+    let their_items = their_items as u64 * u64::from(count);
+    if count > 1 && their_items > negotiation.max_peer_items {
         return Err(Failure::new(
             code::REFUSED,
             format_args!(
-                "in {} buckets the {} has {their_items} items, dummies included, more than the {} that the {} allows",
-                run.runs, negotiation.theirs.role, negotiation.max_peer_items, negotiation.ours.role
+                "in {count} buckets the {} has {their_items} items, dummies included, more than the {} that the {} allows",
+                negotiation.theirs.role, negotiation.max_peer_items, negotiation.ours.role
             ),
             "say fewer --buckets on both sides, or raise --max-peer-items on the side that refused",
         ));

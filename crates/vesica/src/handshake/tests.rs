@@ -23,6 +23,7 @@ pub(super) fn hello(role: Role) -> Hello {
         key_columns: vec!["as it is".into()],
         or_keys: Vec::new(),
         buckets: 1,
+        cluster: false,
         link: None,
         dry_run: false,
         clock: 1_700_000_000,

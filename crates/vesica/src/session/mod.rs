@@ -1,5 +1,6 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
-//! [`dry_run()`] tries a run up to the exchange of sizes.
+//! [`dry_run()`] tries a run up to the exchange of sizes, and [`run_on_cluster`] has the protocol run by the workers of
+//! a cluster.
 
 pub(crate) mod advice;
 pub(crate) mod deadline;
@@ -8,6 +9,7 @@ mod files;
 mod guests;
 mod interrupt;
 mod link;
+mod on_cluster;
 mod parting;
 mod prepare;
 mod revealed;
@@ -28,7 +30,9 @@ pub(crate) use files::{named_path, refuse_one_file};
 pub use interrupt::Interrupt;
 pub use link::{End, Protection};
 pub(crate) use link::{RetryPolicy, bind as bind_end, reach as reach_end};
+pub use on_cluster::run_on_cluster;
 pub use run::run;
+pub(crate) use run::{dummies, in_role, overflow};
 pub use tell::{Meeting, tell_partner};
 pub use validate::check;
 

@@ -7,7 +7,7 @@ use vesica_party::transport::Connection;
 use vesica_party::transport::tls::PublicKey;
 use vesica_party::{Abort, Channel, ChannelOptions, Role, Tally};
 use vesica_structures::rng::SecretRng;
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 use super::advice::{self, Matched};
 use super::deadline::Deadline;
@@ -189,8 +189,8 @@ fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
 pub(super) struct Ready {
     pub job: Box<dyn AnyJob>,
     pub hello: Hello,
-    salt_share: handshake::salt::Share,
-    rng: SecretRng,
+    pub salt_share: handshake::salt::Share,
+    pub rng: SecretRng,
 }
 
 impl Ready {
@@ -208,16 +208,16 @@ impl Ready {
     }
 }
 
-struct Conversation<'a> {
-    config: &'a Config,
-    job: Box<dyn AnyJob>,
-    hello: Hello,
-    salt_share: handshake::salt::Share,
-    limits: &'a Limits,
-    deadline: Option<Deadline>,
-    interrupt: &'a Interrupt,
-    events: &'a dyn Events,
-    watch: &'a Watch<'a>,
+pub(super) struct Conversation<'a> {
+    pub config: &'a Config,
+    pub job: Box<dyn AnyJob>,
+    pub hello: Hello,
+    pub salt_share: handshake::salt::Share,
+    pub limits: &'a Limits,
+    pub deadline: Option<Deadline>,
+    pub interrupt: &'a Interrupt,
+    pub events: &'a dyn Events,
+    pub watch: &'a Watch<'a>,
 }
 
 /// What the conversation gave; nothing of the result has been looked at.
@@ -245,17 +245,17 @@ enum Input {
 }
 
 /// What a run gave.
-struct Done {
-    agreement: TaskAgreement,
-    table: KeyTable,
-    own_items: u64,
-    matched_keys: Option<u64>,
-    matched_by_alternative: Option<Vec<u64>>,
-    output: Option<OutputReport>,
-    receipt: Option<String>,
-    tally: Tally,
-    key_notes: Vec<String>,
-    warnings: Vec<String>,
+pub(super) struct Done {
+    pub agreement: TaskAgreement,
+    pub table: KeyTable,
+    pub own_items: u64,
+    pub matched_keys: Option<u64>,
+    pub matched_by_alternative: Option<Vec<u64>>,
+    pub output: Option<OutputReport>,
+    pub receipt: Option<String>,
+    pub tally: Tally,
+    pub key_notes: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl Conversation<'_> {
@@ -312,7 +312,7 @@ impl Conversation<'_> {
         let expected = plan::expected(entry, agreement.terms.workload(), &self.config.machine, &link);
         self.watch.enter(Stage::Running(entry.id), Gauge::Traffic(expected));
         let mut items = std::mem::take(&mut table.digests).fold(agreement.salt);
-        items.extend(dummies(self.config.role, rng).take(padded - distinct));
+        items.extend(dummies(self.config.role, &fresh(rng)).take(padded - distinct));
         let input = self.divide(items, &agreement, rng)?;
         let began = Instant::now();
         let result = in_role(self.config.role, ch, |ch| match input {
@@ -418,14 +418,9 @@ impl Conversation<'_> {
             Role::Sender => run.sender_items,
             Role::Receiver => run.receiver_items,
         };
-        let dummies = dummies(role, rng);
-        Buckets::new(items, agreement.salt, run.runs, size, dummies).map(Input::Divided).map_err(|Overflow| {
-            Failure::new(
-                code::INTERNAL,
-                "a bucket has more keys than its bound, which happens in less than one of 2^43 runs",
-                "start both sides again: each run divides the keys anew",
-            )
-        })
+        let dummies = dummies(role, &fresh(rng));
+        let divided = Buckets::new(items, agreement.salt, run.runs, size, dummies);
+        divided.map(Input::Divided).map_err(|overflow| self::overflow(&overflow))
     }
 
     /// How many alternatives the key has.
@@ -468,14 +463,14 @@ impl Conversation<'_> {
 
     /// What is to be said of the keys before anything has been compared: of the own ones, and where
     /// the partner writes them in another way.
-    fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
+    pub fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
         let key = &self.config.source.key;
         let bare = key.columns().iter().zip(&stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column));
         advice::once(bare.chain(handshake::kind_warnings(key, ours, theirs)))
     }
 
     /// Ends the conversation. A side with a result keeps it from here on.
-    fn part(
+    pub fn part(
         &self,
         ch: &mut Channel,
         agreement: &TaskAgreement,
@@ -567,7 +562,7 @@ pub(super) fn padded(config: &Config, distinct: usize) -> Result<usize, Failure>
 }
 
 /// Runs `body` in the task's role, which may not be the connection's.
-pub(super) fn in_role<T>(
+pub(crate) fn in_role<T>(
     role: Role,
     ch: &mut Channel,
     body: impl FnOnce(&mut Channel) -> Result<T, Abort>,
@@ -576,7 +571,7 @@ pub(super) fn in_role<T>(
 }
 
 /// Writes the receipt. A lost receipt does not undo the result, which is there already.
-fn save(receipt: &Receipt, place: Place, warnings: &mut Vec<String>) -> Option<String> {
+pub(super) fn save(receipt: &Receipt, place: Place, warnings: &mut Vec<String>) -> Option<String> {
     let path = place.path().to_owned();
     match place.write(&receipt.to_json()) {
         Ok(()) => Some(path),
@@ -587,18 +582,31 @@ fn save(receipt: &Receipt, place: Place, warnings: &mut Vec<String>) -> Option<S
     }
 }
 
-/// Items that are nobody's key: from a domain of the side's own, under a fresh key, so that
+/// The failure of a run whose keys do not fit into their buckets.
+pub(crate) fn overflow(_: &Overflow) -> Failure {
+    Failure::new(
+        code::INTERNAL,
+        "a bucket has more keys than its bound, which happens in less than one of 2^43 runs",
+        "start both sides again: each run divides the keys anew",
+    )
+}
+
+/// A fresh key of dummies.
+pub(super) fn fresh(rng: &mut SecretRng) -> Zeroizing<[u8; 32]> {
+    let mut key = Zeroizing::new([0; 32]);
+    fill(rng, &mut *key);
+    key
+}
+
+/// Items that are nobody's key: from a domain of the side's own, under a secret `key` of the run, so that
 /// neither the own keys, nor the peer's, nor the peer's dummies are among them but with probability
 /// 2^-128 each.
-fn dummies(role: Role, rng: &mut SecretRng) -> impl Iterator<Item = u128> + use<> {
+pub(crate) fn dummies(role: Role, key: &[u8; 32]) -> impl Iterator<Item = u128> + use<> {
     let domain = match role {
         Role::Sender => "vesica 2026-11-20 dummy items of the sender v1",
         Role::Receiver => "vesica 2026-11-20 dummy items of the receiver v1",
     };
-    let mut key = [0; 32];
-    fill(rng, &mut key);
-    let mut stream = blake3::Hasher::new_derive_key(domain).update(&key).finalize_xof();
-    key.zeroize();
+    let mut stream = blake3::Hasher::new_derive_key(domain).update(key).finalize_xof();
     let mut item = [0; 16];
     std::iter::repeat_with(move || {
         stream.fill(&mut item);
@@ -607,7 +615,7 @@ fn dummies(role: Role, rng: &mut SecretRng) -> impl Iterator<Item = u128> + use<
 }
 
 impl Done {
-    fn report(self, config: &Config, started: Instant) -> Report {
+    pub fn report(self, config: &Config, started: Instant) -> Report {
         let total = self.tally.total();
         let (extent, disclosure) = (self.agreement.extent, self.agreement.terms.disclosure());
         Report {
@@ -668,7 +676,9 @@ mod tests {
 
     #[test]
     fn dummies_of_the_two_sides_differ_under_one_seed_and_are_fresh() {
-        let of = |role, seed| dummies(role, &mut SecretRng::insecure_from_seed(seed)).take(1000).collect::<Vec<u128>>();
+        let of = |role, seed| {
+            dummies(role, &fresh(&mut SecretRng::insecure_from_seed(seed))).take(1000).collect::<Vec<u128>>()
+        };
         let mut all = [of(Role::Sender, 1), of(Role::Receiver, 1), of(Role::Sender, 2)].concat();
         all.sort_unstable();
         all.dedup();

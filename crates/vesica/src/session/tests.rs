@@ -28,6 +28,7 @@ mod closing;
 mod in_memory;
 mod lengths;
 mod new_rows;
+mod on_cluster;
 mod paying;
 
 const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";

@@ -69,6 +69,7 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
         key_columns: config.source.key.agreement(),
         or_keys: config.source.key.or_agreement(),
         buckets: config.buckets,
+        cluster: false,
         link: config.link,
         dry_run: false,
         clock: 0,

@@ -1,0 +1,213 @@
+"""The jobs that a join runs on a Spark cluster, for the driver's conversation in the engine."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+import uuid
+from functools import partial
+from typing import TYPE_CHECKING, Any, Callable
+
+import pyarrow as pa
+
+from vesica import _errors, _executors, _vesica
+from vesica._errors import Error, UsageError
+from vesica._executors import COUNTS, DIGEST, OUTCOMES
+from vesica._flags import Flag
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Jobs:
+    """Runs one job at a time in a thread, and says what it gave.
+
+    The engine calls `begin`, then `poll` until it gives something else than `None`; `cancel` ends a job.
+    """
+
+    def __init__(self, df: DataFrame, on: list[str], key: list[Flag], work: str, slots: int | None) -> None:
+        self._df, self._on, self._key = df, on, key
+        self._spark = df.sparkSession
+        self.folder = f"{work}/vesica-{uuid.uuid4()}"
+        self._slots = slots
+        # How long jobs of each kind took together.
+        self.seconds: dict[str, float] = {}
+        # Where a job failed: the exception of Spark.
+        self.error: BaseException | None = None
+        self._tag = f"vesica-{uuid.uuid4()}"
+        self._thread: threading.Thread | None = None
+        self._done: list[Any] = []
+        self._attempts: dict[int, int] = {}
+        self._kinds: dict[str, Callable[[str], Any]] = {
+            "keys": self._read_keys,
+            "divide": self._divide,
+            "wave": self._run_wave,
+            "commit": self._commit,
+        }
+        missing = [name for name in on if name not in df.columns]
+        if missing and not df.columns:
+            raise UsageError("the DataFrame has no columns", "give one with a key column")
+
+    def no_rows(self) -> _vesica.Table:
+        """A table with the columns of the DataFrame, as executors see them, and no rows."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.types import StructType
+
+        fields = [field for field in self._df.schema.fields if field.name in self._on]
+        schema = to_arrow_schema(StructType(fields))
+        return _vesica.Table.of_arrow("the DataFrame", None, pa.table(schema.empty_table()))
+
+    def driver_host(self) -> str:
+        """The host of this program as executors know it."""
+        host = self._setting("spark.driver.host")
+        return host if host is not None else "127.0.0.1"
+
+    def slots(self) -> int:
+        """How many tasks may run at once."""
+        if self._slots is not None:
+            if self._slots < 1:
+                raise UsageError(f"slots={self._slots} is no number of tasks", "say at least 1")
+            return self._slots
+        context = self._context()
+        # With either setting, Spark's number is another one than that of the cores of its executors.
+        is_unclear = context is None or self._setting("spark.default.parallelism") is not None
+        if is_unclear or self._setting("spark.dynamicAllocation.enabled") == "true":
+            text = "this session does not say how many tasks its cluster runs at once"
+            raise UsageError(text, "say slots=, the number of cores of all executors")
+        return max(1, int(context.defaultParallelism) // self._cores())
+
+    def begin(self, kind: str, argument: str) -> None:
+        """Starts a job."""
+        self._done = []
+        self._thread = threading.Thread(target=self._play, args=(kind, argument), daemon=True)
+        self._thread.start()
+
+    def poll(self) -> Any:
+        """What the job gave, once it is done."""
+        if self._thread is None or self._thread.is_alive():
+            return None
+        result, error = self._done
+        if error is not None:
+            self.error = error
+            raise _said_by_executor(error) or error
+        return result
+
+    def cancel(self) -> None:
+        """Ends the job, if it still runs."""
+        if self._thread is not None and self._thread.is_alive():
+            context = self._context()
+            if context is None:
+                self._spark.interruptTag(self._tag)
+            else:
+                context.cancelJobsWithTag(self._tag)
+
+    def forget(self) -> None:
+        """Lets go of what a run needs and its result does not."""
+        self._thread = None
+
+    def result(self, how: str) -> DataFrame:
+        """The rows of the DataFrame, joined in this way with the digests that matched."""
+        matched = self._numbers(len(self._attempts), min(len(self._attempts), self.slots())).mapInArrow(
+            partial(_executors.matches, self.folder, self._attempts), f"{DIGEST} binary"
+        )
+        return self._rows().join(matched, DIGEST, how).drop(DIGEST, COUNTS)
+
+    def _play(self, kind: str, argument: str) -> None:
+        began = time.monotonic()
+        try:
+            context = self._context()
+            if context is None:
+                self._spark.addTag(self._tag)
+            else:
+                context.addJobTag(self._tag)
+            self._done = [self._kinds[kind](argument), None]
+        except BaseException as error:
+            self._done = [None, error]
+        finally:
+            self.seconds[kind] = self.seconds.get(kind, 0) + time.monotonic() - began
+
+    def _read_keys(self, _: str) -> tuple[int, list[str]]:
+        from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+        added = [StructField(DIGEST, BinaryType()), StructField(COUNTS, StringType())]
+        schema = StructType([*self._df.schema.fields, *added])
+        rows = self._df.mapInArrow(partial(_executors.with_digests, self._key, self._on), schema)
+        rows.write.parquet(f"{self.folder}/rows")
+        rows = self._rows()
+        rows.select(DIGEST).where(f"{DIGEST} is not null").distinct().write.parquet(
+            f"{self.folder}/digests", compression="uncompressed"
+        )
+        counts = rows.select(COUNTS).where(f"{COUNTS} is not null").collect()
+        return self._digests().count(), [row[0] for row in counts]
+
+    def _divide(self, division: str) -> list[int]:
+        divided = self._digests().mapInArrow(
+            partial(_executors.with_buckets, division), f"{DIGEST} binary, bucket int"
+        )
+        buckets = json.loads(division)["buckets"]
+        divided = divided.repartition(min(buckets, 4 * self.slots()), "bucket")
+        divided.write.partitionBy("bucket").parquet(f"{self.folder}/buckets", compression="uncompressed")
+        counts = [0] * buckets
+        for row in self._spark.read.parquet(f"{self.folder}/buckets").groupBy("bucket").count().collect():
+            counts[row["bucket"]] = row["count"]
+        return counts
+
+    def _run_wave(self, argument: str) -> list[tuple[Any, ...]]:
+        tickets = [tuple(ticket) for ticket in json.loads(argument)]
+        work = partial(_executors.run, tickets, self.folder, self._cores())
+        # One ticket a task. The tasks read files, so there is no shuffle that could put two of them together.
+        rows = self._numbers(len(tickets), len(tickets)).mapInArrow(work, OUTCOMES).collect()
+        secrets = {(bucket, attempt): ticket for bucket, attempt, ticket in tickets}
+        outcomes: dict[tuple[int, int], tuple[Any, ...]] = {}
+        for row in rows:
+            due = (row["bucket"], row["attempt"])
+            if row["failure"] is not None:
+                outcomes[due] = tuple(json.loads(row["failure"]))
+                continue
+            matched = None
+            if row["bits"] is not None:
+                bits, matched = _vesica.unmasked(secrets[due], bytes(row["bits"]))
+                _executors.write(self.folder, f"matches/{due[0]}-{due[1]}.bits", bits)
+            outcomes[due] = (row["transcript"], matched)
+        return [outcomes[bucket, attempt] for bucket, attempt, _ in tickets]
+
+    def _commit(self, commit: str) -> int:
+        said = json.loads(commit)
+        _executors.write(self.folder, f"commits/{said['wave']}.json", commit.encode())
+        for bucket in said["buckets"]:
+            self._attempts[bucket["bucket"]] = bucket["attempt"]
+        return len(self._attempts)
+
+    def _rows(self) -> DataFrame:
+        return self._spark.read.parquet(f"{self.folder}/rows")
+
+    def _digests(self) -> DataFrame:
+        return self._spark.read.parquet(f"{self.folder}/digests")
+
+    def _numbers(self, count: int, tasks: int) -> DataFrame:
+        return self._spark.range(0, count, 1, tasks)
+
+    def _context(self) -> Any:
+        """The context of a session that runs in this program; none of one of Spark Connect."""
+        try:
+            return self._spark.sparkContext
+        except Exception:
+            return None
+
+    def _cores(self) -> int:
+        return int(self._setting("spark.task.cpus") or 1)
+
+    def _setting(self, name: str) -> str | None:
+        found: str | None = self._spark.conf.get(name, None)
+        return found
+
+
+def _said_by_executor(error: BaseException) -> Error | None:
+    """The error of vesica that a task raised, in the text of Spark's exception."""
+    found = re.search(r"^vesica\._errors\.(\w+): (.*); (.*)$", str(error), re.MULTILINE)
+    kind = getattr(_errors, found.group(1), None) if found else None
+    if found is None or not isinstance(kind, type) or not issubclass(kind, Error):
+        return None
+    return kind(found.group(2), found.group(3))

@@ -1,0 +1,121 @@
+"""Joins of Spark DataFrames: the buckets of a join are run by the executors of both parties' clusters.
+
+::
+
+    from vesica import spark
+
+    matches = spark.intersect(df, on="email", role="receiver", buckets=64, work="hdfs:///tmp/vesica",
+                              peer="them.pub", listen="0.0.0.0:7400")
+
+docs/spark.md says what each side needs, and what it reveals.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from vesica import _vesica
+from vesica._errors import Error, UsageError
+from vesica._events import Progress, Teller
+from vesica._executors import COUNTS, DIGEST
+from vesica._flags import columns, flags, key_flags
+from vesica._jobs import Jobs
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from typing_extensions import Unpack
+
+    from vesica._settings import RunSettings
+
+__all__ = ["intersect"]
+
+_COMMANDS = {"receiver": "receive", "sender": "send"}
+
+_JOINS = {"inner": "left_semi", "difference": "left_anti"}
+
+
+def intersect(
+    df: DataFrame,
+    *,
+    on: Any,
+    role: str,
+    work: str,
+    buckets: int = 64,
+    slots: int | None = None,
+    rendezvous: str | None = None,
+    join: str = "inner",
+    **settings: Unpack[RunSettings],
+) -> Any:
+    """Tells the receiver which rows of its DataFrame have a key that the sender has too.
+
+    Returns a DataFrame of the receiver's rows, and `None` on the sender's side, unless both say `both_learn=True`. The
+    rows come from the folder of this run in `work`: save them, or keep the folder as long as you use them.
+
+    `on`: the key column, or a list of them in the same order as the partner's; names may differ.
+    `role`: "receiver" or "sender".
+    `work`: a directory that this program and all executors read and write, such as hdfs:///tmp/vesica. Each run makes a
+    folder of its own there, which holds your rows and hashes of your keys.
+    `buckets`: into how many buckets the keys are divided, the same on both sides; one executor core holds one bucket.
+    `slots`: how many tasks of this cluster may run at once; by default what Spark says.
+    `rendezvous`: host:port of this program that all executors reach; by default the driver's host, and a free port.
+    `join`: "inner", or "difference" for the other rows.
+
+    All other arguments are those of `vesica.intersect`. The partner must be trusted to follow the protocol:
+    security="semi-honest" is the only security on a cluster, and the default here.
+    """
+    given: dict[str, Any] = {"security": "semi-honest", **settings}
+    with_report = given.pop("with_report", False)
+    progress: Progress = given.pop("progress", None)
+    normalise = given.pop("normalise", None)
+    if role not in _COMMANDS:
+        raise UsageError(f"there is no role {role!r}", 'say role="receiver" or role="sender"')
+    if join not in _JOINS:
+        raise UsageError(f"join={join!r} is no join on a cluster", 'say "inner" or "difference"')
+    if given.pop("or_on", None) is not None:
+        raise UsageError("keys with alternatives do not run on a cluster yet", "omit or_on, or use vesica.intersect")
+    for name in (DIGEST, COUNTS):
+        if name in df.columns:
+            raise UsageError(f"the DataFrame has a column {name!r}, a name that vesica uses", "rename the column")
+    on = columns(on)
+    key = key_flags(on, None, normalise)
+    jobs = Jobs(df, on, key, _folder(work), slots)
+    spoken = [("task", "intersect"), ("buckets", str(buckets)), *key, *flags(given)]
+    teller = Teller(progress)
+    try:
+        text = _vesica.on_cluster(
+            _COMMANDS[role], spoken, jobs.no_rows(), _inside(rendezvous, jobs.driver_host()), jobs, teller
+        )
+    except Error as error:
+        if jobs.error is not None and jobs.error is not error:
+            raise error from jobs.error
+        raise
+    finally:
+        teller.close()
+        jobs.forget()
+    report = {**json.loads(text), "work": jobs.folder, "cluster_seconds": jobs.seconds}
+    for warning in report["warnings"]:
+        teller.warn(warning)
+    result = jobs.result(_JOINS[join]) if report["matched_keys"] is not None else None
+    return (result, report) if with_report else result
+
+
+def _folder(work: str) -> str:
+    """The directory as a URI that Spark and Arrow both read."""
+    parts = urlsplit(work)
+    if not parts.scheme:
+        if not work.startswith("/"):
+            raise UsageError(f"work={work!r} is no absolute path", "say an absolute path or a URI, as hdfs:///tmp/vesica")
+        return "file://" + work.rstrip("/")
+    return work.rstrip("/")
+
+
+def _inside(rendezvous: str | None, host: str) -> tuple[str, str | None]:
+    """The address to bind, and the host that executors dial."""
+    if rendezvous is None:
+        return ("0.0.0.0:0" if ":" not in host else "[::]:0"), host
+    name, _, port = rendezvous.rpartition(":")
+    if not name or not port.isdigit():
+        raise UsageError(f"rendezvous={rendezvous!r} is no address", 'say host:port, as "10.0.0.5:7401"')
+    return (f"[::]:{port}" if name.startswith("[") else f"0.0.0.0:{port}"), name

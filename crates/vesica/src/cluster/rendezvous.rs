@@ -1,0 +1,470 @@
+//! Where workers meet: each driver has one. It joins the connection of an own worker to that of the partner's
+//! worker for the same attempt, and passes bytes on. What passes is TLS from worker to worker, which it cannot read.
+//!
+//! Whoever knows a *pass* takes the place of the worker that it was made for, and nothing more than that: the
+//! partner's worker then sees another key, and refuses it. A pass is good for one connection.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use vesica_party::Abort;
+use vesica_party::transport::tcp;
+
+use crate::failure::Failure;
+
+/// The first bytes of a worker that dials its own driver.
+pub(super) const TO_DRIVER: [u8; 8] = *b"vesica\0w";
+/// The first bytes of a rendezvous that dials the partner's.
+const TO_PARTNER: [u8; 8] = *b"vesica\0l";
+/// Says that the two workers are connected.
+pub(super) const GO: [u8; 1] = *b"+";
+/// Says that they will not be.
+pub(super) const NO: [u8; 1] = *b"-";
+
+/// Says that the partner's worker is waited for.
+pub(super) const WAIT: [u8; 1] = *b".";
+/// Says that another worker has this attempt, and that the end of its work is waited for.
+pub(super) const BUSY: [u8; 1] = *b"*";
+/// A worker that waits hears something this often.
+pub(super) const WAIT_EVERY: Duration = Duration::from_secs(5);
+/// How long a worker whose attempt is over waits to hear that: what the first worker for it did must have come to the
+/// driver by then, or the failure of the second would be taken for the attempt's.
+const AFTER_END: Duration = Duration::from_secs(5);
+
+/// How long a connection may take to say what it is for.
+const SAY_WITHIN: Duration = Duration::from_secs(5);
+/// Connections at a listener that have not said it. When one more comes, the oldest is shut: whoever has a pass says
+/// it at once, so that strangers do not keep it out for long.
+const MOST_SILENT: usize = 64;
+/// Time between two looks at a worker that waits.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Time between two looks at a listener.
+const PAUSE: Duration = Duration::from_millis(2);
+/// How long a rendezvous tries to dial the partner's.
+const DIAL_FOR: Duration = Duration::from_secs(10);
+/// Bytes that are passed on at once.
+const PIECE: usize = 1 << 17;
+
+/// Where own workers find the rendezvous.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// The address to bind, `host:port`; port 0 takes a free one.
+    pub bind: String,
+    /// The host that workers dial, if it is not that of `bind`.
+    pub host: Option<String>,
+}
+
+/// How the two rendezvous reach each other.
+pub(crate) enum Outside {
+    /// The partner's dials this address.
+    Listener(tcp::Listener),
+    /// The partner's listens at this address.
+    Connector(String),
+}
+
+/// What the passes of an attempt are.
+#[derive(Clone, Copy)]
+pub(crate) struct Passes {
+    /// Of the own worker.
+    pub(super) worker: [u8; 32],
+    /// Of the link between the two rendezvous.
+    pub(super) link: [u8; 32],
+}
+
+/// A rendezvous, with threads of its own. It closes when it is dropped.
+pub(crate) struct Rendezvous {
+    shared: Arc<Shared>,
+    /// What workers dial.
+    address: String,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// The partner's rendezvous, where this one dials it.
+    partner: Option<String>,
+    closed: AtomicBool,
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    /// By the worker's pass.
+    attempts: HashMap<[u8; 32], Attempt>,
+    /// By the link's pass: the worker's.
+    by_link: HashMap<[u8; 32], [u8; 32]>,
+}
+
+struct Attempt {
+    link: [u8; 32],
+    /// A worker has come.
+    taken: bool,
+    /// The link that the partner's rendezvous has opened.
+    outside: Option<Arc<TcpStream>>,
+    /// It has opened one.
+    linked: bool,
+    /// When it was over.
+    ended: Option<Instant>,
+    /// All that must be shut when the wave ends.
+    open: Vec<Arc<TcpStream>>,
+}
+
+impl Rendezvous {
+    /// Begins to take own workers, and the partner's rendezvous if that dials.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn start(inside: BoundInside, outside: Outside) -> Result<Self, Failure> {
+        let BoundInside { listener, address } = inside;
+        let (partner, outside) = match outside {
+            Outside::Listener(listener) => (None, Some(listener)),
+            Outside::Connector(address) => (Some(address), None),
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            partner,
+            closed: AtomicBool::new(false),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+        });
+        shared.clone().listen(listener, TO_DRIVER)?;
+        if let Some(outside) = outside {
+            shared.clone().listen(outside, TO_PARTNER)?;
+        }
+        Ok(Self { shared, address })
+    }
+
+    /// What workers dial.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// From now on, workers with these passes are joined with the partner's.
+    pub fn open(&self, wave: &[Passes]) {
+        let mut state = self.shared.lock();
+        for &Passes { worker, link } in wave {
+            let attempt = Attempt { link, taken: false, outside: None, linked: false, ended: None, open: Vec::new() };
+            state.attempts.insert(worker, attempt);
+            state.by_link.insert(link, worker);
+        }
+    }
+
+    /// Ends all attempts: what is still open is shut.
+    pub fn close_wave(&self) {
+        self.shared.close_wave();
+    }
+
+    /// Bytes that were passed on to the partner, and those that came from it.
+    pub fn traffic(&self) -> (u64, u64) {
+        (self.shared.sent.load(Ordering::Relaxed), self.shared.received.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Rendezvous {
+    fn drop(&mut self) {
+        self.shared.closed.store(true, Ordering::Relaxed);
+        self.shared.close_wave();
+    }
+}
+
+impl Inside {
+    /// Binds the address.
+    ///
+    /// # Errors
+    /// If it cannot be bound.
+    pub(crate) fn bind(&self) -> Result<BoundInside, Failure> {
+        let listener = tcp::listen(&self.bind).map_err(|abort| Failure {
+            mend: "say with rendezvous= an address of this machine that all executors reach".into(),
+            ..Failure::from(abort)
+        })?;
+        let bound = listener.local_addr()?;
+        let address = match &self.host {
+            Some(host) if host.contains(':') && !host.starts_with('[') => format!("[{host}]:{}", bound.port()),
+            Some(host) => format!("{host}:{}", bound.port()),
+            None => bound.to_string(),
+        };
+        Ok(BoundInside { listener, address })
+    }
+}
+
+/// An address that is bound for own workers, and what they dial.
+pub(crate) struct BoundInside {
+    listener: tcp::Listener,
+    address: String,
+}
+
+/// Connections that have not said what they are for, the oldest first.
+#[derive(Default)]
+struct Silent(Mutex<VecDeque<Arc<TcpStream>>>);
+
+impl Silent {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<TcpStream>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, socket: Arc<TcpStream>) {
+        let mut silent = self.lock();
+        if silent.len() == MOST_SILENT
+            && let Some(oldest) = silent.pop_front()
+        {
+            // It may be shut already.
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        silent.push_back(socket);
+    }
+
+    fn remove(&self, socket: &Arc<TcpStream>) {
+        self.lock().retain(|other| !Arc::ptr_eq(other, socket));
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close_wave(&self) {
+        let State { attempts, .. } = std::mem::take(&mut *self.lock());
+        self.changed.notify_all();
+        for attempt in attempts.into_values() {
+            for socket in &attempt.open {
+                // It may be shut already.
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+            if !attempt.taken {
+                self.excuse(attempt.link);
+            }
+        }
+    }
+
+    /// Opens a link for an own worker that never came, and shuts it: the partner's worker would wait for it.
+    fn excuse(&self, link: [u8; 32]) {
+        let Some(partner) = self.partner.clone() else { return };
+        // Nobody waits for it, and if it fails, the partner's worker waits no longer than it would.
+        let _ = thread::Builder::new().name("vesica-link".into()).spawn(move || -> io::Result<()> {
+            let mut socket = tcp::connect(&partner, DIAL_FOR).map_err(|_| io::ErrorKind::NotConnected)?;
+            socket.write_all(&TO_PARTNER)?;
+            socket.write_all(&link)
+        });
+    }
+
+    /// Takes connections whose first bytes are `magic`, on a thread of its own.
+    fn listen(self: Arc<Self>, listener: tcp::Listener, magic: [u8; 8]) -> Result<(), Abort> {
+        let silent = Arc::new(Silent::default());
+        thread::Builder::new().name("vesica-rendezvous".into()).spawn(move || {
+            while !self.closed.load(Ordering::Relaxed) {
+                // Whatever the fault of one connection is, the listener stands.
+                let Ok(Some((socket, _))) = tcp::poll(&listener) else {
+                    thread::sleep(PAUSE);
+                    continue;
+                };
+                let (shared, silent, socket) = (self.clone(), silent.clone(), Arc::new(socket));
+                silent.add(socket.clone());
+                let greet = {
+                    let (silent, socket) = (silent.clone(), socket.clone());
+                    move || {
+                        let pass = tcp::tune(&socket).and_then(|()| read_pass(&socket, magic));
+                        silent.remove(&socket);
+                        // Strangers, and workers that went away.
+                        let _ = match pass {
+                            Ok(pass) if magic == TO_PARTNER => shared.take_link(socket, pass),
+                            Ok(pass) => shared.take_worker(socket, pass),
+                            Err(error) => Err(error),
+                        };
+                    }
+                };
+                if thread::Builder::new().name("vesica-link".into()).spawn(greet).is_err() {
+                    silent.remove(&socket);
+                }
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Keeps a link of the partner's until the own worker comes.
+    fn take_link(&self, socket: Arc<TcpStream>, pass: [u8; 32]) -> io::Result<()> {
+        let mut state = self.lock();
+        let State { attempts, by_link } = &mut *state;
+        let attempt = by_link.get(&pass).and_then(|worker| attempts.get_mut(worker));
+        let Some(attempt) = attempt.filter(|attempt| !attempt.linked && attempt.ended.is_none()) else {
+            drop(state);
+            return (&*socket).write_all(&NO);
+        };
+        attempt.linked = true;
+        attempt.open.push(socket.clone());
+        attempt.outside = Some(socket);
+        drop(state);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Joins an own worker with the partner's, until either is done.
+    fn take_worker(&self, socket: Arc<TcpStream>, pass: [u8; 32]) -> io::Result<()> {
+        let Some(link) = self.begin(&socket, pass)? else {
+            return (&*socket).write_all(&NO);
+        };
+        let _ending = Ending { shared: self, pass };
+        let joined = match &self.partner {
+            Some(address) => self.dial(address, pass, link),
+            None => self.wait_for_link(&socket, pass),
+        };
+        match joined {
+            Some(outside) => self.pass_on(&socket, &outside),
+            None => (&*socket).write_all(&NO),
+        }
+    }
+
+    /// Begins an attempt for a worker: gives the pass of its link. `None` if the attempt is over, or was never there.
+    /// A second worker may be a copy, and waits for the first one's end, and a little longer.
+    fn begin(&self, socket: &Arc<TcpStream>, pass: [u8; 32]) -> io::Result<Option<[u8; 32]>> {
+        let mut told = Instant::now();
+        let mut state = self.lock();
+        loop {
+            let Some(attempt) = state.attempts.get_mut(&pass) else { return Ok(None) };
+            if !attempt.taken {
+                attempt.taken = true;
+                attempt.open.push(socket.clone());
+                return Ok(Some(attempt.link));
+            }
+            if attempt.ended.is_some_and(|ended| ended.elapsed() > AFTER_END) {
+                return Ok(None);
+            }
+            (state, _) = self.changed.wait_timeout(state, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner);
+            if told.elapsed() > WAIT_EVERY {
+                told = Instant::now();
+                drop(state);
+                (&**socket).write_all(&BUSY)?;
+                state = self.lock();
+            }
+        }
+    }
+
+    /// A link to the partner's rendezvous. That tells both workers when they are joined.
+    fn dial(&self, address: &str, pass: [u8; 32], link: [u8; 32]) -> Option<Arc<TcpStream>> {
+        let mut socket = tcp::connect(address, DIAL_FOR).ok()?;
+        tcp::tune(&socket).ok()?;
+        socket.write_all(&TO_PARTNER).and_then(|()| socket.write_all(&link)).ok()?;
+        let socket = Arc::new(socket);
+        // Not if the wave has ended meanwhile.
+        self.lock().attempts.get_mut(&pass)?.open.push(socket.clone());
+        Some(socket)
+    }
+
+    /// The link of the partner's rendezvous, once it has come; both workers are told. `None` if the worker goes
+    /// or the wave ends before that.
+    fn wait_for_link(&self, mut worker: &TcpStream, pass: [u8; 32]) -> Option<Arc<TcpStream>> {
+        let mut told = Instant::now();
+        let mut state = self.lock();
+        loop {
+            let attempt = state.attempts.get_mut(&pass)?;
+            if let Some(outside) = attempt.outside.take() {
+                drop(state);
+                (&*outside).write_all(&GO).ok()?;
+                self.sent.fetch_add(GO.len() as u64, Ordering::Relaxed);
+                worker.write_all(&GO).ok()?;
+                return Some(outside);
+            }
+            (state, _) = self.changed.wait_timeout(state, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner);
+            if is_gone(worker) {
+                return None;
+            }
+            if told.elapsed() > WAIT_EVERY {
+                told = Instant::now();
+                drop(state);
+                worker.write_all(&WAIT).ok()?;
+                state = self.lock();
+            }
+        }
+    }
+
+    fn pass_on(&self, worker: &TcpStream, outside: &TcpStream) -> io::Result<()> {
+        thread::scope(|scope| {
+            thread::Builder::new().spawn_scoped(scope, || pump(worker, outside, &self.sent))?;
+            pump(outside, worker, &self.received);
+            Ok(())
+        })
+    }
+}
+
+/// Notes the end of an attempt, whatever brought it about.
+struct Ending<'a> {
+    shared: &'a Shared,
+    pass: [u8; 32],
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        if let Some(attempt) = self.shared.lock().attempts.get_mut(&self.pass) {
+            attempt.ended = Some(Instant::now());
+            for socket in &attempt.open {
+                // It may be shut already.
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+        }
+        self.shared.changed.notify_all();
+    }
+}
+
+/// Whether the other end has closed the connection. It has said all that it says for now.
+fn is_gone(socket: &TcpStream) -> bool {
+    let mut byte = [0];
+    let looked = socket.set_nonblocking(true).and_then(|()| socket.peek(&mut byte));
+    let _ = socket.set_nonblocking(false);
+    match looked {
+        Ok(read) => read == 0,
+        Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+    }
+}
+
+/// The pass that follows the first bytes.
+fn read_pass(mut socket: &TcpStream, magic: [u8; 8]) -> io::Result<[u8; 32]> {
+    let end = Instant::now() + SAY_WITHIN;
+    let mut said = [0; 40];
+    let mut read = 0;
+    while let Some(rest) = said.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        socket.set_read_timeout(Some(left))?;
+        match socket.read(rest)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            more => read += more,
+        }
+    }
+    socket.set_read_timeout(None)?;
+    let (first, pass) = said.split_at(magic.len());
+    match <[u8; 32]>::try_from(pass) {
+        Ok(pass) if first == magic => Ok(pass),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// Passes on all that comes from `from`. An end is passed on as an end, and a failure ends both.
+fn pump(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64) {
+    let mut piece = vec![0; PIECE];
+    let done = loop {
+        let read = match from.read(&mut piece) {
+            Ok(0) => break Ok(()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => break Err(error),
+        };
+        if let Err(error) = to.write_all(piece.get(..read).unwrap_or_default()) {
+            break Err(error);
+        }
+        count.fetch_add(read as u64, Ordering::Relaxed);
+    };
+    // It may be shut already.
+    let _ = match done {
+        Ok(()) => to.shutdown(Shutdown::Write),
+        Err(_) => to.shutdown(Shutdown::Both).and_then(|()| from.shutdown(Shutdown::Both)),
+    };
+}

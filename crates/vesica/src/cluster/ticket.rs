@@ -1,0 +1,185 @@
+//! What the drivers tell workers.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use vesica_party::transport::tls::{Identity, PublicKey};
+use vesica_party::{Role, Security};
+use vesica_structures::secret::Secret;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::buckets;
+use crate::key::Digests;
+
+/// Bytes in hexadecimal.
+mod hex {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use crate::receipt::{from_hex, to_hex};
+
+    pub fn serialize<S: Serializer, const N: usize>(bytes: &[u8; N], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&to_hex(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>, const N: usize>(from: D) -> Result<[u8; N], D::Error> {
+        let text = String::deserialize(from)?;
+        from_hex(&text).ok_or_else(|| de::Error::custom("not a number of hexadecimal digits that is due here"))
+    }
+}
+
+/// How a side's keys are divided into buckets. The same on all machines of a party.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Division {
+    /// Of both sides, in hexadecimal: what digests are folded under.
+    #[serde(with = "hex")]
+    salt: [u8; 16],
+    /// How many buckets there are.
+    pub buckets: u32,
+    /// How many items a bucket of this side has, dummies included.
+    pub size: usize,
+}
+
+impl fmt::Debug for Division {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Division").field("buckets", &self.buckets).field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+impl Division {
+    pub(crate) fn new(salt: u128, buckets: u32, size: usize) -> Self {
+        Self { salt: salt.to_le_bytes(), buckets, size }
+    }
+
+    /// The items of digests, and the bucket of each.
+    pub(crate) fn divide(&self, digests: Digests) -> (Vec<u128>, Vec<u16>) {
+        let salt = u128::from_le_bytes(self.salt);
+        let items = digests.fold(salt);
+        let numbers = buckets::numbers(&items, salt, self.buckets as usize);
+        (items, numbers)
+    }
+
+    /// The bucket of each digest.
+    pub fn buckets_of(&self, digests: Digests) -> Vec<u16> {
+        self.divide(digests).1
+    }
+}
+
+/// What the worker of one bucket is told. It holds secrets of this attempt: whoever reads it can take the
+/// worker's place.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ticket {
+    /// The session of the drivers' conversation.
+    #[serde(with = "hex")]
+    pub(crate) session: [u8; 32],
+    /// The number of the bucket, from 0.
+    pub bucket: u32,
+    /// Which attempt at it this is, from 0.
+    pub attempt: u32,
+    /// How keys are divided.
+    pub division: Division,
+    /// How many keys the bucket has.
+    pub keys: usize,
+    /// This side's role.
+    pub(crate) role: Role,
+    /// The protocol's id.
+    pub(crate) protocol: String,
+    /// Items of the sender in a bucket.
+    pub(crate) sender_items: usize,
+    /// Items of the receiver in a bucket.
+    pub(crate) receiver_items: usize,
+    /// The security that both sides asked for.
+    pub(crate) security: Security,
+    /// Runs that share the failure budget: one for each bucket, and for all reruns.
+    pub(crate) runs: usize,
+    /// Whether the sender learns its matches too.
+    pub(crate) both_learn: bool,
+    /// The key under which this side draws the dummies of this bucket: the same in every attempt.
+    #[serde(with = "hex")]
+    pub(crate) dummies: [u8; 32],
+    /// Where this party's rendezvous is.
+    pub(crate) rendezvous: String,
+    /// Says to the rendezvous which bucket and attempt the worker is for.
+    #[serde(with = "hex")]
+    pub(crate) pass: [u8; 32],
+    /// The private half of the worker's key.
+    #[serde(with = "hex")]
+    pub(crate) seed: [u8; 32],
+    /// The public half of the partner's.
+    #[serde(with = "hex")]
+    pub(crate) peer: [u8; 32],
+    /// Whether this side's rendezvous was dialled by the partner's.
+    pub(crate) listens: bool,
+    /// How long a worker waits for the partner's, in milliseconds.
+    pub(crate) wait_ms: u64,
+    /// The key of [`Ticket::mask`].
+    #[serde(with = "hex")]
+    pub(crate) mask: [u8; 32],
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticket")
+            .field("bucket", &self.bucket)
+            .field("attempt", &self.attempt)
+            .field("protocol", &self.protocol)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Ticket {
+    /// The worker's key.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        Identity::of_seed(&Secret::new(self.seed))
+    }
+
+    /// The key of the partner's worker.
+    pub(crate) fn peer(&self) -> PublicKey {
+        PublicKey::from_bytes(self.peer)
+    }
+
+    /// The ticket as JSON, for the way to the worker.
+    pub fn to_json(&self) -> Zeroizing<String> {
+        // Plain fields into memory: serialising cannot fail.
+        Zeroizing::new(serde_json::to_string(self).unwrap_or_default())
+    }
+
+    /// The ticket in a JSON text of [`Self::to_json`].
+    pub fn from_json(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// What a user may see of it: bucket and attempt.
+    pub fn name(&self) -> String {
+        format!("attempt {} at bucket {}", self.attempt, self.bucket)
+    }
+
+    /// Masks what matched for the way from the worker to its driver, or takes the mask off: systems that carry it
+    /// may compress it, and its length would say how much matched.
+    pub fn mask(&self, bits: &mut [u8]) {
+        let mut stream =
+            blake3::Hasher::new_derive_key("vesica 2026-11-28 mask of what matched in a bucket on a cluster v1")
+                .update(&self.mask)
+                .finalize_xof();
+        let mut piece = [0; 64];
+        for bits in bits.chunks_mut(piece.len()) {
+            stream.fill(&mut piece);
+            bits.iter_mut().zip(piece).for_each(|(bits, mask)| *bits ^= mask);
+        }
+    }
+
+    /// The session of this attempt, in which all hashes are bound.
+    pub(crate) fn own_session(&self) -> [u8; 32] {
+        buckets::session(&self.session, self.bucket, self.attempt)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.seed.zeroize();
+        self.pass.zeroize();
+        self.dummies.zeroize();
+        self.mask.zeroize();
+    }
+}

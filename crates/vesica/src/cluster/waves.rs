@@ -1,0 +1,251 @@
+//! The drivers' conversation between handshake and goodbye: wave after wave, until every bucket counts.
+
+use std::collections::VecDeque;
+
+use vesica_party::transport::tls::{Identity, PublicKey};
+use vesica_party::{Abort, Channel, Phase, Role};
+use vesica_structures::rng::SecretRng;
+
+use super::messages::{Ended, Slots, WorkerKey, WorkerKeys};
+use super::rendezvous::Passes;
+use super::{Commit, CommittedBucket, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcome, Rendezvous, Ticket};
+use crate::failure::{Failure, code};
+use crate::handshake::messages::{peers_step, recv, send};
+use crate::receipt::to_hex;
+use crate::session::Events;
+
+/// What the waves of a side are about.
+pub(crate) struct Waves<'a> {
+    /// The session of the conversation.
+    pub session: [u8; 32],
+    /// This side's role.
+    pub role: Role,
+    /// How many buckets there are.
+    pub buckets: u32,
+    /// How often buckets may be run again, all together: the failure budget is for no more.
+    pub most_reruns: u32,
+    /// Items that the partner brings for each run of a bucket.
+    pub peer_items: u64,
+    /// Most items that the partner may ask about, reruns included.
+    pub max_peer_items: u64,
+    /// What this side signs with, and whose signature it wants; `None` without keys.
+    pub signing: Option<(&'a Identity, PublicKey)>,
+    /// A ticket with all that is the same in each. Its key of dummies is that of all buckets.
+    pub ticket: Ticket,
+    /// How many keys each bucket has on this side.
+    pub keys: Vec<usize>,
+    /// Where workers meet.
+    pub rendezvous: &'a Rendezvous,
+    /// Hears of waves, and of attempts that failed.
+    pub events: &'a dyn Events,
+}
+
+/// A bucket, and which attempt at it is due.
+type Due = (u32, u32);
+
+impl Waves<'_> {
+    /// Runs all buckets. Gives how many keys matched in all, on a side that learns it.
+    ///
+    /// # Errors
+    /// If a bucket fails too often, the partner says what no honest partner says, or the cluster is gone.
+    pub fn run(
+        &self,
+        ch: &mut Channel,
+        machines: &mut dyn Machines,
+        rng: &mut SecretRng,
+        stop: &dyn Fn(&Channel) -> Option<Failure>,
+    ) -> Result<Option<u64>, Failure> {
+        let mut due: VecDeque<Due> = (0..self.buckets).map(|bucket| (bucket, 0)).collect();
+        let mut matched: Option<u64> = None;
+        let mut reruns = 0;
+        for wave in 0.. {
+            if due.is_empty() {
+                break;
+            }
+            let slots = machines.slots()?.clamp(1, MOST_SLOTS);
+            send(ch, Slots { slots })?;
+            let theirs = recv::<Slots>(ch)?.slots;
+            let width = due.len().min(slots.min(theirs) as usize);
+            let now: Vec<Due> = due.drain(..width).collect();
+            let tickets = self.tickets(ch, &now, rng)?;
+            let outcomes = machines.wave(&tickets, &|| stop(ch));
+            self.rendezvous.close_wave();
+            let outcomes = outcomes?;
+            if outcomes.len() != now.len() {
+                return Err(Failure::new(
+                    code::INTERNAL,
+                    "a wave has other outcomes than buckets",
+                    "please report this with the version of Spark",
+                ));
+            }
+            self.tell(&now, &outcomes)?;
+            let commit = self.commit(ch, wave, &now, &outcomes)?;
+            machines.committed(&commit, &|| stop(ch))?;
+            let counts = |bucket| commit.buckets.iter().any(|committed| committed.bucket == bucket);
+            for (&(bucket, attempt), outcome) in now.iter().zip(outcomes) {
+                if counts(bucket) {
+                    if let Outcome::Kept { matched: Some(more), .. } = outcome {
+                        *matched.get_or_insert(0) += u64::from(more);
+                    }
+                    continue;
+                }
+                reruns += 1;
+                self.allow_rerun(bucket, attempt + 1, reruns, outcome)?;
+                due.push_back((bucket, attempt + 1));
+            }
+            let done = self.buckets as usize - due.len();
+            self.events.notice(&format!("{done} of {} buckets are done", self.buckets));
+        }
+        Ok(matched)
+    }
+
+    /// Tickets for a wave, with fresh keys on both sides.
+    fn tickets(&self, ch: &mut Channel, now: &[Due], rng: &mut SecretRng) -> Result<Vec<Ticket>, Failure> {
+        let _phase = ch.phase(Phase::Handshake);
+        let no_randomness = |error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness");
+        let mut fresh = || {
+            let mut bytes = [0; 32];
+            for (half, block) in bytes.chunks_mut(16).zip([rng.block(), rng.block()]) {
+                half.copy_from_slice(&block.to_le_bytes());
+            }
+            bytes
+        };
+        let (mut own, mut passes, mut identities) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in now {
+            let (identity, link) = (Identity::generate().map_err(no_randomness)?, fresh());
+            own.push(WorkerKey { public: *identity.public().as_bytes(), link });
+            passes.push(Passes { worker: fresh(), link });
+            identities.push(identity);
+        }
+        // Before the partner knows the passes, whose workers may be quick.
+        if self.ticket.listens {
+            self.rendezvous.open(&passes);
+        }
+        send(ch, WorkerKeys(own))?;
+        let WorkerKeys(theirs) = recv(ch)?;
+        if theirs.len() != now.len() {
+            return Err(Abort::PeerMisbehaved(
+                peers_step::<WorkerKeys>(ch),
+                "keys of another number of workers than the wave has",
+            )
+            .into());
+        }
+        if !self.ticket.listens {
+            for (passes, theirs) in passes.iter_mut().zip(&theirs) {
+                passes.link = theirs.link;
+            }
+            self.rendezvous.open(&passes);
+        }
+        let tickets = now.iter().zip(passes).zip(identities).zip(theirs);
+        let ticket = |(((&(bucket, attempt), passes), identity), theirs): (((&Due, Passes), Identity), WorkerKey)| {
+            let mut ticket = self.ticket.clone();
+            (ticket.bucket, ticket.attempt) = (bucket, attempt);
+            ticket.keys = self.keys.get(bucket as usize).copied().unwrap_or_default();
+            ticket.dummies = self.dummies(bucket);
+            ticket.mask = fresh();
+            (ticket.pass, ticket.seed, ticket.peer) = (passes.worker, *identity.seed(), theirs.public);
+            ticket
+        };
+        Ok(tickets.map(ticket).collect())
+    }
+
+    /// The key of a bucket's dummies.
+    fn dummies(&self, bucket: u32) -> [u8; 32] {
+        let mut hasher =
+            blake3::Hasher::new_derive_key("vesica 2026-11-28 key of the dummies of a bucket on a cluster v1");
+        *hasher.update(&self.ticket.dummies).update(&bucket.to_le_bytes()).finalize().as_bytes()
+    }
+
+    /// Says which attempts failed, and ends the run where no further attempt helps.
+    fn tell(&self, now: &[Due], outcomes: &[Outcome]) -> Result<(), Failure> {
+        for (&(bucket, attempt), outcome) in now.iter().zip(outcomes) {
+            if let Outcome::Failed(failure) = outcome {
+                if matches!(failure.code, code::PEER_MISBEHAVED | code::INTERNAL | code::REFUSED | code::IDENTITY) {
+                    return Err(failure.clone());
+                }
+                self.events.notice(&format!("attempt {attempt} at bucket {bucket} failed: {}", failure.fault));
+            }
+        }
+        Ok(())
+    }
+
+    /// What of a wave both sides have kept, signed by both.
+    fn commit(&self, ch: &mut Channel, wave: u32, now: &[Due], outcomes: &[Outcome]) -> Result<Commit, Failure> {
+        let kept: Vec<Option<[u8; 32]>> = outcomes
+            .iter()
+            .map(|outcome| match outcome {
+                Outcome::Kept { transcript, .. } => Some(*transcript),
+                Outcome::Failed(_) => None,
+            })
+            .collect();
+        let signed = |kept: &[Option<[u8; 32]>]| Ended::signed_bytes(&self.session, wave, now, kept);
+        let signature = match self.signing {
+            Some((identity, _)) => identity.sign(&signed(&kept)).ok_or_else(|| {
+                Failure::new(code::INTERNAL, "what was kept could not be signed", "please report this")
+            })?,
+            None => [0; 64],
+        };
+        send(ch, Ended { signature, kept: kept.clone() })?;
+        let theirs: Ended = recv(ch)?;
+        let misbehaved = |ch: &Channel, what| Failure::from(Abort::PeerMisbehaved(peers_step::<Ended>(ch), what));
+        if theirs.kept.len() != now.len() {
+            return Err(misbehaved(ch, "it kept another number of buckets than the wave has"));
+        }
+        if self.signing.is_some_and(|(_, peer)| !peer.verifies(&signed(&theirs.kept), &theirs.signature)) {
+            return Err(misbehaved(ch, "its signature under what it kept is wrong"));
+        }
+        let mut buckets = Vec::new();
+        for ((&(bucket, attempt), ours), theirs) in now.iter().zip(&kept).zip(&theirs.kept) {
+            let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
+            if ours != theirs {
+                return Err(misbehaved(ch, "its worker saw another conversation than ours"));
+            }
+            buckets.push(CommittedBucket { bucket, attempt, transcript: to_hex(ours) });
+        }
+        let (ours, theirs) = (to_hex(&signature), to_hex(&theirs.signature));
+        let signatures = match self.role {
+            Role::Sender => (ours, theirs),
+            Role::Receiver => (theirs, ours),
+        };
+        let (sender_signature, receiver_signature) = self.signing.map(|_| signatures).unzip();
+        Ok(Commit { wave, buckets, sender_signature, receiver_signature })
+    }
+
+    /// Whether a bucket may be run again. A run shows the partner what a query shows, also if it breaks off.
+    fn allow_rerun(&self, bucket: u32, attempt: u32, reruns: u32, last: Outcome) -> Result<(), Failure> {
+        let why = match last {
+            Outcome::Failed(failure) => failure.fault,
+            Outcome::Kept { .. } => "the partner's side of it was lost".into(),
+        };
+        if attempt >= MOST_ATTEMPTS || reruns > self.most_reruns {
+            let fault = match attempt >= MOST_ATTEMPTS {
+                true => format!("bucket {bucket} failed {attempt} times"),
+                false => format!("{reruns} attempts at buckets failed"),
+            };
+            return Err(Failure {
+                // Why, may name own machines.
+                told: Some("attempts at a bucket failed too often"),
+                ..Failure::new(
+                    code::LINK,
+                    format_args!("{fault}, the last time because {why}"),
+                    "see that executors stay up and reach their driver, then start both sides again",
+                )
+            });
+        }
+        let asked = self.peer_items.saturating_mul(u64::from(self.buckets) + u64::from(reruns));
+        if asked > self.max_peer_items {
+            return Err(Failure::new(
+                code::REFUSED,
+                format_args!(
+                    "with {reruns} buckets run again, the {} would have asked about {asked} items, more than the {} that \
+                     the {} allows",
+                    self.role.peer(),
+                    self.max_peer_items,
+                    self.role
+                ),
+                "raise --max-peer-items on the side that refused, or see why executors were lost",
+            ));
+        }
+        Ok(())
+    }
+}

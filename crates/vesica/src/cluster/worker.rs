@@ -1,0 +1,207 @@
+//! What a worker does: one attempt at one bucket.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use vesica_party::transport::tcp;
+use vesica_party::transport::tls;
+use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role};
+use vesica_protocols::registry;
+use vesica_protocols::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+use vesica_structures::rng::SecretRng;
+
+use super::rendezvous::{BUSY, GO, NO, TO_DRIVER, WAIT, WAIT_EVERY};
+use super::{Division, Ticket};
+use crate::buckets::Overflow;
+use crate::failure::{Failure, code};
+use crate::handshake::compare_transcripts;
+use crate::key::Digests;
+use crate::session::{dummies, in_role, overflow};
+
+/// How long the TLS handshake with the partner's worker may take.
+const TLS_LIMIT: Duration = Duration::from_secs(20);
+
+/// How long a worker tries to reach its rendezvous.
+const DIAL_FOR: Duration = Duration::from_secs(10);
+
+/// A bit for each digest that a worker was given, in their order and from the lowest bit of each byte, and zeros up to
+/// the size of the bucket.
+pub type Bits = Vec<u8>;
+
+/// What an attempt gave.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The hash of all that was said.
+    pub transcript: [u8; 32],
+    /// Which keys matched; `None` for a side that does not learn it. As long whatever matched.
+    pub matched: Option<Bits>,
+}
+
+/// Runs the protocol on the keys of a bucket with the partner's worker. `digests` are those of the bucket's keys in
+/// an order of the caller's own.
+///
+/// # Errors
+/// If the digests are not those of this bucket, the partner's worker does not come, or the run fails.
+pub fn run(ticket: &Ticket, digests: Digests) -> Result<Attempt, Failure> {
+    let keys = digests.len();
+    let items = items(ticket, digests)?;
+    let mut rng = SecretRng::from_os()
+        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
+    let mut ch = meet(ticket)?;
+    ch.bind_session(ticket.own_session());
+    let ran = in_role(ticket.role, &mut ch, |ch| protocol(ticket, items, ch, &mut rng)).and_then(|matches| {
+        let transcript = ch.transcript().unwrap_or_default();
+        compare_transcripts(&mut ch, transcript)?;
+        Ok((transcript, matches))
+    });
+    match ran {
+        Ok((transcript, matches)) => {
+            // What the partner does from here on changes nothing: whether its part is kept, its driver says.
+            let _ = ch.finish();
+            // Only now is the result looked at.
+            let matched = matches.map(|matches| bits(&matches, keys, ticket.division.size));
+            Ok(Attempt { transcript, matched })
+        }
+        Err(abort) => {
+            let failure = Failure::from(abort);
+            ch.abort(&failure.for_peer());
+            Err(failure)
+        }
+    }
+}
+
+/// The bucket's items: those of the keys, and dummies.
+fn items(ticket: &Ticket, digests: Digests) -> Result<Vec<u128>, Failure> {
+    let Division { size, buckets, .. } = ticket.division;
+    let (mut items, numbers) = ticket.division.divide(digests);
+    if buckets == 0 || numbers.iter().any(|&number| u32::from(number) != ticket.bucket) {
+        return Err(Failure::new(
+            code::INTERNAL,
+            format_args!("keys of another bucket are in bucket {}", ticket.bucket),
+            "start again with an empty work directory, which nothing else writes to",
+        ));
+    }
+    if items.len() != ticket.keys {
+        // Fewer would be a result that is wrong without a word.
+        return Err(Failure::new(
+            code::INTERNAL,
+            format_args!("bucket {} has other keys than it had when the keys were divided", ticket.bucket),
+            "see that all machines read the same files in work=, and that nothing removes or changes them",
+        ));
+    }
+    let missing = size.checked_sub(items.len()).ok_or_else(|| overflow(&Overflow))?;
+    items.extend(dummies(ticket.role, &ticket.dummies).take(missing));
+    Ok(items)
+}
+
+/// The channel to the partner's worker.
+fn meet(ticket: &Ticket) -> Result<Channel, Failure> {
+    let mut socket = tcp::connect(&ticket.rendezvous, DIAL_FOR).map_err(|abort| Failure {
+        mend: "say with rendezvous= an address of the driver that all executors reach".into(),
+        ..Failure::from(abort)
+    })?;
+    let lost = |error: std::io::Error| {
+        Failure::new(
+            code::PEER_ABSENT,
+            format_args!("the partner's worker did not come ({error})"),
+            "nothing: the bucket is run again",
+        )
+    };
+    tcp::tune(&socket).map_err(lost)?;
+    socket.set_read_timeout(Some(WAIT_EVERY.saturating_mul(3))).map_err(lost)?;
+    socket.write_all(&TO_DRIVER).and_then(|()| socket.write_all(&ticket.pass)).map_err(lost)?;
+    let until = Instant::now().checked_add(Duration::from_millis(ticket.wait_ms));
+    let mut said = WAIT;
+    while said == WAIT || said == BUSY {
+        socket.read_exact(&mut said).map_err(lost)?;
+        if said == WAIT && until.is_some_and(|until| Instant::now() > until) {
+            said = NO;
+        }
+    }
+    if said != GO {
+        return Err(Failure::new(
+            code::PEER_ABSENT,
+            "the partner's worker did not come, or this attempt was begun on another machine",
+            "nothing: the bucket is run again",
+        ));
+    }
+    socket.set_read_timeout(None).map_err(lost)?;
+    let identity = ticket
+        .identity()
+        .ok_or_else(|| Failure::new(code::INTERNAL, "the ticket has no usable key", "please report this"))?;
+    let (connection, role) = if ticket.listens {
+        (tls::accept(socket, &identity, ticket.peer(), TLS_LIMIT), Role::Receiver)
+    } else {
+        (tls::connect(socket, &identity, ticket.peer(), TLS_LIMIT), Role::Sender)
+    };
+    // Whoever is on the way can cause any failure here, and the bucket is run again.
+    let connection = connection.map_err(|failure| {
+        Failure::new(
+            code::LINK,
+            format_args!("no connection to the partner's worker: {failure}"),
+            "see what is on the way between the two drivers, if it goes on",
+        )
+    })?;
+    Ok(Channel::open(connection, role, ChannelOptions { transcript: true, ..ChannelOptions::default() })?)
+}
+
+/// The places of the items that matched, on a side that learns them.
+fn protocol(
+    ticket: &Ticket,
+    items: Vec<u128>,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Option<Vec<u32>>, Abort> {
+    let Ticket { sender_items, receiver_items, security, both_learn, runs, .. } = *ticket;
+    let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn, runs };
+    let row = row(&ticket.protocol)?;
+    match ticket.role {
+        Role::Sender => {
+            let party = row.sender(&request, ch, rng)?;
+            Ok(party.run(IntersectSenderInput { items, payloads: Vec::new() }, ch, rng)?.matches)
+        }
+        Role::Receiver => {
+            let party = row.receiver(&request, ch, rng)?;
+            Ok(Some(party.run(IntersectReceiverInput { items }, ch, rng)?.matches))
+        }
+    }
+}
+
+fn row(id: &str) -> Result<&'static dyn Registered<Intersect>, Abort> {
+    let mut rows = vesica_party::variants::with_variants(registry::intersect().iter().copied());
+    rows.find(|row| row.entry().id == id).ok_or_else(|| Abort::Local {
+        code: code::REFUSED,
+        fault: format!("a worker knows no protocol '{id}'"),
+        mend: "install the same release of vesica on the driver and on all executors".into(),
+    })
+}
+
+/// The bits of the first `keys` of `size` items.
+fn bits(matches: &[u32], keys: usize, size: usize) -> Bits {
+    let mut bits = vec![0; size.div_ceil(8)];
+    // A partner that sends a dummy back to us gets nothing by it.
+    for place in matches.iter().map(|&place| place as usize).filter(|&place| place < keys) {
+        if let Some(byte) = bits.get_mut(place / 8) {
+            *byte |= 1 << (place % 8);
+        }
+    }
+    bits
+}
+
+/// The places that `bits` name.
+pub fn places(bits: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let set = |(at, &byte): (usize, &u8)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at + bit);
+    bits.iter().enumerate().flat_map(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_name_the_places_of_keys_and_no_dummies() {
+        let bits = bits(&[0, 7, 8, 12, 13, 40], 13, 20);
+        assert_eq!(bits.len(), 3);
+        assert_eq!(places(&bits).collect::<Vec<_>>(), [0, 7, 8, 12]);
+    }
+}

@@ -1,0 +1,357 @@
+//! A run whose buckets the workers of a cluster run: [`cluster`](crate::cluster) has the picture.
+
+use std::cell::RefCell;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use vesica_party::{Channel, Role, Security, Tally};
+use zeroize::Zeroizing;
+
+use super::advice::{self, Matched};
+use super::deadline::Deadline;
+use super::link::{self, Bound, RetryPolicy};
+use super::run::{Conversation, Done, Limits, Ready, TaskAgreement, fresh, open_channel, overflow, padded, save};
+use super::tell::{Meeting, tell_partner};
+use super::{Config, Events, Interrupt, Protection};
+use crate::buckets::Overflow;
+use crate::cluster::{BoundInside, Division, Inside, Machines, Outside, Rendezvous, Ticket, Waves};
+use crate::failure::{Failure, code};
+use crate::handshake::messages::Sizes;
+use crate::handshake::{self, Negotiation};
+use crate::key::Digests;
+use crate::memory::Budget;
+use crate::progress::{Gauge, Stage, Watch};
+use crate::receipt::Receipt;
+use crate::report::Report;
+use crate::table::{KeyTable, Place, TableError};
+
+/// How long a worker waits for the partner's, whose cluster may begin a wave later.
+const WORKER_WAIT: Duration = Duration::from_secs(120);
+
+/// Runs one side on the machines of a cluster. The configuration's table is one with the columns of the real one and
+/// no rows, and its destination stays empty: `machines` have the rows, and keep what matched.
+///
+/// # Errors
+/// With the exit code of the command line. Whatever fails once the peer is there is also told to the peer.
+pub fn run_on_cluster(
+    config: &Config,
+    inside: &Inside,
+    machines: &mut dyn Machines,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+) -> Result<Report, Failure> {
+    let limits = Limits::default();
+    thread::scope(|scope| {
+        let watch = Watch::start(scope, events);
+        run_watched(&limits, config, inside, machines, interrupt, events, &watch)
+    })
+}
+
+fn run_watched(
+    limits: &Limits,
+    config: &Config,
+    inside: &Inside,
+    machines: &mut dyn Machines,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+    watch: &Watch<'_>,
+) -> Result<Report, Failure> {
+    let started = Instant::now();
+    let meeting = Meeting::of(config);
+    let (ready, place, inside) = match prepare(config, inside) {
+        Ok(prepared) => prepared,
+        Err(failure) => return Err(tell_partner(&meeting, failure, interrupt, events)),
+    };
+    let Ready { job, mut hello, salt_share, mut rng } = ready;
+    let bound = link::bind(&config.end, events)?;
+    watch.enter(Stage::Waiting, Gauge::Nothing);
+    let connection = {
+        let stop = || interrupt.reason();
+        let (wait, flag) = meeting.wait_and_flag();
+        link::reach(&bound, &config.protection, &RetryPolicy { wait, flag, stop: &stop }, events)?
+    };
+    events.connected();
+    hello.clock = handshake::clock::now();
+
+    let mut ch = open_channel(config, limits, connection, started)?;
+    interrupt.attach(ch.canceller());
+    watch.count(ch.meter());
+    let deadline = Deadline::of(config.deadline, started);
+    let conversation = Conversation { config, job, hello, salt_share, limits, deadline, interrupt, events, watch };
+    let let_go = || {
+        interrupt.detach();
+        watch.close();
+    };
+    let on_cluster = OnCluster { conversation: &conversation, machines: RefCell::new(machines) };
+    let held = on_cluster.hold(&mut ch, bound, inside, &mut rng);
+    let mut agreed = match held {
+        Ok(agreed) => agreed,
+        Err(failure) => {
+            // What the partner said last explains more than what its end did to our workers.
+            let said = ch.check().err().map(Failure::from).filter(|_| failure.code == code::LINK);
+            ch.abort(&failure.for_peer());
+            let_go();
+            return Err(interrupt.reason().or(said).unwrap_or(failure));
+        }
+    };
+    interrupt.complete();
+    let tally = ch.tally();
+    let tally = match &agreed.unconfirmed {
+        Some(abort) => {
+            ch.abort(abort);
+            tally
+        }
+        None => ch.finish().unwrap_or_else(|abort| {
+            agreed.done.warnings.push(format!("the connection did not close cleanly: {abort}"));
+            tally
+        }),
+    };
+    let_go();
+    let Agreed { mut done, receipt, workers, .. } = agreed;
+    done.tally = tally;
+    done.receipt = receipt.zip(place).and_then(|(receipt, place)| save(&receipt, place, &mut done.warnings));
+    if let Some(keys) = done.matched_keys {
+        let partner = done.agreement.peer_items(config.role);
+        let matched = Matched { keys, own: done.table.stats.distinct, partner, by_alternative: None };
+        let (key, stats) = (&config.source.key, &done.table.stats);
+        let causes = advice::causes(&matched, key, stats, &stats.kinds(), &done.agreement.peer_key_kinds);
+        done.warnings.extend(causes);
+    }
+    let mut report = done.report(config, started);
+    report.bytes_sent += workers.0;
+    report.bytes_received += workers.1;
+    Ok(report)
+}
+
+/// All that can fail before the partner is there.
+fn prepare(config: &Config, inside: &Inside) -> Result<(Ready, Option<Place>, BoundInside), Failure> {
+    check(config)?;
+    let mut ready = Ready::new(config)?;
+    ready.hello.cluster = true;
+    let source = config.source.table.open()?;
+    match ready.job.columns().read(&*source, &config.source.key, None) {
+        // The columns are there, and of kinds that keys have.
+        Ok(_) | Err(TableError::Empty { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let place = config.receipt.as_ref().map(|path| Place::file(&path.display().to_string(), config.force));
+    Ok((ready, place.transpose()?, inside.bind()?))
+}
+
+/// Refuses what does not run on a cluster.
+fn check(config: &Config) -> Result<(), Failure> {
+    let usage = |fault: &str, mend: &str| Err(Failure::new(code::USAGE, fault, mend));
+    if config.task.name() != "intersect" {
+        return usage("only the task intersect runs on a cluster", "say intersect, or run on one machine");
+    }
+    if config.security != Security::SemiHonest {
+        return usage(
+            "on a cluster, buckets that are run one after the other withstand no malicious partner: it could choose its \
+             keys of a bucket by what the buckets before it gave",
+            "if the partner is trusted to follow the protocol, say security=\"semi-honest\" on both sides; else run on \
+             one machine",
+        );
+    }
+    if config.buckets < 2 {
+        return usage("a cluster runs buckets, and there is only one", "say buckets= with at least 2, on both sides");
+    }
+    if config.settings.payload.is_some() || config.settings.expected_payload.is_some() {
+        return usage("payload does not run on a cluster yet", "omit it, or run on one machine");
+    }
+    if config.source.key.has_alternatives() {
+        return usage("keys with alternatives do not run on a cluster yet", "omit or_on, or run on one machine");
+    }
+    Ok(())
+}
+
+/// Refuses buckets that do not hold the keys that were counted, or do not fit.
+fn check_division(keys: &[usize], distinct: usize, division: &Division) -> Result<(), Failure> {
+    let together: usize = keys.iter().fold(0, |sum, &keys| sum.saturating_add(keys));
+    if keys.len() != division.buckets as usize || together != distinct {
+        return Err(Failure::new(
+            code::INTERNAL,
+            format_args!("{distinct} keys were counted, and {together} are in the buckets"),
+            "see that all machines read the same files in work=, and that nothing removes or changes them",
+        ));
+    }
+    match keys.iter().max() {
+        Some(&most) if most > division.size => Err(overflow(&Overflow)),
+        _ => Ok(()),
+    }
+}
+
+/// What the conversation gave.
+struct Agreed {
+    done: Done,
+    receipt: Option<Receipt>,
+    unconfirmed: Option<vesica_party::Abort>,
+    /// Bytes that workers sent to the partner's, and those that came from them.
+    workers: (u64, u64),
+}
+
+struct OnCluster<'a> {
+    conversation: &'a Conversation<'a>,
+    machines: RefCell<&'a mut dyn Machines>,
+}
+
+impl OnCluster<'_> {
+    /// All that the peer hears and says.
+    fn hold(
+        &self,
+        ch: &mut Channel,
+        bound: Bound,
+        inside: BoundInside,
+        rng: &mut vesica_structures::rng::SecretRng,
+    ) -> Result<Agreed, Failure> {
+        let conversation = self.conversation;
+        let Conversation { config, watch, events, .. } = *conversation;
+        let mut machines = self.machines.borrow_mut();
+        watch.enter(Stage::Comparing, Gauge::Nothing);
+        let theirs = handshake::agree(ch, &conversation.hello, &*conversation.job)?;
+        watch.enter(Stage::Reading, Gauge::Nothing);
+        let stats = machines.keys(&|| self.reason(ch, "the table was read")).map_err(Failure::without_details)?;
+        let distinct = stats.distinct as usize;
+        let table = KeyTable {
+            digests: Digests::default(),
+            row_key: Vec::new(),
+            stats,
+            payload: None,
+            values: None,
+            union: None,
+            integers: None,
+        };
+        let items = padded(config, distinct)? as u64;
+        let (salt_share, key_kinds) = (conversation.salt_share, table.stats.kinds());
+        let sizes = Sizes { items, salt_share, key_kinds, measure: conversation.job.measure(&table) };
+        sizes.check_length()?;
+        let key_kinds = sizes.key_kinds.clone();
+        let negotiation = Negotiation {
+            task: &*conversation.job,
+            ours: &conversation.hello,
+            theirs: &theirs,
+            sizes,
+            max_peer_items: config.max_peer_items,
+            // What a worker takes, which holds one bucket. Without --memory it may take what is free here: workers are on
+            // other machines, but a partner's sizes must have some bound.
+            memory: Budget::now(config.memory),
+        };
+        watch.enter(Stage::Settling, Gauge::Nothing);
+        let agreement = handshake::settle(ch, &negotiation)?;
+        let key_notes = advice::notes(&config.source.key, &table.stats);
+        for note in &key_notes {
+            events.notice(note);
+        }
+        let mut warnings: Vec<String> =
+            agreement.entry.warning().into_iter().chain(agreement.terms.warnings()).collect();
+        warnings.extend(conversation.key_warnings(&table.stats, &key_kinds, &agreement.peer_key_kinds));
+        for warning in &warnings {
+            events.warning(warning);
+        }
+
+        watch.enter(Stage::Running(agreement.entry.id), Gauge::Nothing);
+        let outside = match (bound, &config.end) {
+            (Bound::Listener(listener), _) => Outside::Listener(listener),
+            (Bound::Connector(address), _) => Outside::Connector(address),
+        };
+        let rendezvous = Rendezvous::start(inside, outside)?;
+        let ticket = self.ticket(&agreement, &rendezvous, &fresh(rng));
+        let keys = machines
+            .divide(&ticket.division, &|| self.reason(ch, "the keys were divided"))
+            .map_err(Failure::without_details)?;
+        check_division(&keys, distinct, &ticket.division).map_err(Failure::without_details)?;
+        let began = Instant::now();
+        let matched_keys = self
+            .waves(&agreement, ticket, keys, &rendezvous)
+            .run(ch, &mut **machines, rng, &|ch| self.reason(ch, "the buckets were run"))?;
+        let workers = rendezvous.traffic();
+        drop(rendezvous);
+        let complete = matched_keys.is_some();
+        if complete {
+            conversation.interrupt.complete();
+        }
+        watch.enter(Stage::Closing, Gauge::Nothing);
+        let (receipt, unconfirmed) = conversation.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
+        let done = Done {
+            agreement,
+            table,
+            own_items: items,
+            matched_keys,
+            matched_by_alternative: None,
+            output: None,
+            receipt: None,
+            tally: Tally::default(),
+            key_notes,
+            warnings,
+        };
+        Ok(Agreed { done, receipt, unconfirmed, workers })
+    }
+
+    /// Why this side must give up, if it must.
+    fn reason(&self, ch: &Channel, busy: &str) -> Option<Failure> {
+        let Conversation { interrupt, deadline, .. } = self.conversation;
+        let late = || deadline.and_then(|deadline| deadline.check(busy).err());
+        interrupt.reason().or_else(late).or_else(|| ch.check().err().map(Failure::from))
+    }
+
+    /// What is the same in all tickets.
+    fn ticket(&self, agreement: &TaskAgreement, rendezvous: &Rendezvous, dummies: &Zeroizing<[u8; 32]>) -> Ticket {
+        let Config { role, buckets, ref end, .. } = *self.conversation.config;
+        let run = agreement.terms.workload().extent();
+        let size = match role {
+            Role::Sender => run.sender_items,
+            Role::Receiver => run.receiver_items,
+        };
+        Ticket {
+            session: agreement.session,
+            bucket: 0,
+            attempt: 0,
+            division: Division::new(agreement.salt, buckets, size),
+            role,
+            protocol: agreement.entry.id.into(),
+            sender_items: run.sender_items,
+            receiver_items: run.receiver_items,
+            security: run.security,
+            runs: run.runs,
+            both_learn: agreement.terms.disclosure().both_learn,
+            dummies: **dummies,
+            rendezvous: rendezvous.address().into(),
+            pass: [0; 32],
+            seed: [0; 32],
+            peer: [0; 32],
+            listens: end.channel_role() == Role::Receiver,
+            wait_ms: WORKER_WAIT.as_millis() as u64,
+            keys: 0,
+            mask: [0; 32],
+        }
+    }
+
+    fn waves<'w>(
+        &'w self,
+        agreement: &TaskAgreement,
+        ticket: Ticket,
+        keys: Vec<usize>,
+        rendezvous: &'w Rendezvous,
+    ) -> Waves<'w> {
+        let Config { role, buckets, max_peer_items, ref protection, .. } = *self.conversation.config;
+        let peer_items = match role {
+            Role::Sender => ticket.receiver_items,
+            Role::Receiver => ticket.sender_items,
+        };
+        Waves {
+            session: agreement.session,
+            role,
+            buckets,
+            most_reruns: ticket.runs as u32 - buckets,
+            peer_items: peer_items as u64,
+            max_peer_items,
+            signing: match protection {
+                Protection::Tls { identity, peer } => Some((identity, *peer)),
+                Protection::InsecurePlaintext => None,
+            },
+            ticket,
+            keys,
+            rendezvous,
+            events: self.conversation.events,
+        }
+    }
+}

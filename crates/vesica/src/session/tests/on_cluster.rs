@@ -1,0 +1,488 @@
+//! Joins whose buckets are run by workers, here threads of the test: over real sockets, with TLS between workers.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use arrow_schema::{DataType, Field, Schema};
+
+use super::*;
+use crate::cluster::{self, Attempt, Commit, Division, Inside, Machines, Outcome, Stop, Ticket, places};
+use crate::failure::code;
+use crate::key::Digest;
+use crate::session::run_on_cluster;
+use crate::table::{Batches, Format, KeyStats, read_keys};
+
+/// What happens to a worker.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It does its work.
+    Works,
+    /// It is lost before it has begun.
+    NeverComes,
+    /// It is lost when the partner's worker has come.
+    HangsUp,
+    /// It is lost when its work is done, and nothing was kept.
+    LosesAll,
+    /// It does its work, and so does a copy of it.
+    Twice,
+}
+
+/// A cluster whose workers are threads.
+struct Threads<'a> {
+    digests: Vec<Digest>,
+    stats: KeyStats,
+    slots: u32,
+    fate: &'a (dyn Fn(&Ticket) -> Fate + Sync),
+    buckets: Vec<Vec<Digest>>,
+    kept: HashMap<(u32, u32), Attempt>,
+    commits: Vec<Commit>,
+}
+
+fn lost() -> Outcome {
+    Outcome::Failed(Failure::new(code::LINK, "the worker was lost", "nothing"))
+}
+
+impl Threads<'_> {
+    fn work(&self, ticket: &Ticket) -> Option<Result<Attempt, Failure>> {
+        let digests = || self.buckets[ticket.bucket as usize].iter().copied().collect();
+        let work = || cluster::run(ticket, digests());
+        match (self.fate)(ticket) {
+            Fate::Works => Some(work()),
+            Fate::NeverComes => None,
+            Fate::HangsUp => {
+                let mut socket = TcpStream::connect(&ticket.rendezvous).expect("the rendezvous");
+                socket.write_all(b"vesica\0w").expect("sent");
+                socket.write_all(&ticket.pass).expect("sent");
+                socket.read_exact(&mut [0]).expect("the partner's worker has come");
+                None
+            }
+            Fate::LosesAll => work().err().map(Err),
+            // Spark takes what comes first.
+            Fate::Twice => thread::scope(|scope| {
+                let (say, said) = mpsc::channel();
+                for say in [say.clone(), say] {
+                    scope.spawn(move || say.send(work()).expect("heard"));
+                }
+                let [first, second] = [said.recv().expect("said"), said.recv().expect("said")];
+                assert!(second.is_err(), "one ticket is good for one run");
+                Some(first)
+            }),
+        }
+    }
+
+    /// The digests of keys that matched, of what counts.
+    fn matched(&self) -> HashSet<Digest> {
+        let mut all = HashSet::new();
+        let mut seen = HashSet::new();
+        for committed in self.commits.iter().flat_map(|commit| &commit.buckets) {
+            assert!(seen.insert(committed.bucket), "a bucket counts once");
+            let attempt = &self.kept[&(committed.bucket, committed.attempt)];
+            assert_eq!(to_hex(&attempt.transcript), committed.transcript);
+            let bits = attempt.matched.as_deref().unwrap_or_default();
+            all.extend(places(bits).map(|place| self.buckets[committed.bucket as usize][place]));
+        }
+        assert_eq!(seen.len(), self.buckets.len(), "all buckets count");
+        all
+    }
+}
+
+impl Machines for Threads<'_> {
+    fn keys(&mut self, _: &Stop<'_>) -> Result<KeyStats, Failure> {
+        Ok(self.stats.clone())
+    }
+
+    fn divide(&mut self, division: &Division, _: &Stop<'_>) -> Result<Vec<usize>, Failure> {
+        self.buckets = vec![Vec::new(); division.buckets as usize];
+        let numbers = division.buckets_of(self.digests.iter().copied().collect());
+        for (&digest, number) in self.digests.iter().zip(numbers) {
+            self.buckets[usize::from(number)].push(digest);
+        }
+        Ok(self.buckets.iter().map(Vec::len).collect())
+    }
+
+    fn slots(&mut self) -> Result<u32, Failure> {
+        Ok(self.slots)
+    }
+
+    fn wave(&mut self, tickets: &[Ticket], stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
+        let all: Vec<_> = thread::scope(|scope| {
+            let this = &*self;
+            let workers: Vec<_> = tickets.iter().map(|ticket| scope.spawn(move || this.work(ticket))).collect();
+            workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
+        });
+        if let Some(reason) = stop() {
+            return Err(reason);
+        }
+        let outcome = |(ticket, ran): (&Ticket, Option<Result<Attempt, Failure>>)| match ran {
+            None => lost(),
+            Some(Err(failure)) => Outcome::Failed(failure),
+            Some(Ok(attempt)) => {
+                let transcript = attempt.transcript;
+                let matched = attempt.matched.as_deref().map(|bits| places(bits).count() as u32);
+                self.kept.insert((ticket.bucket, ticket.attempt), attempt);
+                Outcome::Kept { transcript, matched }
+            }
+        };
+        Ok(tickets.iter().zip(all).map(outcome).collect())
+    }
+
+    fn committed(&mut self, commit: &Commit, _: &Stop<'_>) -> Result<(), Failure> {
+        assert!(commit.sender_signature.is_some() && commit.receiver_signature.is_some());
+        self.commits.push(commit.clone());
+        Ok(())
+    }
+}
+
+type FateOf = dyn Fn(&Ticket) -> Fate + Sync;
+
+fn threads<'a>(keys: impl IntoIterator<Item = String>, slots: u32, fate: &'a FateOf) -> Threads<'a> {
+    let text: String = std::iter::once("id\n".to_owned()).chain(keys.into_iter().map(|key| key + "\n")).collect();
+    let table = crate::fuzzing::input(text.as_bytes(), Format::Csv).expect("a table");
+    let table = read_keys(&table, &KeySpec::parse(&["id"], &[]).expect("a key"), None).expect("keys");
+    Threads {
+        digests: table.digests.iter().collect(),
+        stats: table.stats,
+        slots,
+        fate,
+        buckets: Vec::new(),
+        kept: HashMap::new(),
+        commits: Vec::new(),
+    }
+}
+
+fn config(folder: &Folder, role: Role, buckets: u32) -> Config {
+    let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, true)]));
+    let columns = Batches::new("the table", schema, Vec::new()).expect("a table without rows");
+    let mut config = folder.config(role, "intersect");
+    config.source.table = Arc::new(columns);
+    config.protocol = Some("ecdh-hfh99".into());
+    config.max_peer_items = 1 << 20;
+    config.buckets = buckets;
+    config.destination = None;
+    config
+}
+
+fn inside() -> Inside {
+    Inside { bind: "127.0.0.1:0".into(), host: None }
+}
+
+type Ran = Result<Report, Failure>;
+
+/// Runs both sides; the receiver listens.
+fn run_both(receiver: (&Config, &mut dyn Machines), sender: (&Config, &mut (dyn Machines + Send))) -> (Ran, Ran) {
+    let (say, address) = mpsc::channel();
+    let events = Listening(Mutex::new(Address(say)));
+    let (config, machines) = sender;
+    let mut config = config.clone();
+    thread::scope(|scope| {
+        let sent = scope.spawn(move || match address.recv() {
+            Ok(address) => {
+                config.end = End::Connect(address.to_string());
+                run_on_cluster(&config, &inside(), machines, &Interrupt::default(), &Silent)
+            }
+            Err(_) => Err(Failure::new(0, "nobody listens", "")),
+        });
+        let received = run_on_cluster(receiver.0, &inside(), receiver.1, &Interrupt::default(), &events);
+        drop(events);
+        (received, sent.join().expect("no panic"))
+    })
+}
+
+fn key(side: char, number: usize, common: usize) -> String {
+    if number < common { format!("k{number}") } else { format!("{side}{number}") }
+}
+
+/// A join of tables of these sizes with `common` common keys, and what is to be right about it.
+#[track_caller]
+fn check(
+    sizes: [usize; 2],
+    common: usize,
+    buckets: u32,
+    slots: [u32; 2],
+    fates: [&FateOf; 2],
+    change: impl Fn(&mut Config),
+) -> (Report, Report) {
+    let folder = Folder::new();
+    let keys = |side, count: usize| (0..count).map(move |number| key(side, number, common));
+    let mut ours = threads(keys('r', sizes[0]), slots[0], fates[0]);
+    let mut theirs = threads(keys('s', sizes[1]), slots[1], fates[1]);
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+        let mut config = config(&folder, role, buckets);
+        change(&mut config);
+        config
+    });
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    let (received, sent) = (received.expect("a result"), sent.expect("sent"));
+    let expected: HashSet<Digest> = ours.digests.iter().filter(|own| theirs.digests.contains(own)).copied().collect();
+    assert_eq!(expected.len(), common);
+    assert_eq!(ours.matched(), expected);
+    assert_eq!(received.matched_keys, Some(common as u64));
+    let both_learn = receiver.settings.both_learn;
+    assert_eq!(theirs.matched(), if both_learn { expected } else { HashSet::new() });
+    assert_eq!(sent.matched_keys, both_learn.then_some(common as u64));
+    assert_eq!(ours.commits, theirs.commits);
+    assert_eq!((received.buckets, received.session.as_str()), (buckets, sent.session.as_str()));
+    assert_eq!(received.revealed, sent.revealed);
+    // What is on the way when a wave ends may count on one side alone.
+    for (sent, received) in [(received.bytes_sent, sent.bytes_received), (sent.bytes_sent, received.bytes_received)] {
+        assert!(sent > 1000 && sent.abs_diff(received) < 300 * u64::from(buckets), "{sent} and {received}");
+    }
+    (received, sent)
+}
+
+const WORKS: &FateOf = &|_| Fate::Works;
+
+#[test]
+fn clusters_of_any_size_give_the_plain_join() {
+    for (sizes, overlaps) in
+        [([1, 1], &[0, 1][..]), ([2, 1], &[0, 1]), ([1, 100], &[1]), ([120, 120], &[0, 1, 119, 120])]
+    {
+        for &common in overlaps {
+            for (buckets, slots) in [(2, [1, 1]), (3, [2, 5]), (7, [3, 2])] {
+                check(sizes, common, buckets, slots, [WORKS; 2], |_| {});
+            }
+        }
+    }
+}
+
+#[test]
+fn recommended_protocols_pads_and_senders_that_learn() {
+    for protocol in ["vole-fast", "vole-lean", "rr22", "rs21"] {
+        check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| config.protocol = Some(protocol.into()));
+    }
+    let (received, sent) = check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| {
+        config.settings.both_learn = true;
+        config.pad_to = Some(400);
+    });
+    assert_eq!([received.own_items, sent.own_items], [400; 2]);
+}
+
+#[test]
+fn many_keys() {
+    check([1 << 14, 1 << 14], (1 << 14) - 1, 16, [4, 4], [WORKS; 2], |config| config.protocol = None);
+}
+
+/// Whatever becomes of a worker, its bucket is run again, and counts once.
+#[test]
+fn a_bucket_whose_worker_is_lost_is_run_again() {
+    for fate in [Fate::NeverComes, Fate::HangsUp, Fate::LosesAll] {
+        let at_first =
+            move |ticket: &Ticket| if ticket.bucket % 2 == 1 && ticket.attempt == 0 { fate } else { Fate::Works };
+        check([50, 60], 20, 5, [2, 2], [&at_first, WORKS], |_| {});
+        check([50, 60], 20, 5, [2, 2], [WORKS, &at_first], |_| {});
+    }
+    check([50, 60], 20, 2, [2, 2], [&|_| Fate::Twice; 2], |_| {});
+}
+
+/// One bucket fails for ever: both sides say so, and which one.
+#[test]
+fn a_bucket_that_always_fails_ends_the_run_on_both_sides() {
+    let folder = Folder::new();
+    static SEEN: AtomicU32 = AtomicU32::new(0);
+    let always = |ticket: &Ticket| {
+        if ticket.bucket != 1 {
+            return Fate::Works;
+        }
+        SEEN.fetch_max(ticket.attempt + 1, Ordering::Relaxed);
+        Fate::HangsUp
+    };
+    let keys = || (0..20).map(|number| key('k', number, 20));
+    let (mut ours, mut theirs) = (threads(keys(), 2, &always), threads(keys(), 2, WORKS));
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| config(&folder, role, 3));
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    for failure in [received.expect_err("no result"), sent.expect_err("no result")] {
+        assert!(failure.fault.contains("bucket 1 failed 4 times") || failure.code == code::PEER_FAILED, "{failure}");
+    }
+    assert_eq!(SEEN.load(Ordering::Relaxed), cluster::MOST_ATTEMPTS);
+}
+
+/// Reruns count as questions.
+#[test]
+fn reruns_beyond_what_the_partner_may_ask_are_refused() {
+    let folder = Folder::new();
+    let first = |ticket: &Ticket| if ticket.attempt == 0 { Fate::HangsUp } else { Fate::Works };
+    let keys = || (0..20).map(|number| key('k', number, 20));
+    let (mut ours, mut theirs) = (threads(keys(), 2, &first), threads(keys(), 2, WORKS));
+    let [receiver, mut sender] = [Role::Receiver, Role::Sender].map(|role| config(&folder, role, 3));
+    // 20 keys in 3 buckets are 60 items with dummies; one rerun is 20 more.
+    sender.max_peer_items = 79;
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    let failure = sent.expect_err("refused");
+    assert_eq!(failure.code, code::REFUSED, "{failure}");
+    assert!(failure.fault.contains("the receiver would have asked about 80 items"), "{failure}");
+    assert!(received.expect_err("no result").fault.contains("asked about 80 items"));
+}
+
+/// The partner's end shows at once, though no worker waits for anything.
+#[test]
+fn a_partner_that_ends_ends_the_run() {
+    struct Slow<'a>(Threads<'a>, Option<Interrupt>);
+    impl Machines for Slow<'_> {
+        fn keys(&mut self, stop: &Stop<'_>) -> Result<KeyStats, Failure> {
+            self.0.keys(stop)
+        }
+        fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure> {
+            self.0.divide(division, stop)
+        }
+        fn slots(&mut self) -> Result<u32, Failure> {
+            Ok(1)
+        }
+        fn wave(&mut self, _: &[Ticket], stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
+            if let Some(interrupt) = &self.1 {
+                interrupt.raise(Failure::new(code::INTERRUPTED, "interrupted by SIGINT", "start again"));
+            }
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_secs(60) {
+                if let Some(reason) = stop() {
+                    return Err(reason);
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+            panic!("nobody said that the partner is gone")
+        }
+        fn committed(&mut self, _: &Commit, _: &Stop<'_>) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+    let folder = Folder::new();
+    let [receiver, mut sender] = [Role::Receiver, Role::Sender].map(|role| config(&folder, role, 3));
+    let keys = || (0..20).map(|number| key('k', number, 20));
+    let (say, address) = mpsc::channel();
+    let events = Listening(Mutex::new(Address(say)));
+    thread::scope(|scope| {
+        let received = scope.spawn(move || {
+            let mut machines = Slow(threads(keys(), 1, WORKS), None);
+            run_on_cluster(&receiver, &inside(), &mut machines, &Interrupt::default(), &events)
+        });
+        sender.end = End::Connect(address.recv().expect("it listens").to_string());
+        let interrupt = Interrupt::default();
+        let mut machines = Slow(threads(keys(), 1, WORKS), Some(interrupt.clone()));
+        let sent = run_on_cluster(&sender, &inside(), &mut machines, &interrupt, &Silent);
+        assert_eq!(sent.expect_err("interrupted").code, code::INTERRUPTED);
+        let failure = received.join().expect("no panic").expect_err("the partner is gone");
+        assert_eq!(failure.code, code::PEER_FAILED, "{failure}");
+        assert!(failure.fault.contains("interrupted"), "{failure}");
+    });
+}
+
+#[test]
+fn what_does_not_run_on_a_cluster_is_refused() {
+    let refused = |change: &dyn Fn(&mut Config), code, said: &str| {
+        let folder = Folder::new();
+        let mut config = config(&folder, Role::Receiver, 3);
+        config.wait = Duration::ZERO;
+        change(&mut config);
+        let mut machines = threads(["a".to_owned()], 1, WORKS);
+        let failure = run_on_cluster(&config, &inside(), &mut machines, &Interrupt::default(), &Silent);
+        let failure = failure.expect_err("refused");
+        assert_eq!(failure.code, code, "{failure}");
+        assert!(failure.fault.contains(said), "{failure}");
+    };
+    refused(&|config| config.security = Security::Malicious, code::USAGE, "malicious");
+    refused(&|config| config.buckets = 1, code::USAGE, "only one");
+    refused(&|config| config.task = task::find("cardinality").expect("a task"), code::USAGE, "intersect");
+    refused(&|config| config.settings.expected_payload = Some(vec!["x".into()]), code::USAGE, "payload");
+    refused(&|config| config.source.key = KeySpec::parse(&["no such"], &[]).expect("a key"), code::INPUT, "no such");
+}
+
+/// Keys that got lost while they were divided are noticed.
+#[test]
+fn a_division_that_loses_keys_ends_the_run() {
+    let folder = Folder::new();
+    let keys = || (0..200).map(|number| key('k', number, 200));
+    let (mut ours, mut theirs) = (threads(keys(), 2, WORKS), threads(keys(), 2, WORKS));
+    ours.digests.pop();
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| config(&folder, role, 2));
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    let failure = received.expect_err("refused");
+    assert!(failure.fault.contains("200 keys were counted, and 199 are in the buckets"), "{failure}");
+    assert!(!sent.expect_err("no result").fault.contains("199"), "the partner does not hear it");
+}
+
+/// A cluster and a single machine tell each other that they differ.
+#[test]
+fn a_partner_without_a_cluster_is_told() {
+    let folder = Folder::new();
+    let receiver = config(&folder, Role::Receiver, 3);
+    let mut sender = folder.config(Role::Sender, "intersect");
+    (sender.buckets, sender.protocol) = (3, receiver.protocol.clone());
+    let (say, address) = mpsc::channel();
+    let events = Listening(Mutex::new(Address(say)));
+    let (received, sent) = thread::scope(|scope| {
+        let sent = scope.spawn(move || {
+            sender.end = End::Connect(address.recv().expect("it listens").to_string());
+            run(&sender, &Interrupt::default(), &Silent)
+        });
+        let mut machines = threads(["a".to_owned()], 1, WORKS);
+        let received = run_on_cluster(&receiver, &inside(), &mut machines, &Interrupt::default(), &events);
+        (received, sent.join().expect("no panic"))
+    });
+    for failure in [received.expect_err("refused"), sent.expect_err("refused")] {
+        assert_eq!(failure.code, code::MISMATCH);
+        assert!(failure.fault.contains("run on a cluster"), "{failure}");
+    }
+}
+
+/// A rendezvous helps nobody who has no pass.
+#[test]
+fn strangers_at_the_rendezvous_are_turned_away_and_disturb_nobody() {
+    let meddle = |ticket: &Ticket| {
+        for first in [&b"vesica\0w"[..], b"GET / HT", b"vesica\0l"] {
+            let mut socket = TcpStream::connect(&ticket.rendezvous).expect("the rendezvous");
+            socket.set_read_timeout(Some(Duration::from_secs(20))).expect("set");
+            let _ = socket.write_all(first).and_then(|()| socket.write_all(&[7; 32]));
+            let mut said = Vec::new();
+            let _ = socket.read_to_end(&mut said);
+            assert!(said.is_empty() || said == b"-", "{said:?}");
+        }
+        Fate::Works
+    };
+    check([50, 60], 20, 3, [2, 2], [&meddle, &meddle], |_| {});
+}
+
+/// A worker that does not have just the keys of its bucket does not run: what they would have matched would be missing
+/// without a word.
+#[test]
+fn other_keys_than_those_of_the_bucket_end_the_run() {
+    ends_with_changed_buckets(|buckets| buckets.rotate_left(1), "keys of another bucket");
+    ends_with_changed_buckets(|buckets| buckets[1].truncate(1), "bucket 1 has other keys than it had");
+    ends_with_changed_buckets(|buckets| buckets[0].clear(), "bucket 0 has other keys than it had");
+}
+
+fn ends_with_changed_buckets(change: fn(&mut Vec<Vec<Digest>>), said: &str) {
+    struct Mixed<'a>(Threads<'a>, fn(&mut Vec<Vec<Digest>>));
+    impl Machines for Mixed<'_> {
+        fn keys(&mut self, stop: &Stop<'_>) -> Result<KeyStats, Failure> {
+            self.0.keys(stop)
+        }
+        fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure> {
+            let keys = self.0.divide(division, stop);
+            self.1(&mut self.0.buckets);
+            keys
+        }
+        fn slots(&mut self) -> Result<u32, Failure> {
+            self.0.slots()
+        }
+        fn wave(&mut self, tickets: &[Ticket], stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
+            self.0.wave(tickets, stop)
+        }
+        fn committed(&mut self, commit: &Commit, _: &Stop<'_>) -> Result<(), Failure> {
+            self.0.committed(commit, &|| None)
+        }
+    }
+    let folder = Folder::new();
+    let keys = || (0..200).map(|number| key('k', number, 200));
+    let mut ours = Mixed(threads(keys(), 2, WORKS), change);
+    // The partner's workers wait for ours in vain; its driver is told.
+    let mut theirs = threads(keys(), 2, &|_| Fate::NeverComes);
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| config(&folder, role, 2));
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    let failure = received.expect_err("refused");
+    assert!(failure.fault.contains(said), "{failure}");
+    assert!(sent.expect_err("no result").fault.contains(said));
+}
