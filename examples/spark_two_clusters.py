@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -100,18 +101,20 @@ class Cluster:
 # What all processes of a cluster need to know on one machine.
 ENVIRONMENT = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 
-# Two cores and little memory; and files that Java alone can write and read.
+# Two cores and little memory.
 SMALL = {
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.cores.max": "2",
     "spark.executor.memory": "512m",
-    "spark.sql.parquet.compression.codec": "gzip",
 }
 
 
 def party(arguments: argparse.Namespace) -> None:
     """The program of one organisation."""
     os.environ.update(ENVIRONMENT)
+    logging.basicConfig(format="%(relativeCreated)d ms: %(message)s")
+    logging.getLogger("vesica").setLevel(logging.INFO)
     builder = SparkSession.builder.master(arguments.master).appName(f"vesica {arguments.role}")
     for name, value in SMALL.items():
         builder = builder.config(name, value)

@@ -38,7 +38,12 @@ def test_the_python_code_of_documents_runs(page, tmp_path):
     assert code
     program = tmp_path / "page.py"
     program.write_text("\n".join(code))
-    ran = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    # As in a virtual environment that is activated.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path}
+    ran = subprocess.run(
+        [sys.executable, program], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
     assert ran.returncode == 0, ran.stderr
 
 

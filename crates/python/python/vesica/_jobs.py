@@ -14,11 +14,19 @@ import pyarrow as pa
 
 from vesica import _errors, _executors, _vesica
 from vesica._errors import Error, UsageError
+from vesica._events import log
 from vesica._executors import COUNTS, DIGEST, OUTCOMES
 from vesica._flags import Flag
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+_WORDS = {
+    "keys": "hashing the keys of all rows",
+    "divide": "dividing the keys into buckets",
+    "wave": "a wave of buckets",
+    "commit": "keeping what counts",
+}
 
 
 class Jobs:
@@ -115,6 +123,7 @@ class Jobs:
         return self._rows().join(matched, DIGEST, how).drop(DIGEST, COUNTS)
 
     def _play(self, kind: str, argument: str) -> None:
+        log.info("the cluster begins: %s", _WORDS[kind])
         began = time.monotonic()
         try:
             context = self._context()
@@ -134,7 +143,7 @@ class Jobs:
         added = [StructField(DIGEST, BinaryType()), StructField(COUNTS, StringType())]
         schema = StructType([*self._df.schema.fields, *added])
         rows = self._df.mapInArrow(partial(_executors.with_digests, self._key, self._on), schema)
-        rows.write.parquet(f"{self.folder}/rows")
+        rows.write.parquet(f"{self.folder}/rows", compression="zstd")
         rows = self._rows()
         rows.select(DIGEST).where(f"{DIGEST} is not null").distinct().write.parquet(
             f"{self.folder}/digests", compression="uncompressed"
@@ -147,7 +156,7 @@ class Jobs:
             partial(_executors.with_buckets, division), f"{DIGEST} binary, bucket int"
         )
         buckets = json.loads(division)["buckets"]
-        divided = divided.repartition(min(buckets, 4 * self.slots()), "bucket")
+        divided = divided.repartition(min(buckets, 2 * self.slots()), "bucket")
         divided.write.partitionBy("bucket").parquet(f"{self.folder}/buckets", compression="uncompressed")
         counts = [0] * buckets
         for row in self._spark.read.parquet(f"{self.folder}/buckets").groupBy("bucket").count().collect():
@@ -206,6 +215,9 @@ class Jobs:
 
 def _said_by_executor(error: BaseException) -> Error | None:
     """The error of vesica that a task raised, in the text of Spark's exception."""
+    if "No module named 'vesica'" in str(error):
+        mend = "install vesica for it on all machines, or set PYSPARK_PYTHON to a Python that has it"
+        return UsageError("the Python of the executors has no vesica", mend)
     found = re.search(r"^vesica\._errors\.(\w+): (.*); (.*)$", str(error), re.MULTILINE)
     kind = getattr(_errors, found.group(1), None) if found else None
     if found is None or not isinstance(kind, type) or not issubclass(kind, Error):

@@ -13,7 +13,8 @@ docs/spark.md says what each side needs, and what it reveals.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Callable
 from urllib.parse import urlsplit
 
 from vesica import _vesica
@@ -42,10 +43,8 @@ def intersect(
     on: Any,
     role: str,
     work: str,
-    buckets: int = 64,
     slots: int | None = None,
     rendezvous: str | None = None,
-    join: str = "inner",
     **settings: Unpack[RunSettings],
 ) -> Any:
     """Tells the receiver which rows of its DataFrame have a key that the sender has too.
@@ -57,7 +56,8 @@ def intersect(
     `role`: "receiver" or "sender".
     `work`: a directory that this program and all executors read and write, such as hdfs:///tmp/vesica. Each run makes a
     folder of its own there, which holds your rows and hashes of your keys.
-    `buckets`: into how many buckets the keys are divided, the same on both sides; one executor core holds one bucket.
+    `buckets`: into how many buckets the keys are divided, the same number on both sides, 64 by default; one executor
+    core holds one bucket.
     `slots`: how many tasks of this cluster may run at once; by default what Spark says.
     `rendezvous`: host:port of this program that all executors reach; by default the driver's host, and a free port.
     `join`: "inner", or "difference" for the other rows.
@@ -65,7 +65,22 @@ def intersect(
     All other arguments are those of `vesica.intersect`. The partner must be trusted to follow the protocol:
     security="semi-honest" is the only security on a cluster, and the default here.
     """
-    given: dict[str, Any] = {"security": "semi-honest", **settings}
+    given = {"work": work, "slots": slots, "rendezvous": rendezvous, **settings}
+    return run("intersect", df, on, role, given)
+
+
+def run(
+    task: str,
+    df: DataFrame,
+    on: Any,
+    role: str,
+    settings: Mapping[str, Any],
+    listening: Callable[[str], None] | None = None,
+) -> Any:
+    """Runs a side; `listening` hears the address at which it listens."""
+    given: dict[str, Any] = {"security": "semi-honest", "buckets": 64, **settings}
+    work, slots, rendezvous = given.pop("work", ""), given.pop("slots", None), given.pop("rendezvous", None)
+    join = given.pop("join", "inner")
     with_report = given.pop("with_report", False)
     progress: Progress = given.pop("progress", None)
     normalise = given.pop("normalise", None)
@@ -73,6 +88,8 @@ def intersect(
         raise UsageError(f"there is no role {role!r}", 'say role="receiver" or role="sender"')
     if join not in _JOINS:
         raise UsageError(f"join={join!r} is no join on a cluster", 'say "inner" or "difference"')
+    if task != "intersect":
+        raise UsageError(f"the task {task} does not run on a cluster", "say intersect, or run on one machine")
     if given.pop("or_on", None) is not None:
         raise UsageError("keys with alternatives do not run on a cluster yet", "omit or_on, or use vesica.intersect")
     for name in (DIGEST, COUNTS):
@@ -81,8 +98,8 @@ def intersect(
     on = columns(on)
     key = key_flags(on, None, normalise)
     jobs = Jobs(df, on, key, _folder(work), slots)
-    spoken = [("task", "intersect"), ("buckets", str(buckets)), *key, *flags(given)]
-    teller = Teller(progress)
+    spoken = [("task", task), *key, *flags(given)]
+    teller = Teller(progress, listening)
     try:
         text = _vesica.on_cluster(
             _COMMANDS[role], spoken, jobs.no_rows(), _inside(rendezvous, jobs.driver_host()), jobs, teller

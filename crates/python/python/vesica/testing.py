@@ -51,7 +51,12 @@ class Partner(Mapping[str, str]):
 
     def _play(self, task: str, table: Any, on: Any, role: str, settings: dict[str, Any]) -> None:
         try:
-            self.result, self.report = _run(task, table, on, role, settings, self._tell)
+            if type(table).__module__.startswith("pyspark.sql"):
+                from vesica import spark
+
+                self.result, self.report = spark.run(task, table, on, role, settings, self._tell)
+            else:
+                self.result, self.report = _run(task, table, on, role, settings, self._tell)
         except BaseException as error:
             self._error = error
         finally:
@@ -93,7 +98,8 @@ class Partner(Mapping[str, str]):
 
 
 def partner(table: Any, *, on: Any = None, role: str, task: str = "intersect", **settings: Any) -> Partner:
-    """The other side of a run, over TLS on the loopback interface, with throw-away identities.
+    """The other side of a run, over TLS on the loopback interface, with throw-away identities. `table` may be a DataFrame of
+    Spark, as `vesica.spark.intersect` takes it.
 
     Use it as a context: what it yields gives your side the arguments `connect`, `peer` and `identity`.
 

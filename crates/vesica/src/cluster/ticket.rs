@@ -183,3 +183,59 @@ impl Drop for Ticket {
         self.mask.zeroize();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use vesica_party::Role;
+
+    use super::*;
+
+    fn ticket() -> Ticket {
+        Ticket {
+            session: [1; 32],
+            bucket: 3,
+            attempt: 0,
+            division: Division::new(5, 7, 100),
+            keys: 90,
+            role: Role::Receiver,
+            protocol: "vole-fast".into(),
+            sender_items: 100,
+            receiver_items: 100,
+            security: Security::SemiHonest,
+            runs: 14,
+            both_learn: false,
+            dummies: [2; 32],
+            rendezvous: "host:1".into(),
+            pass: [3; 32],
+            seed: [4; 32],
+            peer: [5; 32],
+            listens: true,
+            wait_ms: 1,
+            mask: [6; 32],
+        }
+    }
+
+    /// Whatever matched, what travels looks random; half of its bits are set, within six standard deviations.
+    #[test]
+    fn bits_under_the_mask_show_nothing_and_come_back() {
+        for bits in [vec![0; 8192], vec![0xff; 8192]] {
+            let mut masked = bits.clone();
+            ticket().mask(&mut masked);
+            let set: u32 = masked.iter().map(|byte| byte.count_ones()).sum();
+            assert!(set.abs_diff(8192 * 4) < 768, "{set}");
+            assert_eq!(masked.iter().collect::<std::collections::HashSet<_>>().len(), 256, "no pattern to compress");
+            ticket().mask(&mut masked);
+            assert_eq!(masked, bits);
+        }
+    }
+
+    #[test]
+    fn a_ticket_reads_back_and_shows_no_secret() {
+        let ticket = ticket();
+        let text = ticket.to_json();
+        assert_eq!(Ticket::from_json(&text).map(|ticket| ticket.to_json()), Some(text.clone()));
+        assert!(Ticket::from_json(&text.replace("0303", "03")).is_none(), "a pass is 32 bytes");
+        let shown = format!("{ticket:?}");
+        assert!(shown.contains("bucket: 3") && !shown.contains("03, 3") && !shown.contains("0404"), "{shown}");
+    }
+}
