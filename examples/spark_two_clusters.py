@@ -107,6 +107,7 @@ SMALL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.cores.max": "2",
     "spark.executor.memory": "512m",
+    "spark.sql.parquet.compression.codec": "zstd",
 }
 
 
