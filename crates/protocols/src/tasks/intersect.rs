@@ -98,17 +98,11 @@ impl IntersectRequest {
     }
 
     /// Refuses sizes beyond the bounds above: for protocols that derive their parameters for
-    /// [`Self::runs`] runs. These may be semi-honest only: from what one run gives, a malicious side may
-    /// choose its input of the next.
+    /// [`Self::runs`] runs. Those of them with a malicious mode must run in [passes](crate::passes): from what one
+    /// run gives, a malicious side may choose its input of the next.
     pub fn check_sizes_of_runs(&self) -> Result<(), Unsupported> {
         if self.runs == 0 {
             return Err(Unsupported::new("no run of the protocol", "say one, or one for each bucket"));
-        }
-        if self.runs != 1 && self.security != Security::SemiHonest {
-            return Err(Unsupported::new(
-                format_args!("{} runs, one for each bucket, against a malicious partner", self.runs),
-                "say --security semi-honest on both sides, or omit --buckets",
-            ));
         }
         if self.sender_items.max(self.receiver_items) > Self::MOST_ITEMS {
             return Err(Unsupported::new(

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use vesica_party::{Abort, Channel, Registered, Role, Task};
+use vesica_protocols::passes::InPasses;
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -191,6 +192,8 @@ type ResultOf<J, Output> = fn(Arc<Agreed<J>>, Buckets, Vec<Output>) -> Option<Un
 
 /// How a task runs bucket by bucket, each with a request of its own.
 pub(super) struct InBuckets<J: Job> {
+    /// The protocols, and their variants, that run buckets pass by pass against a malicious partner.
+    pub in_passes: fn() -> &'static [&'static dyn InPasses<J::Functionality>],
     /// The sender's input of this bucket.
     pub sender_input: fn(&J::Terms, &Buckets, usize, &KeyTable) -> SenderInput<J>,
     /// The receiver's input of this bucket.
