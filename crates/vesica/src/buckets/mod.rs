@@ -14,6 +14,8 @@
 //! docs/buckets.md says what a user gets from it, and what it reveals.
 
 mod bound;
+#[cfg(test)]
+mod order;
 mod partition;
 
 use vesica_party::Security;

@@ -174,7 +174,7 @@ fn scale(hash: u128, buckets: usize) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_structures::rng::SecretRng;
+    use vesica_protocols::passes::Finish;
     use vesica_testkit::try_two_party;
 
     use super::*;
@@ -263,6 +263,31 @@ mod tests {
             Ok((seen, ch.session()))
         };
         let expected = (0..5).map(|bucket| (bucket, crate::buckets::session(&[7; 32], bucket as u32, 0))).collect();
+        let expected = (expected, [7; 32]);
+        let (sender, receiver) = try_two_party(seen, seen);
+        assert_eq!([sender.result.as_ref().ok(), receiver.result.as_ref().ok()], [Some(&expected); 2]);
+    }
+
+    /// So are all passes of it, which are given the bucket's input twice.
+    #[test]
+    fn every_pass_of_a_bucket_is_in_its_own_session() {
+        let seen = |ch: &mut Channel, rng: &mut SecretRng| {
+            ch.bind_session([7; 32]);
+            let buckets = divide(9, 1, 5, 9).expect("room");
+            let commit = |&bucket: &usize, ch: &mut Channel, _: &mut SecretRng| {
+                let first = ch.session();
+                let compare: Compare<usize, _> = Box::new(move |again, ch, _| {
+                    let second = ch.session();
+                    let finish: Finish<_> = Box::new(move |ch| Ok(([bucket, again], [first, second, ch.session()])));
+                    Ok(finish)
+                });
+                Ok(compare)
+            };
+            let seen = buckets.each_in_passes(|bucket| bucket, ch, rng, commit)?;
+            Ok((seen, ch.session()))
+        };
+        let session = |bucket: usize| crate::buckets::session(&[7; 32], bucket as u32, 0);
+        let expected = (0..5).map(|bucket| ([bucket; 2], [session(bucket); 3])).collect();
         let expected = (expected, [7; 32]);
         let (sender, receiver) = try_two_party(seen, seen);
         assert_eq!([sender.result.as_ref().ok(), receiver.result.as_ref().ok()], [Some(&expected); 2]);
