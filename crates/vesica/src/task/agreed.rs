@@ -9,12 +9,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security, Task, variants};
-use vesica_protocols::passes::InPasses;
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::job::{InBuckets, Job, Options, Said, Settling};
+use super::job::{Job, Options, Said, Settling};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
 use crate::buckets::Buckets;
 use crate::failure::{Failure, code};
@@ -120,19 +119,6 @@ fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality
         Unsupported::new(
             format_args!("there is no protocol '{}' for {task}", entry.id),
             "`vesica protocols` lists them",
-        )
-    })
-}
-
-/// The protocol `entry` as one that runs in passes.
-fn row_in_passes<J: Job>(
-    of: &InBuckets<J>,
-    entry: &Entry,
-) -> Result<&'static dyn InPasses<J::Functionality>, Unsupported> {
-    (of.in_passes)().iter().copied().find(|row| row.entry().id == entry.id).ok_or_else(|| {
-        Unsupported::new(
-            format_args!("buckets with the protocol {} against a malicious partner", entry.id),
-            "name another protocol, for example vole-fast, or say --security semi-honest on both sides",
         )
     })
 }
@@ -410,7 +396,7 @@ impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
         let Some(of) = J::IN_BUCKETS else { return Err(no_buckets(J::Functionality::NAME).into()) };
         let in_passes = match self.workload.extent.security {
             Security::SemiHonest => None,
-            Security::Malicious => Some(row_in_passes(&of, entry)?),
+            Security::Malicious => Some(of.row_in_passes(entry)?),
         };
         match self.role {
             Role::Sender => {
