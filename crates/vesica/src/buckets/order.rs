@@ -44,7 +44,7 @@ impl Travelled {
     }
 }
 
-/// The items of a side whose own keys begin with `own`.
+/// The items of a side; `own` is in its own keys, and its dummies are above it.
 fn divided(own: u128) -> Buckets {
     let items = (0..KEYS).map(|number| (number << 64) + if number < COMMON { 0 } else { own });
     Buckets::new(items.collect(), 5, BUCKETS, SIZE, (1..).map(|number| own + number)).expect("room")
@@ -82,7 +82,7 @@ fn run(row: &'static dyn InPasses<Intersect>, keeps_last_table: bool) -> Run {
         ends,
         options(),
         |ch, rng| {
-            let (buckets, calls) = (divided(1), Cell::new(0));
+            let (buckets, calls) = (divided(1 << 40), Cell::new(0));
             let input = |bucket| {
                 note(&calls, 2 * BUCKETS, &at_last_tags);
                 let items = buckets.items(bucket).to_vec();
@@ -93,7 +93,7 @@ fn run(row: &'static dyn InPasses<Intersect>, keeps_last_table: bool) -> Run {
             Ok(learned.into_iter().map(|output| output.matches.map_or(0, |matches| matches.len())).collect())
         },
         |ch, rng| {
-            let (buckets, calls) = (divided(2), Cell::new(0));
+            let (buckets, calls) = (divided(2 << 40), Cell::new(0));
             let input = |bucket| {
                 note(&calls, BUCKETS, &at_last_table);
                 IntersectReceiverInput { items: buckets.items(bucket).to_vec() }
