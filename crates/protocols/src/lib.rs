@@ -5,6 +5,7 @@
 //!   `params.rs`, one type an arrow in `messages.rs`, and the two columns in `sender.rs` and
 //!   `receiver.rs`.
 //! - [`tasks`] are the ideal functionalities: what a protocol must compute.
+//! - [`passes`] are runs whose steps are taken in turns, for protocols that can.
 //! - [`registry`] lists every protocol of every task. [`catalogue_markdown`] makes PROTOCOLS.md of
 //!   it.
 //!
@@ -53,6 +54,7 @@ pub mod circuit_psi;
 mod ecdh;
 pub mod membership;
 pub mod overview;
+pub mod passes;
 pub mod psi;
 pub mod recurrent;
 pub mod registry;

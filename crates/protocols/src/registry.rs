@@ -6,7 +6,7 @@ use vesica_mpc::permute_share::bits::prf::WeakPrf;
 use vesica_party::fuzzing::AnyMessage;
 use vesica_party::service::OneShot;
 use vesica_party::variants::resolve;
-use vesica_party::{Entry, Registered, registries};
+use vesica_party::{Entry, Registered, Row, registries};
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::cardinality::hfh99::EcdhCaHfh99;
@@ -23,6 +23,7 @@ use crate::membership::czz24::Czz24;
 use crate::membership::gmr21::Gmr21;
 use crate::membership::zcl23_pk::{Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::zcl23_sk::Zcl23Sk;
+use crate::passes::InPasses;
 use crate::psi::cm20::{self, Cm20};
 use crate::psi::cuckoo::{CuckooPsi, Kkrt16, Oos17, Pssz15, Psz14};
 use crate::psi::finish::compare;
@@ -218,6 +219,33 @@ registries! {
 /// a variant.
 pub fn find_intersect(name: &str) -> Option<&'static dyn Registered<Intersect>> {
     resolve(intersect().iter().copied(), name).ok().flatten()
+}
+
+/// The protocols for [`Intersect`] that run in passes, and their variants: those that serve several runs in the
+/// malicious mode.
+pub fn intersect_in_passes() -> &'static [&'static dyn InPasses<Intersect>] {
+    macro_rules! rows {
+        ($($row:ty),+ $(,)?) => {{
+            static ROWS: &[&dyn InPasses<Intersect>] = &[$(&Row::<VolePsi<$row>>::new()),+];
+            ROWS
+        }};
+    }
+    rows![
+        Rs21,
+        Rs21Band,
+        Rs21Sorted,
+        Rs21BandSorted,
+        Rs21TwoHashes,
+        Rr22,
+        Rr22Band,
+        Rr22Sorted,
+        Rr22BandSorted,
+        Rr22TwoHashes,
+        VoleFast,
+        VoleFastShuffled,
+        VoleLean,
+        VoleLeanShuffled,
+    ]
 }
 
 /// The descriptions of all protocols of all tasks, building blocks included.

@@ -261,10 +261,10 @@ pub struct JoinArgs {
     /// sender's padding hides less; docs/tasks.md says what the receiver still learns
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
-    /// intersect, with --security semi-honest: divide both tables into this many buckets and run the
-    /// protocol on one bucket after the other, so that it takes memory for a bucket and not for a
-    /// table. Buckets are filled up with dummies, and cost a little more time and bytes;
-    /// docs/buckets.md says how much. Both sides must say the same
+    /// intersect: divide both tables into this many buckets and run the protocol on one bucket after
+    /// the other, so that it takes memory for a bucket and not for a table. Buckets are filled up with
+    /// dummies, and cost a little more time and bytes; docs/buckets.md says how much. Both sides must
+    /// say the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_BUCKETS), default_value = "1", help_heading = "Protocol")]
     pub buckets: u32,
     /// Refuse a partner that declares more keys than this. A malicious receiver can ask about more

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use crate::harness::{Ended, Folder};
 
 const SEMI: &str = "--security semi-honest";
+/// The default, said.
+const MALICIOUS: &str = "--security malicious";
 const RECEIVE: &str = "--input ours.csv --key id --output matches.csv --force";
 const SEND: &str = "--input theirs.csv --key id";
 
@@ -36,10 +38,12 @@ fn report(ended: &Ended) -> Value {
 #[test]
 fn a_join_in_buckets_gives_the_rows_in_order_and_one_receipt() {
     let folder = tables();
-    for (buckets, score) in [(1, ""), (3, "--payload score"), (64, "")] {
+    for (buckets, score, security) in
+        [(1, "", SEMI), (3, "--payload score", SEMI), (64, "", SEMI), (4, "--payload score", MALICIOUS), (9, "", "")]
+    {
         let (receiver, sender) = folder.join(
-            &format!("{RECEIVE} {SEMI} --buckets {buckets} --receipt r{buckets}.json --json"),
-            &format!("{SEND} {SEMI} --buckets {buckets} {score} --json"),
+            &format!("{RECEIVE} {security} --buckets {buckets} --receipt r{buckets}.json --json"),
+            &format!("{SEND} {security} --buckets {buckets} {score} --json"),
         );
         let (received, sent) = (report(&receiver), report(&sender));
         assert_eq!(folder.read("matches.csv"), expected(!score.is_empty()), "{buckets} buckets");
@@ -50,6 +54,8 @@ fn a_join_in_buckets_gives_the_rows_in_order_and_one_receipt() {
         let receipt: Value = serde_json::from_str(&folder.read(&format!("r{buckets}.json"))).expect("a receipt");
         let stated = (buckets > 1).then_some(buckets);
         assert_eq!(receipt["statement"]["buckets"], json!(stated), "absent where it is 1");
+        let withstood = if security == SEMI { "semi-honest" } else { "malicious" };
+        assert_eq!([&received["security"], &receipt["statement"]["security"]], [withstood; 2]);
         let shown = folder.run(&format!("receipt r{buckets}.json"));
         shown.expect(0, &[]);
         assert_eq!(shown.stdout.contains(&format!("{buckets} of one size")), buckets > 1, "{}", shown.stdout);
@@ -67,19 +73,48 @@ fn both_sides_must_say_the_same() {
     assert!(!folder.files().contains(&"matches.csv".to_owned()));
 }
 
+/// The third pass: the sender hears of its matches when all else is done.
 #[test]
-fn a_malicious_partner_and_other_tasks_are_refused_on_both_sides() {
+fn both_sides_learn_in_buckets_against_a_malicious_partner() {
     let folder = tables();
-    for (flags, fault) in [
-        ("--buckets 2", "--buckets 2 withstands no malicious partner"),
-        ("--buckets 2 --security semi-honest --task cardinality", "--buckets is for intersections"),
-        ("--buckets 0", "invalid value '0' for '--buckets <N>'"),
-        ("--buckets 65537", "65537 is not in 1..=65536"),
+    let flags = format!("{MALICIOUS} --buckets 5 --both-learn --json");
+    let (receiver, sender) =
+        folder.join(&format!("{RECEIVE} {flags}"), &format!("{SEND} {flags} --output theirs-matched.csv"));
+    let (received, sent) = (report(&receiver), report(&sender));
+    assert_eq!([&received["matched_keys"], &sent["matched_keys"]], [&json!(1000); 2]);
+    assert_eq!(folder.read("matches.csv"), expected(false));
+    let theirs: String = (2000..3000).rev().map(|key| format!("{key},s{key}\n")).collect();
+    assert_eq!(folder.read("theirs-matched.csv"), format!("id,score\n{theirs}"));
+}
+
+#[test]
+fn a_sender_that_is_killed_between_buckets_leaves_no_result() {
+    let folder = Folder::new();
+    let table: String = (0..60_000).map(|key| format!("{key}\n")).collect();
+    folder.write("ours.csv", format!("id\n{table}"));
+    folder.write("theirs.csv", format!("id\n{table}"));
+    let flags = format!("{MALICIOUS} --buckets 64");
+    let (receiver, mut sender) = folder.both(&format!("{RECEIVE} {flags} -v"), &format!("{SEND} {flags}"));
+    receiver.says("running vole-");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    sender.child.kill().expect("killed");
+    receiver.end().expect(10, &["the connection to the partner failed"]);
+    assert!(!folder.files().contains(&"matches.csv".to_owned()));
+}
+
+#[test]
+fn other_tasks_protocols_and_numbers_are_refused_on_both_sides() {
+    let folder = tables();
+    for (flags, code, fault) in [
+        ("--buckets 2 --protocol ecdh-hfh99", 11, "ecdh-hfh99 has no malicious mode"),
+        ("--buckets 2 --security semi-honest --task cardinality", 2, "--buckets is for intersections"),
+        ("--buckets 0", 2, "invalid value '0' for '--buckets <N>'"),
+        ("--buckets 65537", 2, "65537 is not in 1..=65536"),
     ] {
         for side in [format!("receive {RECEIVE} --listen 127.0.0.1:0"), format!("send {SEND} --connect 127.0.0.1:1")] {
             let (key, peer) = if side.starts_with("receive") { ("us.key", "them.pub") } else { ("them.key", "us.pub") };
             let ended = folder.run(&format!("{side} --identity {key} --peer {peer} --wait 0.2 {flags}"));
-            assert!(ended.code == 2 && ended.stderr.contains(fault), "{flags}: {}", ended.stderr);
+            assert!(ended.code == code && ended.stderr.contains(fault), "{flags}: {}", ended.stderr);
         }
     }
 }

@@ -26,7 +26,8 @@ pub struct IntersectRequest {
     /// Whether the sender learns its matches too.
     pub both_learn: bool,
     /// Runs of this request that keep to one failure budget together, at least 1: see
-    /// [`Extent::runs`].
+    /// [`Extent::runs`]. In the malicious mode, run them in [passes](crate::passes): one run after the other lets a
+    /// receiver choose its items of a run by what the earlier ones gave.
     pub runs: usize,
 }
 
@@ -98,17 +99,11 @@ impl IntersectRequest {
     }
 
     /// Refuses sizes beyond the bounds above: for protocols that derive their parameters for
-    /// [`Self::runs`] runs. These may be semi-honest only: from what one run gives, a malicious side may
-    /// choose its input of the next.
+    /// [`Self::runs`] runs. Those of them with a malicious mode must run in [passes](crate::passes): from what one
+    /// run gives, a malicious side may choose its input of the next.
     pub fn check_sizes_of_runs(&self) -> Result<(), Unsupported> {
         if self.runs == 0 {
             return Err(Unsupported::new("no run of the protocol", "say one, or one for each bucket"));
-        }
-        if self.runs != 1 && self.security != Security::SemiHonest {
-            return Err(Unsupported::new(
-                format_args!("{} runs, one for each bucket, against a malicious partner", self.runs),
-                "say --security semi-honest on both sides, or omit --buckets",
-            ));
         }
         if self.sender_items.max(self.receiver_items) > Self::MOST_ITEMS {
             return Err(Unsupported::new(

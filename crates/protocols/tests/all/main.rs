@@ -10,5 +10,6 @@ mod integers;
 mod ltsxq26;
 mod ltsxq26_work;
 mod overlap;
+mod passes;
 mod shares;
 mod union;

@@ -8,11 +8,17 @@
 //! - [`Buckets`] are a side's items, divided and filled up before the first run.
 //! - [`session()`] is the session of one run.
 //!
+//! In the semi-honest mode one bucket is run after the other. Against a malicious partner all buckets go through a
+//! protocol [pass by pass](vesica_protocols::passes), so that nothing is shown before everything is fixed.
+//!
 //! docs/buckets.md says what a user gets from it, and what it reveals.
 
 mod bound;
+#[cfg(test)]
+mod order;
 mod partition;
 
+use vesica_party::Security;
 use vesica_protocols::tasks::{Extent, IntersectRequest};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 
@@ -28,8 +34,14 @@ pub const MOST_BUCKETS: u32 = 1 << 16;
 const OVERFLOW_BITS: u32 = FailureEvent::HashTable.bits() + 1;
 
 /// The most bytes that a side holds for each item of all buckets while they are run: the item, its place, and
-/// its match.
-pub(crate) const BYTES_PER_ITEM: u64 = 16 + 4 + 4;
+/// its match; in the malicious mode also what a run keeps of it from one pass to the next.
+pub(crate) const fn bytes_per_item(security: Security) -> u64 {
+    let between_passes = match security {
+        Security::SemiHonest => 0,
+        Security::Malicious => 16,
+    };
+    16 + 4 + 4 + between_passes
+}
 
 /// What a run of one of these buckets is asked for, where the two sides bring the keys of `whole`; for one
 /// bucket `whole` itself.
@@ -81,8 +93,6 @@ pub fn session(whole: &[u8; 32], bucket: u32, attempt: u32) -> [u8; 32] {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-
-    use vesica_party::Security;
 
     use super::*;
     use crate::task;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::Range;
 
 use vesica_party::{Abort, Channel};
+use vesica_protocols::passes::Compare;
 use vesica_structures::prf::DigestPrf;
+use vesica_structures::rng::SecretRng;
 
 /// Items whose buckets are computed at a time.
 const ITEMS_AT_A_TIME: usize = 1 << 12;
@@ -106,17 +108,46 @@ impl Buckets {
     pub fn each<T>(
         &self,
         ch: &mut Channel,
-        mut run: impl FnMut(usize, &mut Channel) -> Result<T, Abort>,
+        run: impl FnMut(usize, &mut Channel) -> Result<T, Abort>,
     ) -> Result<Vec<T>, Abort> {
-        let whole = ch.session();
-        let mut outputs = Vec::with_capacity(self.count());
-        for bucket in 0..self.count() {
-            ch.bind_session(super::session(&whole, bucket as u32, 0));
-            outputs.push(run(bucket, ch)?);
-        }
-        ch.bind_session(whole);
-        Ok(outputs)
+        in_sessions(0..self.count(), ch, run)
     }
+
+    /// Runs all buckets pass by pass, in the sessions of [`Self::each`]: no bucket is compared before every bucket's
+    /// first pass is done, and none is finished before all are compared. `input` is a bucket's input, which is made
+    /// once for each of the first two passes, and `commit` the first pass. Gives what the runs give.
+    ///
+    /// # Errors
+    /// That of the first pass of a bucket that fails.
+    pub fn each_in_passes<I, O>(
+        &self,
+        input: impl Fn(usize) -> I,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+        commit: impl Fn(&I, &mut Channel, &mut SecretRng) -> Result<Compare<I, O>, Abort>,
+    ) -> Result<Vec<O>, Abort> {
+        let committed = in_sessions(0..self.count(), ch, |bucket, ch| commit(&input(bucket), ch, rng))?;
+        let compare = |(bucket, compare): (usize, Compare<I, O>), ch: &mut Channel| compare(input(bucket), ch, rng);
+        let compared = in_sessions(committed.into_iter().enumerate(), ch, compare)?;
+        in_sessions(compared.into_iter(), ch, |finish, ch| finish(ch))
+    }
+}
+
+/// Calls `step` with what there is of each bucket, in the session of that bucket. Behind the last bucket, the
+/// conversation's session holds again.
+fn in_sessions<S, T>(
+    of_buckets: impl ExactSizeIterator<Item = S>,
+    ch: &mut Channel,
+    mut step: impl FnMut(S, &mut Channel) -> Result<T, Abort>,
+) -> Result<Vec<T>, Abort> {
+    let whole = ch.session();
+    let mut outputs = Vec::with_capacity(of_buckets.len());
+    for (bucket, state) in (0..).zip(of_buckets) {
+        ch.bind_session(super::session(&whole, bucket, 0));
+        outputs.push(step(state, ch)?);
+    }
+    ch.bind_session(whole);
+    Ok(outputs)
 }
 
 /// The bucket of each item: `floor(F(item) buckets / 2^128)` for a pseudo-random function `F` of 128 bits.
@@ -143,7 +174,7 @@ fn scale(hash: u128, buckets: usize) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_structures::rng::SecretRng;
+    use vesica_protocols::passes::Finish;
     use vesica_testkit::try_two_party;
 
     use super::*;
@@ -232,6 +263,31 @@ mod tests {
             Ok((seen, ch.session()))
         };
         let expected = (0..5).map(|bucket| (bucket, crate::buckets::session(&[7; 32], bucket as u32, 0))).collect();
+        let expected = (expected, [7; 32]);
+        let (sender, receiver) = try_two_party(seen, seen);
+        assert_eq!([sender.result.as_ref().ok(), receiver.result.as_ref().ok()], [Some(&expected); 2]);
+    }
+
+    /// So are all passes of it, which are given the bucket's input twice.
+    #[test]
+    fn every_pass_of_a_bucket_is_in_its_own_session() {
+        let seen = |ch: &mut Channel, rng: &mut SecretRng| {
+            ch.bind_session([7; 32]);
+            let buckets = divide(9, 1, 5, 9).expect("room");
+            let commit = |&bucket: &usize, ch: &mut Channel, _: &mut SecretRng| {
+                let first = ch.session();
+                let compare: Compare<usize, _> = Box::new(move |again, ch, _| {
+                    let second = ch.session();
+                    let finish: Finish<_> = Box::new(move |ch| Ok(([bucket, again], [first, second, ch.session()])));
+                    Ok(finish)
+                });
+                Ok(compare)
+            };
+            let seen = buckets.each_in_passes(|bucket| bucket, ch, rng, commit)?;
+            Ok((seen, ch.session()))
+        };
+        let session = |bucket: usize| crate::buckets::session(&[7; 32], bucket as u32, 0);
+        let expected = (0..5).map(|bucket| ([bucket; 2], [session(bucket); 3])).collect();
         let expected = (expected, [7; 32]);
         let (sender, receiver) = try_two_party(seen, seen);
         assert_eq!([sender.result.as_ref().ok(), receiver.result.as_ref().ok()], [Some(&expected); 2]);

@@ -19,7 +19,7 @@ use vesica_structures::filters::Kind;
 
 use super::Workload;
 use super::footprints::FOOTPRINTS;
-use crate::buckets::BYTES_PER_ITEM;
+use crate::buckets::bytes_per_item;
 
 /// What a process has that is no protocol's: channel buffers, stacks of threads, the ends of huge
 /// pages.
@@ -130,8 +130,8 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
             |(of, role, items)| {
                 // Payloads stay until all buckets are done.
                 let extra = workload.extra_memory(*totals, role).saturating_mul(runs);
-                let buckets =
-                    if runs == 1 { 0 } else { (items as u64).saturating_mul(runs).saturating_mul(BYTES_PER_ITEM) };
+                let each = if runs == 1 { 0 } else { bytes_per_item(extent.security) };
+                let buckets = (items as u64).saturating_mul(runs).saturating_mul(each);
                 PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extra).saturating_add(buckets)
             },
         );

@@ -1,8 +1,6 @@
 //! Whether a side's own configuration fits its task, before anything is opened; and what of it the
 //! partner hears.
 
-use vesica_party::Security;
-
 use super::{Config, Protection};
 use crate::buckets::MOST_BUCKETS;
 use crate::failure::{Failure, code};
@@ -83,21 +81,9 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
 
 /// Refuses a number of buckets that cannot be run.
 fn check_buckets(config: &Config) -> Result<(), Failure> {
-    if !(1..=MOST_BUCKETS).contains(&config.buckets) {
-        let fault = format_args!("--buckets {} is not a number from 1 to {MOST_BUCKETS}", config.buckets);
-        return Err(Failure::new(code::USAGE, fault, "say one, the same on both sides"));
+    if (1..=MOST_BUCKETS).contains(&config.buckets) {
+        return Ok(());
     }
-    if config.buckets > 1 && config.security != Security::SemiHonest {
-        return Err(Failure::new(
-            code::USAGE,
-            format_args!(
-                "--buckets {} withstands no {} partner: it could choose its keys of a bucket by what the buckets \
-                 before it gave",
-                config.buckets, config.security
-            ),
-            "if the partner is trusted to follow the protocol, say --security semi-honest on both sides; else omit \
-             --buckets",
-        ));
-    }
-    Ok(())
+    let fault = format_args!("--buckets {} is not a number from 1 to {MOST_BUCKETS}", config.buckets);
+    Err(Failure::new(code::USAGE, fault, "say one, the same on both sides"))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Task, variants};
+use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security, Task, variants};
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -68,8 +68,9 @@ pub trait AnyAgreed: fmt::Debug + Send + Sync {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Option<Unopened>, Abort>;
-    /// Runs the protocol `entry` on one bucket after the other. All work until the last bucket is run is the
-    /// same whatever matches: the results are put together when they are opened.
+    /// Runs the protocol `entry` on one bucket after the other, or against a malicious partner pass by pass on all
+    /// of them. All work until the last bucket is run is the same whatever matches: the results are put together when
+    /// they are opened.
     ///
     /// # Errors
     /// If a run fails.
@@ -393,19 +394,27 @@ impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
     ) -> Result<Option<Unopened>, Abort> {
         let (row, request) = (row::<J>(entry)?, self.workload.request());
         let Some(of) = J::IN_BUCKETS else { return Err(no_buckets(J::Functionality::NAME).into()) };
+        let in_passes = match self.workload.extent.security {
+            Security::SemiHonest => None,
+            Security::Malicious => Some(of.row_in_passes(entry)?),
+        };
         match self.role {
             Role::Sender => {
-                let outputs = buckets.each(ch, |bucket, ch| {
-                    let party = row.sender(&request, ch, rng)?;
-                    party.run((of.sender_input)(&self.terms, &buckets, bucket, table), ch, rng)
-                })?;
+                let input = |bucket| (of.sender_input)(&self.terms, &buckets, bucket, table);
+                let outputs = match in_passes {
+                    None => buckets.each(ch, |bucket, ch| row.sender(&request, ch, rng)?.run(input(bucket), ch, rng)),
+                    Some(row) => buckets
+                        .each_in_passes(input, ch, rng, |input, ch, rng| row.commit_sender(&request, input, ch, rng)),
+                }?;
                 Ok((of.sender_result)(self.clone(), buckets, outputs))
             }
             Role::Receiver => {
-                let outputs = buckets.each(ch, |bucket, ch| {
-                    let party = row.receiver(&request, ch, rng)?;
-                    party.run((of.receiver_input)(&self.terms, &buckets, bucket), ch, rng)
-                })?;
+                let input = |bucket| (of.receiver_input)(&self.terms, &buckets, bucket);
+                let outputs = match in_passes {
+                    None => buckets.each(ch, |bucket, ch| row.receiver(&request, ch, rng)?.run(input(bucket), ch, rng)),
+                    Some(row) => buckets
+                        .each_in_passes(input, ch, rng, |input, ch, rng| row.commit_receiver(&request, input, ch, rng)),
+                }?;
                 Ok((of.receiver_result)(self.clone(), buckets, outputs))
             }
         }

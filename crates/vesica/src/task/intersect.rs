@@ -87,6 +87,7 @@ impl Job for IntersectJob {
     const TAKES_OR_KEYS: bool = true;
 
     const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
+        in_passes: registry::intersect_in_passes,
         sender_input: |terms, buckets, bucket, table| IntersectSenderInput {
             items: buckets.items(bucket).to_vec(),
             payloads: in_bucket::payloads(buckets, bucket, given(table), terms.payload_bytes()),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use vesica_party::{Abort, Channel, Registered, Role, Task};
+use vesica_party::{Abort, Channel, Entry, Registered, Role, Task};
+use vesica_protocols::passes::InPasses;
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -191,6 +192,8 @@ type ResultOf<J, Output> = fn(Arc<Agreed<J>>, Buckets, Vec<Output>) -> Option<Un
 
 /// How a task runs bucket by bucket, each with a request of its own.
 pub(super) struct InBuckets<J: Job> {
+    /// The protocols, and their variants, that run buckets pass by pass against a malicious partner.
+    pub in_passes: fn() -> &'static [&'static dyn InPasses<J::Functionality>],
     /// The sender's input of this bucket.
     pub sender_input: fn(&J::Terms, &Buckets, usize, &KeyTable) -> SenderInput<J>,
     /// The receiver's input of this bucket.
@@ -199,6 +202,21 @@ pub(super) struct InBuckets<J: Job> {
     pub sender_result: ResultOf<J, SenderOutput<J>>,
     /// The receiver's result.
     pub receiver_result: ResultOf<J, ReceiverOutput<J>>,
+}
+
+impl<J: Job> InBuckets<J> {
+    /// The protocol `entry` as one that runs in passes.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn row_in_passes(&self, entry: &Entry) -> Result<&'static dyn InPasses<J::Functionality>, Unsupported> {
+        (self.in_passes)().iter().copied().find(|row| row.entry().id == entry.id).ok_or_else(|| {
+            Unsupported::new(
+                format_args!("buckets with the protocol {} against a malicious partner", entry.id),
+                "name another protocol, for example vole-fast, or say --security semi-honest on both sides",
+            )
+        })
+    }
 }
 
 /// What both sides have said when the terms are settled.

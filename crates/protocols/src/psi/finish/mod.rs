@@ -31,6 +31,9 @@
 //! tags.finish::<messages::Arrows>(&input, stored, ch, rng)
 //! ```
 //!
+//! `finish` takes all three steps. Protocols that run in [passes](crate::passes) take step 3 apart: `Sender::send` and
+//! then `learn`, `Receiver::receive` and then `tell`.
+//!
 //! An item may have several tags (`Params::tags_per_item`) at the sender, of which the receiver
 //! has one: then outputs are numbered `tags_per_item i + b` at the sender, and the item's payload
 //! travels under each of them. Both sides cannot learn there, for which proof comes back tells the

@@ -5,14 +5,14 @@ use vesica_structures::secret::Secret;
 use super::Params;
 
 /// Proofs and payload keys of a party, by the numbers that its tags have. Neither is asked for
-/// unless the request wants it.
+/// unless the request wants it. `items` are the party's, as it brought them.
 pub(crate) trait Outputs: Sized {
     /// The proof of each number. Asked for once at most, and before the keystream.
-    fn proofs(&mut self) -> Secret<Vec<u128>>;
+    fn proofs(&mut self, items: &[u128]) -> Secret<Vec<u128>>;
 
     /// A function that fills its last argument with the keystream of a number, given the item of
     /// that number. Two numbers of different items have independent keystreams.
-    fn into_keystream(self) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static;
+    fn into_keystream(self, items: &[u128]) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static;
 }
 
 /// Outputs that were stored as they came, for protocols that do not make them from something
@@ -43,11 +43,11 @@ impl StoredOutputs {
 }
 
 impl Outputs for StoredOutputs {
-    fn proofs(&mut self) -> Secret<Vec<u128>> {
+    fn proofs(&mut self, _items: &[u128]) -> Secret<Vec<u128>> {
         std::mem::replace(&mut self.proofs, Secret::new(Vec::new()))
     }
 
-    fn into_keystream(self) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
+    fn into_keystream(self, _items: &[u128]) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
         let Self { domain, payload_keys, .. } = self;
         move |number, item, out| fill_keystream(domain, payload_keys[number], item, out)
     }

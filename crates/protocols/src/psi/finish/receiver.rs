@@ -23,6 +23,14 @@ enum OwnTags {
     Filtered(Filter, Secret<Vec<u128>>),
 }
 
+/// The receiver once the sender's tags and payloads have come: what the sender learns is left.
+pub(crate) struct Received {
+    output: IntersectReceiverOutput,
+    most_matches: usize,
+    /// The proof of each item, if the sender learns its matches.
+    proofs: Option<Secret<Vec<u128>>>,
+}
+
 impl Receiver {
     /// A receiver without tags yet.
     pub(crate) fn new(params: &Params) -> Self {
@@ -57,17 +65,29 @@ impl Receiver {
     pub(crate) fn finish<A: Arrows>(
         self,
         input: IntersectReceiverInput,
-        mut outputs: impl Outputs,
+        outputs: impl Outputs,
         ch: &mut Channel,
     ) -> Result<IntersectReceiverOutput, Abort> {
+        self.receive::<A>(input, outputs, ch)?.tell::<A>(ch)
+    }
+
+    /// Steps 1 and 2, once all tags have come. The work is the same whatever matches.
+    pub(crate) fn receive<A: Arrows>(
+        self,
+        input: IntersectReceiverInput,
+        mut outputs: impl Outputs,
+        ch: &mut Channel,
+    ) -> Result<Received, Abort> {
         let Self { params, tags } = self;
+        let most_matches = params.most_matches();
         // Step 1.
         let mut tags = match tags {
             OwnTags::Finder(tags) => tags,
             OwnTags::Filtered(filter, tags) => {
                 let matches = filter.receive::<A::Tags>(&tags, ch)?;
                 // There are no steps 2 and 3: `Params::with_filter` sees to it.
-                return Ok(IntersectReceiverOutput { matches, payloads: SealedPayloads::default(), unread: 0 });
+                let output = IntersectReceiverOutput { matches, ..IntersectReceiverOutput::default() };
+                return Ok(Received { output, most_matches, proofs: None });
             }
         };
         let phase = ch.phase(Phase::Match);
@@ -80,27 +100,31 @@ impl Receiver {
         drop(phase);
 
         let phase = ch.phase(Phase::Match);
-        let proofs: Option<Vec<u128>> = params.both_learn.then(|| {
-            let proofs = outputs.proofs();
-            matches.iter().map(|&item| proofs[item as usize]).collect()
-        });
+        let proofs = params.both_learn.then(|| outputs.proofs(&input.items));
         drop(phase);
 
         // Step 2.
         let payloads = if params.payload_bytes > 0 {
             let _phase = ch.phase(Phase::Payload);
-            let (keystream, items) = (outputs.into_keystream(), input.items);
+            let (keystream, items) = (outputs.into_keystream(&input.items), input.items);
             let keystream = move |item: usize, out: &mut [u8]| keystream(item, items[item], out);
             payload::receive::<A::Payloads>(params.tags(), params.payload_bytes, found, keystream, ch)?
         } else {
             SealedPayloads::default()
         };
+        Ok(Received { output: IntersectReceiverOutput { matches, payloads, unread: 0 }, most_matches, proofs })
+    }
+}
 
-        // Step 3.
+impl Received {
+    /// Step 3.
+    pub(crate) fn tell<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectReceiverOutput, Abort> {
+        let Self { output, most_matches, proofs } = self;
         if let Some(proofs) = proofs {
             let _phase = ch.phase(Phase::Match);
-            proofs::send::<A::Proofs>(params.most_matches(), proofs, ch)?;
+            let of_matches = output.matches.iter().map(|&item| proofs[item as usize]).collect();
+            proofs::send::<A::Proofs>(most_matches, of_matches, ch)?;
         }
-        Ok(IntersectReceiverOutput { matches, payloads, unread: 0 })
+        Ok(output)
     }
 }

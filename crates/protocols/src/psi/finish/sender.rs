@@ -28,6 +28,13 @@ enum CollectedTags {
     Shuffled(Secret<Vec<u128>>),
 }
 
+/// The sender once its tags and payloads have gone: what it learns is left.
+pub(crate) struct Sent {
+    most_matches: usize,
+    /// The proof of each item, if the sender learns its matches.
+    expected: Option<Secret<Vec<u128>>>,
+}
+
 impl Sender {
     /// A sender without tags yet.
     pub(crate) fn new(params: &Params) -> Self {
@@ -61,10 +68,21 @@ impl Sender {
     pub(crate) fn finish<A: Arrows>(
         self,
         input: &IntersectSenderInput,
-        mut outputs: impl Outputs,
+        outputs: impl Outputs,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<IntersectSenderOutput, Abort> {
+        self.send::<A>(input, outputs, ch, rng)?.learn::<A>(ch)
+    }
+
+    /// Steps 1 and 2, once all tags have come.
+    pub(crate) fn send<A: Arrows>(
+        self,
+        input: &IntersectSenderInput,
+        mut outputs: impl Outputs,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Sent, Abort> {
         let Self { params, tags } = self;
         // Step 1.
         let phase = ch.phase(Phase::Masks);
@@ -72,24 +90,29 @@ impl Sender {
         drop(phase);
 
         let phase = ch.phase(Phase::Match);
-        let expected = params.both_learn.then(|| outputs.proofs());
+        let expected = params.both_learn.then(|| outputs.proofs(&input.items));
         drop(phase);
 
         // Step 2.
         if params.payload_bytes > 0 {
             let _phase = ch.phase(Phase::Payload);
-            let keystream = outputs.into_keystream();
+            let keystream = outputs.into_keystream(&input.items);
             let item = |number: usize| number / params.tags_per_item;
             let payload =
                 |number: usize| &input.payloads[item(number) * params.payload_bytes..][..params.payload_bytes];
             let keystream = |number: usize, out: &mut [u8]| keystream(number, input.items[item(number)], out);
             payload::send::<A::Payloads>(payload, params.payload_bytes, &order, keystream, ch)?;
         }
+        Ok(Sent { most_matches: params.most_matches(), expected })
+    }
+}
 
-        // Step 3.
-        let Some(expected) = expected else { return Ok(IntersectSenderOutput { matches: None }) };
+impl Sent {
+    /// Step 3.
+    pub(crate) fn learn<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectSenderOutput, Abort> {
+        let Some(expected) = self.expected else { return Ok(IntersectSenderOutput { matches: None }) };
         let _phase = ch.phase(Phase::Match);
-        let matches = proofs::receive::<A::Proofs>(params.most_matches(), &expected, ch)?;
+        let matches = proofs::receive::<A::Proofs>(self.most_matches, &expected, ch)?;
         Ok(IntersectSenderOutput { matches: Some(matches) })
     }
 }

@@ -77,11 +77,11 @@ impl<'a> Sums<'a> {
 }
 
 impl Outputs for Sums<'_> {
-    fn proofs(&mut self) -> Secret<Vec<u128>> {
+    fn proofs(&mut self, _items: &[u128]) -> Secret<Vec<u128>> {
         self.all(1)
     }
 
-    fn into_keystream(self) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
+    fn into_keystream(self, _items: &[u128]) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
         let (payload_keys, domain) = (self.all(2), self.filter.domain);
         move |number, item, out| fill_keystream(domain, payload_keys[number], item, out)
     }

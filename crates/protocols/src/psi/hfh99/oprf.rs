@@ -47,11 +47,11 @@ impl<P: Pod + Zeroize + Send + Sync> Outputs<P> {
 }
 
 impl<P: Pod + Zeroize + Send + Sync> finish::Outputs for Outputs<P> {
-    fn proofs(&mut self) -> Secret<Vec<u128>> {
+    fn proofs(&mut self, _items: &[u128]) -> Secret<Vec<u128>> {
         Secret::new(self.points.par_iter().map(|point| Output::of(&self.session, point).proof).collect())
     }
 
-    fn into_keystream(self) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
+    fn into_keystream(self, _items: &[u128]) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
         let Self { session, points } = self;
         move |number, _item, out| Output::of(&session, &points[number]).keystream.fill(out)
     }

@@ -65,6 +65,10 @@
 //! A receiver may send a table that does not encode its items. It then gets wrong matches, or none;
 //! the protocol need not notice.
 //!
+//! Several runs may go through the figure in [passes](crate::passes): arrows 1 to 7 of all of them, then 8 and 9, then
+//! 10. Nothing in the first seven depends on `X`, and once they are over the receiver's set is fixed. Between the passes
+//! a side keeps `q` of each of its items.
+//!
 //! In the semi-honest mode of `rs21` and `rr22` arrow 8 may carry a filter of the tags instead of their list
 //! ([`finish::compare`](crate::psi::finish::compare)). The malicious mode has none: there the simulator
 //! takes an item of the sender for each tag of the list, and a filter may serve more.

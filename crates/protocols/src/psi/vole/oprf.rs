@@ -1,8 +1,7 @@
-//! The outputs of the OPRF for a party's items, from the decoded VOLE share.
+//! The outputs of the OPRF for a party's items, from the decoded VOLE share; and what a party keeps of a run while
+//! other runs are at their first pass.
 
-use std::iter::Copied;
 use std::ops::Range;
-use std::slice::Iter;
 
 use vesica_mpc::oprf::outer_hash;
 use vesica_structures::fields::Gf128;
@@ -10,7 +9,8 @@ use vesica_structures::okvs::Arrangement;
 use vesica_structures::secret::Secret;
 
 use super::salt::Keys;
-use crate::psi::finish::{Outputs, fill_keystream};
+use crate::psi::finish::{self, Outputs, fill_keystream};
+use crate::psi::row_outputs::Tags;
 
 /// Separates the keystreams of payloads from those of other protocols.
 const DOMAIN: &[u8; 16] = b"vesica payload 2";
@@ -20,7 +20,7 @@ const OUTPUTS_PER_BATCH: usize = 1 << 15;
 
 /// One of the three outputs of the OPRF.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part {
+enum Part {
     /// The output that the sender sends for each item.
     Tag = 0,
     /// The output that the receiver returns for each match.
@@ -29,55 +29,109 @@ pub(super) enum Part {
     PayloadKey = 2,
 }
 
-/// The OPRF's inner values of a party's items, in the order of an [`Arrangement`], and the outputs
-/// that follow from them.
-pub(super) struct Output<'a> {
-    keys: &'a Keys,
-    items: &'a Arrangement,
-    /// `q` of each item.
-    pub(super) inner: Secret<Vec<Gf128>>,
-    /// `w`: 0 in the semi-honest mode, and until it is opened.
-    pub(super) offset: u128,
+/// The OPRF's inner values of a party's items, from which all outputs follow.
+pub(super) struct Inner {
+    /// The keys of the outputs.
+    keys: [u128; 3],
+    /// `q` of each item, in the order in which the party brought them; empty where nothing follows but tags that
+    /// are there already.
+    values: Secret<Vec<Gf128>>,
+    /// `w`: 0 in the semi-honest mode.
+    offset: u128,
 }
 
-impl<'a> Output<'a> {
-    /// For the arranged items, whose inner values are yet to be filled in.
-    pub(super) fn new(keys: &'a Keys, items: &'a Arrangement) -> Self {
-        Self { keys, items, inner: Secret::new(vec![Gf128::default(); items.keys().len()]), offset: 0 }
-    }
-
-    /// Hands `part` of the outputs of a range of arranged items to `take`, some at a time, with
-    /// their numbers among the items as given.
-    pub(super) fn each(&self, part: Part, range: Range<usize>, mut take: impl FnMut(&[u128], Copied<Iter<'_, u32>>)) {
-        let mut outputs = Secret::new(vec![0; range.len().min(OUTPUTS_PER_BATCH)]);
-        for start in range.clone().step_by(OUTPUTS_PER_BATCH) {
-            let piece = start..range.end.min(start + OUTPUTS_PER_BATCH);
+impl Inner {
+    /// Hands `part` of the outputs of these items to `take`, some at a time; with what `numbers` makes of the range
+    /// that they have among them.
+    fn each<N>(
+        &self,
+        part: Part,
+        (items, values): (&[u128], &[Gf128]),
+        numbers: impl Fn(Range<usize>) -> N,
+        mut take: impl FnMut(&[u128], N),
+    ) {
+        let mut outputs = Secret::new(vec![0; items.len().min(OUTPUTS_PER_BATCH)]);
+        for start in (0..items.len()).step_by(OUTPUTS_PER_BATCH) {
+            let piece = start..items.len().min(start + OUTPUTS_PER_BATCH);
             let outputs = &mut outputs[..piece.len()];
-            let key = self.keys.outputs[part as usize];
-            outer_hash(key, &self.items.keys()[piece.clone()], &self.inner[piece.clone()], self.offset, outputs);
-            take(outputs, self.items.places()[piece].iter().copied());
+            let key = self.keys[part as usize];
+            outer_hash(key, &items[piece.clone()], &values[piece.clone()], self.offset, outputs);
+            take(outputs, numbers(piece));
         }
     }
 
-    /// `part` of the outputs, by the items' own numbers.
-    fn by_item(&self, part: Part) -> Secret<Vec<u128>> {
-        let mut by_item = Secret::new(vec![0; self.inner.len()]);
-        self.each(part, 0..self.inner.len(), |outputs, places| {
-            for (&output, place) in outputs.iter().zip(places) {
-                by_item[place as usize] = output;
-            }
-        });
-        by_item
+    /// `part` of the outputs of all items.
+    fn all(&self, part: Part, items: &[u128]) -> Secret<Vec<u128>> {
+        let mut all = Secret::new(vec![0; items.len()]);
+        outer_hash(self.keys[part as usize], items, &self.values, self.offset, &mut all);
+        all
     }
 }
 
-impl Outputs for Output<'_> {
-    fn proofs(&mut self) -> Secret<Vec<u128>> {
-        self.by_item(Part::Proof)
+impl Outputs for Inner {
+    fn proofs(&mut self, items: &[u128]) -> Secret<Vec<u128>> {
+        self.all(Part::Proof, items)
     }
 
-    fn into_keystream(self) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
-        let payload_keys = self.by_item(Part::PayloadKey);
+    fn into_keystream(self, items: &[u128]) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {
+        let payload_keys = self.all(Part::PayloadKey, items);
         move |number, item, out| fill_keystream(DOMAIN, payload_keys[number], item, out)
     }
+}
+
+/// What a party keeps of a run whose table has travelled: an inner value of 16 bytes for each of its items, or where
+/// tags have nothing to wait for, these. `T` collects tags.
+pub(super) struct Kept<T> {
+    pub(super) params: finish::Params,
+    /// The tags so far, if they are made as inner values come.
+    tags: Option<T>,
+    inner: Inner,
+}
+
+impl<T: Tags> Kept<T> {
+    /// Of a party whose `count` items are to be evaluated. Without `tags` these are made at the end, when the offset
+    /// has come.
+    pub(super) fn new(params: &finish::Params, keys: &Keys, count: usize, tags: Option<T>) -> Self {
+        let is_asked_for = tags.is_none() || params.both_learn || params.payload_bytes > 0;
+        let values = Secret::new(vec![Gf128::default(); if is_asked_for { count } else { 0 }]);
+        Self { params: params.clone(), tags, inner: Inner { keys: keys.outputs, values, offset: 0 } }
+    }
+
+    /// Takes the inner values of a range of arranged items.
+    pub(super) fn take(&mut self, items: &Arrangement, range: Range<usize>, values: &[Gf128]) {
+        let Self { tags, inner, .. } = self;
+        let (items, places) = (&items.keys()[range.clone()], &items.places()[range]);
+        if let Some(tags) = tags {
+            let places = |piece: Range<usize>| places[piece].iter().copied();
+            inner.each(Part::Tag, (items, values), places, |outputs, places| tags.add(outputs, places));
+        }
+        if !inner.values.is_empty() {
+            for (&value, &place) in values.iter().zip(places) {
+                inner.values[place as usize] = value;
+            }
+        }
+    }
+
+    /// Notes the offset, which all outputs wait for in the malicious mode.
+    pub(super) fn set_offset(&mut self, offset: u128) {
+        self.inner.offset = offset;
+    }
+
+    /// The tags of all `items`, in which `begin` has none yet; and what the other outputs follow from.
+    pub(super) fn into_tags(self, begin: fn(&finish::Params) -> T, items: &[u128]) -> (T, Inner) {
+        let Self { params, tags, inner } = self;
+        let tags = tags.unwrap_or_else(|| {
+            let mut tags = begin(&params);
+            let numbers = |piece: Range<usize>| piece.start as u32..piece.end as u32;
+            inner.each(Part::Tag, (items, &inner.values), numbers, |outputs, numbers| tags.add(outputs, numbers));
+            tags
+        });
+        (tags, inner)
+    }
+}
+
+/// Room for the inner values of any part of these items.
+pub(super) fn room_for_part(items: &Arrangement, parts: usize) -> Secret<Vec<Gf128>> {
+    let longest = (0..parts).map(|part| items.part(part).len()).max();
+    Secret::new(vec![Gf128::default(); longest.unwrap_or(0)])
 }

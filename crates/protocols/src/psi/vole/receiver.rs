@@ -12,9 +12,10 @@ use vesica_structures::secret::Secret;
 
 use super::correlation;
 use super::messages::{FinishArrows, Table};
-use super::oprf::{Output, Part};
+use super::oprf::{Kept, room_for_part};
 use super::params::Params;
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
+use crate::passes::{self, Commit, Compare, Finish};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -54,10 +55,21 @@ impl<O: Okvs> Party for Receiver<O> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<IntersectReceiverOutput, Abort> {
-        let params = &self.params;
-        params.finish.check_receiver(&input)?;
+        passes::run(self, input, ch, rng)
+    }
+}
+
+impl<O: Okvs> Commit for Receiver<O> {
+    fn commit(
+        self,
+        input: &IntersectReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Compare<IntersectReceiverInput, IntersectReceiverOutput>, Abort> {
+        let params = self.params;
+        params.finish.check_receiver(input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
-            return Ok(IntersectReceiverOutput::default());
+            return Ok(Box::new(|_, _, _| Ok(Box::new(|_| Ok(IntersectReceiverOutput::default())))));
         };
 
         // Steps 5 to 7.
@@ -65,14 +77,23 @@ impl<O: Okvs> Party for Receiver<O> {
         let okvs = O::new(params.finish.receiver_items, params.encoding_bits, keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
-        let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };
-        let (tags, output) = match vole {
+        let evaluation = Evaluation { params: &params, keys: &keys, okvs: &okvs, items: &items };
+        let kept = match vole {
             Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
 
-        // Steps 8 to 10.
-        tags.finish::<FinishArrows>(input, output, ch)
+        Ok(Box::new(move |input, ch, _| {
+            kept.params.check_receiver(&input)?;
+            let phase = ch.phase(Phase::Decode);
+            let (tags, inner) = kept.into_tags(finish::Receiver::new, &input.items);
+            drop(phase);
+            // Steps 8 and 9.
+            let received = tags.receive::<FinishArrows>(input, inner, ch)?;
+            // Step 10.
+            let finish: Finish<_> = Box::new(move |ch| received.tell::<FinishArrows>(ch));
+            Ok(finish)
+        }))
     }
 }
 
@@ -100,38 +121,38 @@ struct Evaluation<'a, O> {
     items: &'a Arrangement,
 }
 
-impl<'a, O: Okvs> Evaluation<'a, O> {
-    /// Sends the whole table, finishes the VOLE while the sender decodes, has the offset opened,
-    /// and gives the tags and what all outputs follow from.
+impl<O: Okvs> Evaluation<'_, O> {
+    /// Sends the whole table, finishes the VOLE while the sender decodes, and has the offset opened.
     fn run<B: Value>(
         &self,
         vole: silent::Receiver<B>,
         offset: Option<AwaitedOffset>,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<(finish::Receiver, Output<'a>), Abort> {
+    ) -> Result<Kept<finish::Receiver>, Abort> {
         self.send_table(vole.values(), ch)?;
         let share = offset.as_ref().map_or(Ok(0), |offset| offset.send_share(ch, rng))?;
         let mut vole = vole.run((), ch, rng)?;
         let a = Secret::new(std::mem::take(&mut vole.a));
         drop(vole);
-        let mut tags = finish::Receiver::new(&self.params.finish);
-        let mut output = Output::new(self.keys, self.items);
+        let Self { params, keys, okvs, items } = *self;
+        // w = 0 where there is no offset: then tags have nothing to wait for.
+        let tags = offset.is_none().then(|| finish::Receiver::new(&params.finish));
+        let mut kept = Kept::new(&params.finish, keys, params.finish.receiver_items, tags);
+        let parts = okvs.parts().len();
+        let mut room = room_for_part(items, parts);
         let _phase = ch.phase(Phase::Decode);
-        for part in 0..self.okvs.parts().len() {
-            let range = self.items.part(part);
-            self.okvs.decode_part(&a, self.items, part, &mut output.inner[range.clone()]);
-            if offset.is_none() {
-                // w = 0: nothing to wait for.
-                output.each(Part::Tag, range, |outputs, places| tags.add(outputs, places));
-            }
+        for part in 0..parts {
+            let range = items.part(part);
+            let inner = &mut room[..range.len()];
+            okvs.decode_part(&a, items, part, inner);
+            kept.take(items, range, inner);
         }
         drop(a);
         if let Some(offset) = offset {
-            output.offset = offset.check_opening(share, ch)?;
-            output.each(Part::Tag, 0..self.items.keys().len(), |outputs, places| tags.add(outputs, places));
+            kept.set_offset(offset.check_opening(share, ch)?);
         }
-        Ok((tags, output))
+        Ok(kept)
     }
 
     /// Step 5: `P` with `Decode(P, y) = H_B(y)`, sent as `A = P + c`, each part as soon as it is

@@ -12,9 +12,10 @@ use vesica_structures::rng::SecretRng;
 
 use super::correlation;
 use super::messages::{FinishArrows, Table};
-use super::oprf::{Output, Part};
+use super::oprf::{Kept, room_for_part};
 use super::params::Params;
 use super::salt::{CommittedOffset, Keys, toss_as_sender};
+use crate::passes::{self, Commit, Compare, Finish};
 use crate::psi::finish;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -54,10 +55,22 @@ impl<O: Okvs> Party for Sender<O> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<IntersectSenderOutput, Abort> {
-        let params = &self.params;
-        params.finish.check_sender(&input)?;
+        passes::run(self, input, ch, rng)
+    }
+}
+
+impl<O: Okvs> Commit for Sender<O> {
+    fn commit(
+        self,
+        input: &IntersectSenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Compare<IntersectSenderInput, IntersectSenderOutput>, Abort> {
+        let params = self.params;
+        params.finish.check_sender(input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
-            return Ok(params.finish.no_matches());
+            let output = params.finish.no_matches();
+            return Ok(Box::new(move |_, _, _| Ok(Box::new(move |_| Ok(output)))));
         };
 
         // Steps 5 to 7.
@@ -65,14 +78,23 @@ impl<O: Okvs> Party for Sender<O> {
         let okvs = O::new(params.finish.receiver_items, params.encoding_bits, keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
-        let evaluation = Evaluation { params, keys: &keys, okvs: &okvs, items: &items };
-        let (tags, output) = match vole {
+        let evaluation = Evaluation { params: &params, keys: &keys, okvs: &okvs, items: &items };
+        let kept = match vole {
             Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
 
-        // Steps 8 to 10.
-        tags.finish::<FinishArrows>(&input, output, ch, rng)
+        Ok(Box::new(move |input, ch, rng| {
+            kept.params.check_sender(&input)?;
+            let phase = ch.phase(Phase::Decode);
+            let (tags, inner) = kept.into_tags(finish::Sender::new, &input.items);
+            drop(phase);
+            // Steps 8 and 9.
+            let sent = tags.send::<FinishArrows>(&input, inner, ch, rng)?;
+            // Step 10.
+            let finish: Finish<_> = Box::new(move |ch| sent.learn::<FinishArrows>(ch));
+            Ok(finish)
+        }))
     }
 }
 
@@ -100,45 +122,43 @@ struct Evaluation<'a, O> {
     items: &'a Arrangement,
 }
 
-impl<'a, O: Okvs> Evaluation<'a, O> {
-    /// Receives the whole table, decoding part by part as it comes, opens the offset, and gives the
-    /// tags and what all outputs follow from.
+impl<O: Okvs> Evaluation<'_, O> {
+    /// Receives the whole table, decoding part by part as it comes, and opens the offset.
     fn run<B: Value>(
         &self,
         vole: silent::Sender<B>,
         offset: Option<CommittedOffset>,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<(finish::Sender, Output<'a>), Abort> {
+    ) -> Result<Kept<finish::Sender>, Abort> {
         let mut vole = vole.run((), ch, rng)?;
-        let mut tags = finish::Sender::new(&self.params.finish);
-        let mut output = Output::new(self.keys, self.items);
+        let Self { params, keys, okvs, items } = *self;
+        // w = 0 where there is no offset: then tags have nothing to wait for.
+        let tags = offset.is_none().then(|| finish::Sender::new(&params.finish));
+        let mut kept = Kept::new(&params.finish, keys, params.finish.sender_items, tags);
+        let parts = okvs.parts();
+        let mut room = room_for_part(items, parts.len());
         let _phase = ch.phase(Phase::Decode);
         // K = b + delta A, instead of b.
         let (delta, k) = (vole.delta, &mut vole.b);
-        for (part, cells) in self.okvs.parts().into_iter().enumerate() {
+        for (part, cells) in parts.into_iter().enumerate() {
             let k_part = &mut k[cells];
-            table::receive::<Table, B>(k_part.len(), self.params.value_bits, ch, |place, a| {
+            table::receive::<Table, B>(k_part.len(), params.value_bits, ch, |place, a| {
                 let piece = a.len().div_ceil(rayon::current_num_threads());
                 k_part[place]
                     .par_chunks_mut(piece)
                     .zip(a.par_chunks(piece))
                     .for_each(|(k, a)| B::scale_add(k, delta, a));
             })?;
-            let range = self.items.part(part);
-            let inner = &mut output.inner[range.clone()];
-            self.okvs.decode_part(k, self.items, part, inner);
-            correct::<B>(self.keys.values, &self.items.keys()[range.clone()], self.params.value_bits, delta, inner);
-            if offset.is_none() {
-                // w = 0: nothing to wait for.
-                output.each(Part::Tag, range, |outputs, places| tags.add(outputs, places));
-            }
+            let range = items.part(part);
+            let inner = &mut room[..range.len()];
+            okvs.decode_part(k, items, part, inner);
+            correct::<B>(keys.values, &items.keys()[range.clone()], params.value_bits, delta, inner);
+            kept.take(items, range, inner);
         }
-        drop(vole);
         if let Some(offset) = offset {
-            output.offset = offset.open(ch)?;
-            output.each(Part::Tag, 0..self.items.keys().len(), |outputs, places| tags.add(outputs, places));
+            kept.set_offset(offset.open(ch)?);
         }
-        Ok((tags, output))
+        Ok(kept)
     }
 }

@@ -47,10 +47,16 @@ fn run_both(folder: &Folder, buckets: u32, protocol: &str, change: impl Fn(&mut 
 
 #[track_caller]
 fn check(sizes: [usize; 2], common: usize, buckets: u32, protocol: &str) {
+    check_against(Security::SemiHonest, sizes, common, buckets, protocol);
+}
+
+/// [`check`] with this much security.
+#[track_caller]
+fn check_against(security: Security, sizes: [usize; 2], common: usize, buckets: u32, protocol: &str) {
     let folder = Folder::new();
     write_tables(&folder, sizes, common);
-    let (received, sent) = run_both(&folder, buckets, protocol, |_| {});
-    let case = format!("{sizes:?}, {common} common, {buckets} buckets, {protocol}");
+    let (received, sent) = run_both(&folder, buckets, protocol, |config| config.security = security);
+    let case = format!("{security}, {sizes:?}, {common} common, {buckets} buckets, {protocol}");
     assert_eq!(folder.read("result.csv"), plain_join(&folder, "ours.csv", "theirs.csv"), "{case}");
     assert_eq!(received.matched_keys, Some(common as u64), "{case}");
     assert_eq!([received.own_items, received.peer_items].map(|items| items as usize), sizes, "{case}");
@@ -92,10 +98,54 @@ fn large_sets_in_any_number_of_buckets_give_the_plain_join() {
 }
 
 #[test]
+fn buckets_against_a_malicious_partner_give_the_plain_join() {
+    let check = |sizes, common, buckets, protocol| check_against(Security::Malicious, sizes, common, buckets, protocol);
+    for (sizes, overlaps) in
+        [([1, 1], &[0, 1][..]), ([2, 1], &[1]), ([1, 100], &[0, 1]), ([120, 120], &[0, 1, 119, 120])]
+    {
+        for &common in overlaps {
+            for buckets in [2, 3] {
+                check(sizes, common, buckets, "vole-fast");
+            }
+        }
+    }
+    check([120, 120], 70, 64, "vole-fast");
+    for protocol in ["vole-lean", "rr22", "rs21", "rr22:okvs=band,tags=sorted", "rs21:okvs=2-hash"] {
+        check([70, 300], 33, 3, protocol);
+    }
+    let n = 1 << 14;
+    for common in [0, 1, n - 1, n] {
+        check([n, n], common, 3, "vole-fast");
+    }
+    check([n, 1 << 10], 1, 5, "vole-lean");
+}
+
+/// Without a name, both sides take a row that withstands a malicious partner, in passes.
+#[test]
+fn the_protocol_that_is_chosen_runs_in_passes() {
+    let folder = Folder::new();
+    write_tables(&folder, [300, 200], 100);
+    let (received, sent) = run_both(&folder, 2, "vole-fast", |config| {
+        config.security = Security::Malicious;
+        config.protocol = None;
+    });
+    assert_eq!((received.matched_keys, received.protocol), (Some(100), sent.protocol));
+    let in_passes = vesica_protocols::registry::intersect_in_passes();
+    assert!(in_passes.iter().any(|row| row.entry().id == received.protocol), "{}", received.protocol);
+}
+
+#[test]
 fn payloads_padding_and_the_senders_matches_go_through_buckets() {
+    for security in [Security::SemiHonest, Security::Malicious] {
+        check_payloads(security);
+    }
+}
+
+fn check_payloads(security: Security) {
     let folder = Folder::new();
     write_tables(&folder, [500, 900], 77);
     let (received, sent) = run_both(&folder, 5, "vole-fast", |config| {
+        config.security = security;
         config.settings.both_learn = true;
         config.pad_to = Some(1000);
         if config.role == Role::Sender {
@@ -166,8 +216,10 @@ fn sides_that_say_other_numbers_of_buckets_both_name_the_difference() {
 fn what_buckets_do_not_serve_is_refused() {
     let folder = Folder::new();
     for (change, text) in [
-        (&(|config: &mut Config| config.security = Security::Malicious) as &dyn Fn(&mut Config), "malicious"),
-        (&|config| config.task = task::find("cardinality").expect("a task"), "--buckets is for intersections"),
+        (
+            &(|config: &mut Config| config.task = task::find("cardinality").expect("a task")) as &dyn Fn(&mut Config),
+            "--buckets is for intersections",
+        ),
         (&|config| config.buckets = 0, "--buckets 0 is not a number from 1 to 65536"),
         (&|config| config.buckets = 1 << 17, "--buckets 131072"),
     ] {
@@ -176,16 +228,40 @@ fn what_buckets_do_not_serve_is_refused() {
         let refused = super::super::check(&config).expect_err(text);
         assert!(refused.code == 2 && refused.fault.contains(text), "{refused}");
     }
-    // A protocol whose bounds are for one run: both sides come to it by themselves.
+    // A protocol whose bounds are for one run, which against a malicious partner are those that do not run in passes,
+    // too: both sides come to it by themselves.
     write_tables(&folder, [5, 5], 1);
-    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
-        let protocol = Some("kkrt16".into());
-        Config { buckets: 2, protocol, ..folder.config(role, "intersect") }
-    });
-    let (received, sent) = both(receiver, sender);
-    for failure in [received.expect_err("refused"), sent.expect_err("refused")] {
-        assert!(failure.fault.contains("2 runs, one for each bucket"), "{failure}");
-        assert!(failure.mend.contains("--buckets"), "{failure}");
+    for (security, protocol) in [
+        (Security::SemiHonest, "kkrt16"),
+        (Security::Malicious, "prty20"),
+        (Security::Malicious, "rr16"),
+        (Security::Malicious, "rt21"),
+    ] {
+        let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+            let protocol = Some(protocol.into());
+            Config { buckets: 2, protocol, security, ..folder.config(role, "intersect") }
+        });
+        let (received, sent) = both(receiver, sender);
+        for failure in [received.expect_err("refused"), sent.expect_err("refused")] {
+            assert!(failure.fault.contains("2 runs, one for each bucket"), "{failure}");
+            assert!(failure.mend.contains("vole-fast") && failure.mend.contains("--buckets"), "{failure}");
+        }
+    }
+}
+
+/// Rows without a malicious mode are refused by either side alone.
+#[test]
+fn protocols_for_honest_partners_stay_so_in_buckets() {
+    let folder = Folder::new();
+    for protocol in ["ecdh-hfh99", "hfh99-x25519", "rr22:compare=fuse", "kkrt16"] {
+        let config = Config {
+            buckets: 2,
+            protocol: Some(protocol.into()),
+            security: Security::Malicious,
+            ..folder.config(Role::Receiver, "intersect")
+        };
+        let refused = super::super::check(&config).expect_err(protocol);
+        assert!(refused.fault.contains("malicious"), "{refused}");
     }
 }
 
@@ -213,19 +289,22 @@ fn the_limit_on_the_partners_items_counts_dummies() {
     assert_eq!(received.expect("a result").matched_keys, Some(20));
 }
 
-/// What a side compares with `--memory`: a protocol's part is that of a bucket, and 24 bytes an item are for all.
+/// What a side compares with `--memory`: a protocol's part is that of a bucket. For the items of all buckets come 24
+/// bytes each, and 16 more in the malicious mode.
 #[test]
 fn a_protocol_is_expected_to_take_memory_for_a_bucket() {
     let task = task::find("intersect").expect("a task");
     let n = 1 << 22;
-    let whole = Extent::new(n, n, Security::SemiHonest);
-    let memory = |buckets| {
-        let run = crate::buckets::extent(&whole, buckets).expect("served");
-        let workload = task.workload(&run, &task.least_amounts()).expect("the least");
-        plan::memory("vole-fast", workload.workload()).expect("measured").receiver - plan::PROCESS_MEMORY
-    };
-    let divided = 24 * n as u64;
-    let [one, many] = [memory(1), memory(64)];
-    assert!(one > 200 * n as u64 && many > divided, "{one} {many}");
-    assert!(many - divided < one / 32, "{one} {many}");
+    for (security, each) in [(Security::SemiHonest, 24), (Security::Malicious, 40)] {
+        let whole = Extent::new(n, n, security);
+        let memory = |buckets| {
+            let run = crate::buckets::extent(&whole, buckets).expect("served");
+            let workload = task.workload(&run, &task.least_amounts()).expect("the least");
+            plan::memory("vole-fast", workload.workload()).expect("measured").receiver - plan::PROCESS_MEMORY
+        };
+        let divided = each * n as u64;
+        let [one, many] = [memory(1), memory(64)];
+        assert!(one > 200 * n as u64 && many > divided, "{one} {many}");
+        assert!(many - divided < one / 32, "{one} {many}");
+    }
 }

@@ -1,0 +1,100 @@
+//! Runs in passes: several runs of one protocol whose steps are taken in turns, so that all inputs of all runs are
+//! fixed before any of them shows anything.
+//!
+//! | pass | what happens in it | what a side has behind it |
+//! |---|---|---|
+//! | 1. commit | set-up; the receiver sends what fixes its set | nothing that depends on the other side's set |
+//! | 2. compare | the sender sends what fixes its set, with its payloads | the receiver knows its result |
+//! | 3. finish | the receiver tells the sender its matches, if both learn | both are done |
+//!
+//! A malicious receiver could otherwise choose its set of one run by the results of those before it, and a malicious
+//! sender, where both learn, by what it was told. [`Party::run`] of such a protocol is the three passes of one run.
+
+use vesica_party::{Abort, Channel, Party, Protocol, Registered, Row, Task};
+use vesica_structures::rng::SecretRng;
+
+/// The second pass of a run whose first one is done, on the same input again.
+pub type Compare<Input, Output> =
+    Box<dyn FnOnce(Input, &mut Channel, &mut SecretRng) -> Result<Finish<Output>, Abort> + Send>;
+
+/// The third pass of a run, which gives its output.
+pub type Finish<Output> = Box<dyn FnOnce(&mut Channel) -> Result<Output, Abort> + Send>;
+
+/// One side of a protocol that runs in passes.
+pub trait Commit: Party {
+    /// The first pass. What it gives holds no more than the later passes need: the input is given again.
+    ///
+    /// # Errors
+    /// As [`Party::run`].
+    fn commit(
+        self,
+        input: &Self::Input,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Compare<Self::Input, Self::Output>, Abort>;
+}
+
+/// All passes of one run: what [`Party::run`] is.
+pub(crate) fn run<P: Commit>(
+    party: P,
+    input: P::Input,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<P::Output, Abort> {
+    let compare = party.commit(&input, ch, rng)?;
+    let finish = compare(input, ch, rng)?;
+    finish(ch)
+}
+
+/// A registered protocol that runs in passes.
+pub trait InPasses<T: Task>: Registered<T> {
+    /// The sender's set-up and first pass.
+    ///
+    /// # Errors
+    /// If the request is not served, or the pass fails.
+    fn commit_sender(
+        &self,
+        request: &T::Request,
+        input: &T::SenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Compare<T::SenderInput, T::SenderOutput>, Abort>;
+
+    /// The receiver's set-up and first pass.
+    ///
+    /// # Errors
+    /// If the request is not served, or the pass fails.
+    fn commit_receiver(
+        &self,
+        request: &T::Request,
+        input: &T::ReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Compare<T::ReceiverInput, T::ReceiverOutput>, Abort>;
+}
+
+impl<P: Protocol> InPasses<P::Task> for Row<P>
+where
+    P::Sender: Commit,
+    P::Receiver: Commit,
+{
+    fn commit_sender(
+        &self,
+        request: &<P::Task as Task>::Request,
+        input: &<P::Task as Task>::SenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Compare<<P::Task as Task>::SenderInput, <P::Task as Task>::SenderOutput>, Abort> {
+        P::Sender::setup(&P::derive(request)?, ch, rng)?.commit(input, ch, rng)
+    }
+
+    fn commit_receiver(
+        &self,
+        request: &<P::Task as Task>::Request,
+        input: &<P::Task as Task>::ReceiverInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Compare<<P::Task as Task>::ReceiverInput, <P::Task as Task>::ReceiverOutput>, Abort> {
+        P::Receiver::setup(&P::derive(request)?, ch, rng)?.commit(input, ch, rng)
+    }
+}
