@@ -54,9 +54,6 @@ class Jobs:
             "wave": self._run_wave,
             "commit": self._commit,
         }
-        missing = [name for name in on if name not in df.columns]
-        if missing and not df.columns:
-            raise UsageError("the DataFrame has no columns", "give one with a key column")
 
     def no_rows(self) -> _vesica.Table:
         """A table with the columns of the DataFrame, as executors see them, and no rows."""

@@ -98,6 +98,7 @@ def run(
     on = columns(on)
     key = key_flags(on, None, normalise)
     jobs = Jobs(df, on, key, _folder(work), slots)
+    jobs.slots()  # Says before anything else that it does not know them.
     spoken = [("task", task), *key, *flags(given)]
     teller = Teller(progress, listening)
     try:
