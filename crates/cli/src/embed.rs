@@ -37,8 +37,7 @@ const IN_MEMORY: &str = "in-memory";
 /// # Errors
 /// As of the command.
 pub fn join(command: &str, flags: &[Flag], memory: &InMemory<'_>) -> Result<Ran, Failure> {
-    let files: &[&str] = if command == "receive" { &["input", "output"] } else { &["input"] };
-    join::in_memory(parsed(command, files, flags)?, memory)
+    join::in_memory(parsed_join(command, flags)?, memory)
 }
 
 /// A run of `command` whose rows the machines of a cluster have. The flags say neither input nor output.
@@ -46,8 +45,7 @@ pub fn join(command: &str, flags: &[Flag], memory: &InMemory<'_>) -> Result<Ran,
 /// # Errors
 /// As of the command.
 pub fn on_cluster(command: &str, flags: &[Flag], cluster: &mut OnCluster<'_>) -> Result<Report, Failure> {
-    let files: &[&str] = if command == "receive" { &["input", "output"] } else { &["input"] };
-    join::on_cluster(parsed(command, files, flags)?, cluster)
+    join::on_cluster(parsed_join(command, flags)?, cluster)
 }
 
 /// The key that flags declare: those named `key` and `normalise`.
@@ -147,6 +145,11 @@ pub fn own_identity(path: Option<&Path>) -> Result<String, Failure> {
 
 fn as_json(flags: &[Flag]) -> Vec<Flag> {
     flags.iter().cloned().chain([("json".to_owned(), None)]).collect()
+}
+
+fn parsed_join(name: &str, flags: &[Flag]) -> Result<Command, Failure> {
+    let files: &[&str] = if name == "receive" { &["input", "output"] } else { &["input"] };
+    parsed(name, files, flags)
 }
 
 fn parsed(name: &str, files: &[&str], flags: &[Flag]) -> Result<Command, Failure> {

@@ -19,6 +19,7 @@ use vesica::Failure;
 use vesica::cluster::{self, Attempt, Commit, Division, Inside, Machines, Outcome, Stop, Ticket, places};
 use vesica::failure::code;
 use vesica::key::{Digest, KeySpec};
+use vesica::receipt::{from_hex, to_hex};
 use vesica::table::{KeyStats, NO_KEY, collect_keys};
 use vesica::threads;
 use vesica_cli::embed::{self, Flag, OnCluster};
@@ -111,8 +112,7 @@ pub fn run_ticket<'py>(
         Ok(ran)
     });
     let Attempt { transcript, matched } = ran.map_err(|failure: Failure| raised(py, &failure))?;
-    let transcript = transcript.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok((transcript, matched.map(|bits| PyBytes::new(py, &bits))))
+    Ok((to_hex(&transcript), matched.map(|bits| PyBytes::new(py, &bits))))
 }
 
 /// The bits that `run_ticket` returned for this ticket without the mask, and how many are set.
@@ -236,7 +236,7 @@ impl Machines for PyMachines {
         let ended: Vec<Ended> = self.job("wave", &argument, stop, |given| given.extract())?;
         let outcome = |ended| match ended {
             Ended::Kept(transcript, matched) => {
-                let transcript = hex(&transcript).ok_or_else(|| defect("a transcript"))?;
+                let transcript = from_hex(&transcript).ok_or_else(|| defect("a transcript"))?;
                 Ok(Outcome::Kept { transcript, matched })
             }
             Ended::Failed(code, fault, mend) => {
@@ -250,14 +250,6 @@ impl Machines for PyMachines {
         let commit = serde_json::to_string(commit).map_err(|error| defect(&error.to_string()))?;
         self.job("commit", &commit, stop, |_| Ok(()))
     }
-}
-
-fn hex(text: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    for (place, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok()?;
-    }
-    (text.len() == 64).then_some(bytes)
 }
 
 /// What an exception of Python means: its own class says it, or the cluster failed.

@@ -9,6 +9,7 @@ use vesica_structures::facts::Unsupported;
 
 pub use vesica_party::exit_code as code;
 
+use crate::buckets::Overflow;
 use crate::table::{Blame, TableError};
 
 /// A failure as users see it. Its texts never hold a key, an item or a row.
@@ -84,6 +85,16 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl From<Overflow> for Failure {
+    fn from(_: Overflow) -> Self {
+        Self::new(
+            code::INTERNAL,
+            "a bucket has more keys than its bound, which happens in less than one of 2^43 runs",
+            "start both sides again: each run divides the keys anew",
+        )
+    }
+}
 
 impl From<Unsupported> for Failure {
     fn from(refused: Unsupported) -> Self {

@@ -62,14 +62,19 @@ pub fn check(command: Command) -> Outcome {
 }
 
 fn receiver(args: ReceiveArgs, way: &Way) -> Result<Config, Failure> {
-    let destination = destination(args.output, args.join, &args.shared)?;
-    let flags = Flags { group_by: args.group_by, ..flags(args.payload, &args.shared) };
-    Ok(Config { destination: Some(destination), ..config(Role::Receiver, &flags, &args.shared, way)? })
+    let destination = destination(args.output.clone(), args.join, &args.shared)?;
+    Ok(Config { destination: Some(destination), ..receiver_without_output(&args, way)? })
+}
+
+/// What a receiver's flags say, but for its output.
+fn receiver_without_output(args: &ReceiveArgs, way: &Way) -> Result<Config, Failure> {
+    let flags = Flags { group_by: args.group_by.clone(), ..flags(args.payload.clone(), &args.shared) };
+    config(Role::Receiver, &flags, &args.shared, way)
 }
 
 fn sender(mut args: SendArgs, way: &Way) -> Result<Config, Failure> {
     let output = args.output.take();
-    let mut config = without_output(&args, way)?;
+    let mut config = sender_without_output(&args, way)?;
     match output {
         Some(_) if !args.shared.both_learn && config.task.result_kind(Role::Sender, &config.settings).is_none() => {
             return Err(usage(
@@ -87,7 +92,7 @@ fn sender(mut args: SendArgs, way: &Way) -> Result<Config, Failure> {
 }
 
 /// What a sender's flags say, but for its output.
-fn without_output(args: &SendArgs, way: &Way) -> Result<Config, Failure> {
+fn sender_without_output(args: &SendArgs, way: &Way) -> Result<Config, Failure> {
     let flags = Flags {
         max_groups: args.max_groups,
         epsilon: args.epsilon.clone(),
@@ -256,12 +261,13 @@ impl Way {
                 session::dry_run(&config, &assumed, interrupt, events).map(Box::new).map(Ran::DryRun)
             }
             (Ok(config), None) => session::run(&config, interrupt, events).map(Box::new).map(Ran::Run),
-            (Err(failure), _) => {
-                let Self { end, protection, wait, deadline, .. } = self;
-                let meeting = Meeting { end, protection, wait: *wait, deadline: *deadline };
-                Err(session::tell_partner(&meeting, failure, interrupt, events))
-            }
+            (Err(failure), _) => Err(session::tell_partner(&self.meeting(), failure, interrupt, events)),
         }
+    }
+
+    fn meeting(&self) -> Meeting<'_> {
+        let Self { end, protection, wait, deadline, .. } = self;
+        Meeting { end, protection, wait: *wait, deadline: *deadline }
     }
 }
 
@@ -280,7 +286,7 @@ pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure
         }
         Command::Send(args) => {
             let way = way(&args.shared)?;
-            let config = without_output(&args, &way);
+            let config = sender_without_output(&args, &way);
             (way, args.join, config)
         }
         _ => return Err(usage("this is no command of a run", "say receive or send")),
@@ -304,13 +310,12 @@ pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Repor
     let (way, config) = match command {
         Command::Receive(args) => {
             let way = way(&args.shared)?;
-            let flags = Flags { group_by: args.group_by, ..flags(args.payload, &args.shared) };
-            let config = config(Role::Receiver, &flags, &args.shared, &way);
+            let config = receiver_without_output(&args, &way);
             (way, config)
         }
         Command::Send(args) => {
             let way = way(&args.shared)?;
-            let config = without_output(&args, &way);
+            let config = sender_without_output(&args, &way);
             (way, config)
         }
         _ => return Err(usage("this is no command of a run", "say receive or send")),
@@ -324,11 +329,7 @@ pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Repor
     });
     match config {
         Ok(config) => session::run_on_cluster(&config, inside, *machines, interrupt, *events),
-        Err(failure) => {
-            let Way { end, protection, wait, deadline, .. } = &way;
-            let meeting = Meeting { end, protection, wait: *wait, deadline: *deadline };
-            Err(session::tell_partner(&meeting, failure, interrupt, *events))
-        }
+        Err(failure) => Err(session::tell_partner(&way.meeting(), failure, interrupt, *events)),
     }
 }
 

@@ -73,8 +73,9 @@ def matches(folder: str, attempts: dict[int, int], batches: Iterator[pa.RecordBa
     for bucket in (bucket for batch in batches for bucket in batch.column(0).to_pylist()):
         bits = read(folder, f"matches/{bucket}-{attempts[bucket]}.bits")
         digests = digests_of(folder, bucket).column(0)
-        places = [8 * at + bit for at, byte in enumerate(bits) for bit in range(8) if byte >> bit & 1]
-        yield from pa.table({DIGEST: digests.take(pa.array(places, pa.int64()))}).to_batches()
+        # From the lowest bit of each byte, as Arrow has them.
+        matched = pa.Array.from_buffers(pa.bool_(), len(digests), [None, pa.py_buffer(bits)])
+        yield from pa.table({DIGEST: digests.filter(matched)}).to_batches()
 
 
 def digests_of(folder: str, bucket: int) -> pa.Table:

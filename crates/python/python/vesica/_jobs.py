@@ -108,10 +108,6 @@ class Jobs:
             else:
                 context.cancelJobsWithTag(self._tag)
 
-    def forget(self) -> None:
-        """Lets go of what a run needs and its result does not."""
-        self._thread = None
-
     def result(self, how: str) -> DataFrame:
         """The rows of the DataFrame, joined in this way with the digests that matched."""
         matched = self._numbers(len(self._attempts), min(len(self._attempts), self.slots())).mapInArrow(

@@ -111,7 +111,6 @@ def run(
         raise
     finally:
         teller.close()
-        jobs.forget()
     report = {**json.loads(text), "work": jobs.folder, "cluster_seconds": jobs.seconds}
     for warning in report["warnings"]:
         teller.warn(warning)

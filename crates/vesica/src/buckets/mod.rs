@@ -18,7 +18,7 @@ mod bound;
 mod order;
 mod partition;
 
-use vesica_party::Security;
+use vesica_party::{Role, Security};
 use vesica_protocols::tasks::{Extent, IntersectRequest};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 
@@ -80,6 +80,14 @@ pub fn extent_with_reruns(whole: &Extent, buckets: u32) -> Result<Extent, Unsupp
         return Err(Unsupported::new("one bucket on a cluster", "say at least 2 buckets"));
     }
     Ok(extent(whole, buckets)?.in_runs(2 * buckets as usize))
+}
+
+/// How many items each bucket of the side in this role has, dummies included, where `run` is [`extent()`].
+pub(crate) fn size(run: &Extent, role: Role) -> usize {
+    match role {
+        Role::Sender => run.sender_items,
+        Role::Receiver => run.receiver_items,
+    }
 }
 
 /// The session of an attempt at a bucket, within the session `whole` of the conversation. Every hash of the

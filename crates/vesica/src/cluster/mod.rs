@@ -38,7 +38,7 @@ use crate::failure::Failure;
 use crate::table::KeyStats;
 
 pub use rendezvous::Inside;
-pub(crate) use rendezvous::{BoundInside, Outside, Rendezvous};
+pub(crate) use rendezvous::{BoundInside, Rendezvous};
 pub use ticket::{Division, Ticket};
 pub(crate) use waves::Waves;
 pub use worker::{Attempt, Bits, places, run};

@@ -16,6 +16,7 @@ use vesica_party::Abort;
 use vesica_party::transport::tcp;
 
 use crate::failure::Failure;
+use crate::session::Bound;
 
 /// The first bytes of a worker that dials its own driver.
 pub(super) const TO_DRIVER: [u8; 8] = *b"vesica\0w";
@@ -57,14 +58,6 @@ pub struct Inside {
     pub bind: String,
     /// The host that workers dial, if it is not that of `bind`.
     pub host: Option<String>,
-}
-
-/// How the two rendezvous reach each other.
-pub(crate) enum Outside {
-    /// The partner's dials this address.
-    Listener(tcp::Listener),
-    /// The partner's listens at this address.
-    Connector(String),
 }
 
 /// What the passes of an attempt are.
@@ -116,15 +109,15 @@ struct Attempt {
 }
 
 impl Rendezvous {
-    /// Begins to take own workers, and the partner's rendezvous if that dials.
+    /// Begins to take own workers, and the partner's rendezvous if that dials the end `outside`.
     ///
     /// # Errors
     /// If the system gives no threads.
-    pub fn start(inside: BoundInside, outside: Outside) -> Result<Self, Failure> {
+    pub fn start(inside: BoundInside, outside: Bound) -> Result<Self, Failure> {
         let BoundInside { listener, address } = inside;
         let (partner, outside) = match outside {
-            Outside::Listener(listener) => (None, Some(listener)),
-            Outside::Connector(address) => (Some(address), None),
+            Bound::Listener(listener) => (None, Some(listener)),
+            Bound::Connector(address) => (Some(address), None),
         };
         let shared = Arc::new(Shared {
             state: Mutex::default(),

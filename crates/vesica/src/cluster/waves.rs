@@ -12,7 +12,7 @@ use super::{Commit, CommittedBucket, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcom
 use crate::failure::{Failure, code};
 use crate::handshake::messages::{peers_step, recv, send};
 use crate::receipt::to_hex;
-use crate::session::Events;
+use crate::session::{self, Events};
 
 /// What the waves of a side are about.
 pub(crate) struct Waves<'a> {
@@ -103,13 +103,7 @@ impl Waves<'_> {
     fn tickets(&self, ch: &mut Channel, now: &[Due], rng: &mut SecretRng) -> Result<Vec<Ticket>, Failure> {
         let _phase = ch.phase(Phase::Handshake);
         let no_randomness = |error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness");
-        let mut fresh = || {
-            let mut bytes = [0; 32];
-            for (half, block) in bytes.chunks_mut(16).zip([rng.block(), rng.block()]) {
-                half.copy_from_slice(&block.to_le_bytes());
-            }
-            bytes
-        };
+        let mut fresh = || *session::fresh(rng);
         let (mut own, mut passes, mut identities) = (Vec::new(), Vec::new(), Vec::new());
         for _ in now {
             let (identity, link) = (Identity::generate().map_err(no_randomness)?, fresh());

@@ -16,7 +16,7 @@ use crate::buckets::Overflow;
 use crate::failure::{Failure, code};
 use crate::handshake::compare_transcripts;
 use crate::key::Digests;
-use crate::session::{dummies, in_role, overflow};
+use crate::session::{dummies, in_role};
 
 /// How long the TLS handshake with the partner's worker may take.
 const TLS_LIMIT: Duration = Duration::from_secs(20);
@@ -89,7 +89,7 @@ fn items(ticket: &Ticket, digests: Digests) -> Result<Vec<u128>, Failure> {
             "see that all machines read the same files in work=, and that nothing removes or changes them",
         ));
     }
-    let missing = size.checked_sub(items.len()).ok_or_else(|| overflow(&Overflow))?;
+    let missing = size.checked_sub(items.len()).ok_or(Overflow)?;
     items.extend(dummies(ticket.role, &ticket.dummies).take(missing));
     Ok(items)
 }

@@ -233,11 +233,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         false => buckets::extent(&extent, count)?,
     };
     // Who fills its buckets with guesses instead of dummies asks about all of them.
-    let their_items = match negotiation.theirs.role {
-        Role::Sender => run.sender_items,
-        Role::Receiver => run.receiver_items,
-    };
-    let their_items = their_items as u64 * u64::from(count);
+    let their_items = buckets::size(&run, negotiation.theirs.role) as u64 * u64::from(count);
     if count > 1 && their_items > negotiation.max_peer_items {
         return Err(Failure::new(
             code::REFUSED,

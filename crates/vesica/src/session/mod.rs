@@ -28,11 +28,11 @@ use vesica_party::{Role, Security};
 pub use dry_run::{Assumptions, DryRun, Estimate, dry_run};
 pub(crate) use files::{named_path, refuse_one_file};
 pub use interrupt::Interrupt;
+pub(crate) use link::{Bound, RetryPolicy, bind as bind_end, reach as reach_end};
 pub use link::{End, Protection};
-pub(crate) use link::{RetryPolicy, bind as bind_end, reach as reach_end};
 pub use on_cluster::run_on_cluster;
 pub use run::run;
-pub(crate) use run::{dummies, in_role, overflow};
+pub(crate) use run::{dummies, fresh, in_role};
 pub use tell::{Meeting, tell_partner};
 pub use validate::check;
 

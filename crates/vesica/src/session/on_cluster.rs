@@ -1,20 +1,20 @@
 //! A run whose buckets the workers of a cluster run: [`cluster`](crate::cluster) has the picture.
 
-use std::cell::RefCell;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use vesica_party::{Channel, Role, Security, Tally};
+use vesica_party::{Abort, Channel, Role, Security, Tally};
+use vesica_structures::rng::SecretRng;
 use zeroize::Zeroizing;
 
 use super::advice::{self, Matched};
 use super::deadline::Deadline;
 use super::link::{self, Bound, RetryPolicy};
-use super::run::{Conversation, Done, Limits, Ready, TaskAgreement, fresh, open_channel, overflow, padded, save};
+use super::run::{Conversation, Done, Limits, Ready, TaskAgreement, fresh, open_channel, padded, save};
 use super::tell::{Meeting, tell_partner};
 use super::{Config, Events, Interrupt, Protection};
-use crate::buckets::Overflow;
-use crate::cluster::{BoundInside, Division, Inside, Machines, Outside, Rendezvous, Ticket, Waves};
+use crate::buckets::{self, Overflow};
+use crate::cluster::{BoundInside, Division, Inside, Machines, Rendezvous, Ticket, Waves};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Negotiation};
@@ -78,35 +78,17 @@ fn run_watched(
     watch.count(ch.meter());
     let deadline = Deadline::of(config.deadline, started);
     let conversation = Conversation { config, job, hello, salt_share, limits, deadline, interrupt, events, watch };
-    let let_go = || {
-        interrupt.detach();
-        watch.close();
-    };
-    let on_cluster = OnCluster { conversation: &conversation, machines: RefCell::new(machines) };
-    let held = on_cluster.hold(&mut ch, bound, inside, &mut rng);
-    let mut agreed = match held {
+    let mut agreed = match conversation.hold_on_cluster(&mut ch, machines, bound, inside, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
             // What the partner said last explains more than what its end did to our workers.
             let said = ch.check().err().map(Failure::from).filter(|_| failure.code == code::LINK);
             ch.abort(&failure.for_peer());
-            let_go();
+            conversation.let_go();
             return Err(interrupt.reason().or(said).unwrap_or(failure));
         }
     };
-    interrupt.complete();
-    let tally = ch.tally();
-    let tally = match &agreed.unconfirmed {
-        Some(abort) => {
-            ch.abort(abort);
-            tally
-        }
-        None => ch.finish().unwrap_or_else(|abort| {
-            agreed.done.warnings.push(format!("the connection did not close cleanly: {abort}"));
-            tally
-        }),
-    };
-    let_go();
+    let tally = conversation.end(ch, agreed.unconfirmed.as_ref(), &mut agreed.done.warnings);
     let Agreed { mut done, receipt, workers, .. } = agreed;
     done.tally = tally;
     done.receipt = receipt.zip(place).and_then(|(receipt, place)| save(&receipt, place, &mut done.warnings));
@@ -175,7 +157,7 @@ fn check_division(keys: &[usize], distinct: usize, division: &Division) -> Resul
         ));
     }
     match keys.iter().max() {
-        Some(&most) if most > division.size => Err(overflow(&Overflow)),
+        Some(&most) if most > division.size => Err(Overflow.into()),
         _ => Ok(()),
     }
 }
@@ -184,30 +166,24 @@ fn check_division(keys: &[usize], distinct: usize, division: &Division) -> Resul
 struct Agreed {
     done: Done,
     receipt: Option<Receipt>,
-    unconfirmed: Option<vesica_party::Abort>,
+    unconfirmed: Option<Abort>,
     /// Bytes that workers sent to the partner's, and those that came from them.
     workers: (u64, u64),
 }
 
-struct OnCluster<'a> {
-    conversation: &'a Conversation<'a>,
-    machines: RefCell<&'a mut dyn Machines>,
-}
-
-impl OnCluster<'_> {
+impl Conversation<'_> {
     /// All that the peer hears and says.
-    fn hold(
+    fn hold_on_cluster(
         &self,
         ch: &mut Channel,
-        bound: Bound,
+        machines: &mut dyn Machines,
+        outside: Bound,
         inside: BoundInside,
-        rng: &mut vesica_structures::rng::SecretRng,
+        rng: &mut SecretRng,
     ) -> Result<Agreed, Failure> {
-        let conversation = self.conversation;
-        let Conversation { config, watch, events, .. } = *conversation;
-        let mut machines = self.machines.borrow_mut();
+        let Self { config, watch, .. } = *self;
         watch.enter(Stage::Comparing, Gauge::Nothing);
-        let theirs = handshake::agree(ch, &conversation.hello, &*conversation.job)?;
+        let theirs = handshake::agree(ch, &self.hello, &*self.job)?;
         watch.enter(Stage::Reading, Gauge::Nothing);
         let stats = machines.keys(&|| self.reason(ch, "the table was read")).map_err(Failure::without_details)?;
         let distinct = stats.distinct as usize;
@@ -221,13 +197,13 @@ impl OnCluster<'_> {
             integers: None,
         };
         let items = padded(config, distinct)? as u64;
-        let (salt_share, key_kinds) = (conversation.salt_share, table.stats.kinds());
-        let sizes = Sizes { items, salt_share, key_kinds, measure: conversation.job.measure(&table) };
+        let (salt_share, key_kinds) = (self.salt_share, table.stats.kinds());
+        let sizes = Sizes { items, salt_share, key_kinds, measure: self.job.measure(&table) };
         sizes.check_length()?;
         let key_kinds = sizes.key_kinds.clone();
         let negotiation = Negotiation {
-            task: &*conversation.job,
-            ours: &conversation.hello,
+            task: &*self.job,
+            ours: &self.hello,
             theirs: &theirs,
             sizes,
             max_peer_items: config.max_peer_items,
@@ -237,22 +213,9 @@ impl OnCluster<'_> {
         };
         watch.enter(Stage::Settling, Gauge::Nothing);
         let agreement = handshake::settle(ch, &negotiation)?;
-        let key_notes = advice::notes(&config.source.key, &table.stats);
-        for note in &key_notes {
-            events.notice(note);
-        }
-        let mut warnings: Vec<String> =
-            agreement.entry.warning().into_iter().chain(agreement.terms.warnings()).collect();
-        warnings.extend(conversation.key_warnings(&table.stats, &key_kinds, &agreement.peer_key_kinds));
-        for warning in &warnings {
-            events.warning(warning);
-        }
+        let (key_notes, mut warnings) = self.tell_before(&agreement, &table.stats, &key_kinds);
 
         watch.enter(Stage::Running(agreement.entry.id), Gauge::Nothing);
-        let outside = match (bound, &config.end) {
-            (Bound::Listener(listener), _) => Outside::Listener(listener),
-            (Bound::Connector(address), _) => Outside::Connector(address),
-        };
         let rendezvous = Rendezvous::start(inside, outside)?;
         let ticket = self.ticket(&agreement, &rendezvous, &fresh(rng));
         let keys = machines
@@ -260,17 +223,16 @@ impl OnCluster<'_> {
             .map_err(Failure::without_details)?;
         check_division(&keys, distinct, &ticket.division).map_err(Failure::without_details)?;
         let began = Instant::now();
-        let matched_keys = self
-            .waves(&agreement, ticket, keys, &rendezvous)
-            .run(ch, &mut **machines, rng, &|ch| self.reason(ch, "the buckets were run"))?;
+        let waves = self.waves(&agreement, ticket, keys, &rendezvous);
+        let matched_keys = waves.run(ch, machines, rng, &|ch| self.reason(ch, "the buckets were run"))?;
         let workers = rendezvous.traffic();
         drop(rendezvous);
         let complete = matched_keys.is_some();
         if complete {
-            conversation.interrupt.complete();
+            self.interrupt.complete();
         }
         watch.enter(Stage::Closing, Gauge::Nothing);
-        let (receipt, unconfirmed) = conversation.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
+        let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
         let done = Done {
             agreement,
             table,
@@ -288,24 +250,19 @@ impl OnCluster<'_> {
 
     /// Why this side must give up, if it must.
     fn reason(&self, ch: &Channel, busy: &str) -> Option<Failure> {
-        let Conversation { interrupt, deadline, .. } = self.conversation;
-        let late = || deadline.and_then(|deadline| deadline.check(busy).err());
-        interrupt.reason().or_else(late).or_else(|| ch.check().err().map(Failure::from))
+        let late = || self.deadline.and_then(|deadline| deadline.check(busy).err());
+        self.interrupt.reason().or_else(late).or_else(|| ch.check().err().map(Failure::from))
     }
 
     /// What is the same in all tickets.
     fn ticket(&self, agreement: &TaskAgreement, rendezvous: &Rendezvous, dummies: &Zeroizing<[u8; 32]>) -> Ticket {
-        let Config { role, buckets, ref end, .. } = *self.conversation.config;
+        let Config { role, buckets: count, ref end, .. } = *self.config;
         let run = agreement.terms.workload().extent();
-        let size = match role {
-            Role::Sender => run.sender_items,
-            Role::Receiver => run.receiver_items,
-        };
         Ticket {
             session: agreement.session,
             bucket: 0,
             attempt: 0,
-            division: Division::new(agreement.salt, buckets, size),
+            division: Division::new(agreement.salt, count, buckets::size(run, role)),
             role,
             protocol: agreement.entry.id.into(),
             sender_items: run.sender_items,
@@ -332,17 +289,13 @@ impl OnCluster<'_> {
         keys: Vec<usize>,
         rendezvous: &'w Rendezvous,
     ) -> Waves<'w> {
-        let Config { role, buckets, max_peer_items, ref protection, .. } = *self.conversation.config;
-        let peer_items = match role {
-            Role::Sender => ticket.receiver_items,
-            Role::Receiver => ticket.sender_items,
-        };
+        let Config { role, buckets: count, max_peer_items, ref protection, .. } = *self.config;
         Waves {
             session: agreement.session,
             role,
-            buckets,
-            most_reruns: ticket.runs as u32 - buckets,
-            peer_items: peer_items as u64,
+            buckets: count,
+            most_reruns: ticket.runs as u32 - count,
+            peer_items: buckets::size(agreement.terms.workload().extent(), role.peer()) as u64,
             max_peer_items,
             signing: match protection {
                 Protection::Tls { identity, peer } => Some((identity, *peer)),
@@ -351,7 +304,7 @@ impl OnCluster<'_> {
             ticket,
             keys,
             rendezvous,
-            events: self.conversation.events,
+            events: self.events,
         }
     }
 }

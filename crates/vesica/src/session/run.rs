@@ -18,7 +18,7 @@ use super::revealed::{self, revealed};
 use super::tell::{self, Meeting, tell_partner};
 use super::write::Writing;
 use super::{Config, Events, Interrupt, Protection, validate};
-use crate::buckets::{Buckets, Overflow};
+use crate::buckets::{self, Buckets};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Agreement, Hello, Negotiation, WIRE_VERSION};
@@ -120,16 +120,11 @@ fn run_watched(
         events,
         watch,
     };
-    // Nothing may keep the socket open once the conversation is over.
-    let let_go = || {
-        interrupt.detach();
-        watch.close();
-    };
     let mut agreed = match conversation.hold(&mut ch, preparation, &mut rng) {
         Ok(agreed) => agreed,
         Err(failure) => {
             ch.abort(&failure.for_peer());
-            let_go();
+            conversation.let_go();
             if failure.announced {
                 tell::told(events);
             }
@@ -137,19 +132,7 @@ fn run_watched(
             return Err(interrupt.reason().unwrap_or(failure));
         }
     };
-    interrupt.complete();
-    let tally = ch.tally();
-    let tally = match &agreed.unconfirmed {
-        Some(abort) => {
-            ch.abort(abort);
-            tally
-        }
-        None => ch.finish().unwrap_or_else(|abort| {
-            agreed.warnings.push(format!("the connection did not close cleanly: {abort}"));
-            tally
-        }),
-    };
-    let_go();
+    let tally = conversation.end(ch, agreed.unconfirmed.as_ref(), &mut agreed.warnings);
     if let Some(reason) = interrupt.reason() {
         events.notice(&format!(
             "{}, but the run was complete by then and keeps its result; a second signal gives it up",
@@ -295,15 +278,7 @@ impl Conversation<'_> {
         let agreement = handshake::settle(ch, &negotiation)?;
         self.debit(ch)?;
         let entry = agreement.entry;
-        let key_notes = advice::notes(&self.config.source.key, &table.stats);
-        for note in &key_notes {
-            self.events.notice(note);
-        }
-        let mut warnings: Vec<String> = entry.warning().into_iter().chain(agreement.terms.warnings()).collect();
-        warnings.extend(self.key_warnings(&table.stats, &key_kinds, &agreement.peer_key_kinds));
-        for warning in &warnings {
-            self.events.warning(warning);
-        }
+        let (key_notes, mut warnings) = self.tell_before(&agreement, &table.stats, &key_kinds);
         if !self.hello.or_keys.is_empty() {
             self.events.notice(&revealed::notice(self.alternatives(), agreement.terms.disclosure().both_learn));
         }
@@ -414,13 +389,9 @@ impl Conversation<'_> {
             return Ok(Input::Whole(items));
         }
         let role = self.config.role;
-        let size = match role {
-            Role::Sender => run.sender_items,
-            Role::Receiver => run.receiver_items,
-        };
         let dummies = dummies(role, &fresh(rng));
-        let divided = Buckets::new(items, agreement.salt, run.runs, size, dummies);
-        divided.map(Input::Divided).map_err(|overflow| self::overflow(&overflow))
+        let divided = Buckets::new(items, agreement.salt, run.runs, buckets::size(run, role), dummies)?;
+        Ok(Input::Divided(divided))
     }
 
     /// How many alternatives the key has.
@@ -461,9 +432,53 @@ impl Conversation<'_> {
         })
     }
 
+    /// Says what is to be said before anything has been compared. Gives the notes on the keys, and the warnings.
+    pub fn tell_before(
+        &self,
+        agreement: &TaskAgreement,
+        stats: &KeyStats,
+        key_kinds: &[Kind],
+    ) -> (Vec<String>, Vec<String>) {
+        let key_notes = advice::notes(&self.config.source.key, stats);
+        for note in &key_notes {
+            self.events.notice(note);
+        }
+        let warnings = agreement.entry.warning().into_iter().chain(agreement.terms.warnings());
+        let warnings: Vec<String> =
+            warnings.chain(self.key_warnings(stats, key_kinds, &agreement.peer_key_kinds)).collect();
+        for warning in &warnings {
+            self.events.warning(warning);
+        }
+        (key_notes, warnings)
+    }
+
+    /// Closes the channel of a run that is complete, and that the partner did not confirm if there is a reason for it.
+    pub fn end(&self, ch: Channel, unconfirmed: Option<&Abort>, warnings: &mut Vec<String>) -> Tally {
+        self.interrupt.complete();
+        let tally = ch.tally();
+        let tally = match unconfirmed {
+            Some(abort) => {
+                ch.abort(abort);
+                tally
+            }
+            None => ch.finish().unwrap_or_else(|abort| {
+                warnings.push(format!("the connection did not close cleanly: {abort}"));
+                tally
+            }),
+        };
+        self.let_go();
+        tally
+    }
+
+    /// Nothing may keep the socket open once the conversation is over.
+    pub fn let_go(&self) {
+        self.interrupt.detach();
+        self.watch.close();
+    }
+
     /// What is to be said of the keys before anything has been compared: of the own ones, and where
     /// the partner writes them in another way.
-    pub fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
+    fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
         let key = &self.config.source.key;
         let bare = key.columns().iter().zip(&stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column));
         advice::once(bare.chain(handshake::kind_warnings(key, ours, theirs)))
@@ -582,17 +597,8 @@ pub(super) fn save(receipt: &Receipt, place: Place, warnings: &mut Vec<String>) 
     }
 }
 
-/// The failure of a run whose keys do not fit into their buckets.
-pub(crate) fn overflow(_: &Overflow) -> Failure {
-    Failure::new(
-        code::INTERNAL,
-        "a bucket has more keys than its bound, which happens in less than one of 2^43 runs",
-        "start both sides again: each run divides the keys anew",
-    )
-}
-
-/// A fresh key of dummies.
-pub(super) fn fresh(rng: &mut SecretRng) -> Zeroizing<[u8; 32]> {
+/// A fresh secret.
+pub(crate) fn fresh(rng: &mut SecretRng) -> Zeroizing<[u8; 32]> {
     let mut key = Zeroizing::new([0; 32]);
     fill(rng, &mut *key);
     key
