@@ -12,7 +12,8 @@ use vesica_testkit::two_party;
 
 fn run<O: Store>(log: u32, output_bits: u32) {
     let (receiver_keys, sender_keys) = (1 << log, 3 << log);
-    let request = OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide: false };
+    let security = Security::SemiHonest;
+    let request = OpprfRequest { receiver_keys, sender_keys, output_bits, security, wide: false, runs: 1 };
     let params = Opprf::<O>::derive(&request).expect("served");
     let mut rng = SecretRng::insecure_from_seed(1);
     let keys: Vec<u128> = (0..sender_keys).map(|_| rng.block()).collect();

@@ -144,6 +144,8 @@ pub struct OpprfRequest {
     pub security: Security,
     /// Whether the table's values fill `F` though fewer bits are sound, as older papers have it.
     pub wide: bool,
+    /// Runs of these sizes that share one failure budget.
+    pub runs: usize,
 }
 
 /// Keys, all distinct, and what the function is to be there; wiped on drop.

@@ -30,6 +30,7 @@ fn main() {
         groups: 1,
         at_least: 0,
         noisy: false,
+        runs: 1,
     };
     let values = |columns| vec![7; n * columns];
 

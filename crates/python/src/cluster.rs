@@ -8,24 +8,28 @@ use std::time::Duration;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyTable;
 use pyo3_arrow::input::AnyRecordBatch;
+use serde::{Deserialize, Serialize};
 use vesica::Failure;
-use vesica::cluster::{self, Attempt, Commit, Division, Inside, Machines, Outcome, Stop, Ticket, places};
+use vesica::cluster::{self, Attempt, Commit, Counts, Division, Inside, Learned, Machines, Stop, Ticket};
 use vesica::failure::code;
 use vesica::key::{Digest, KeySpec};
 use vesica::receipt::{from_hex, to_hex};
-use vesica::table::{KeyStats, NO_KEY, collect_keys};
+use vesica::table::{
+    KeyStats, KeyTable, NO_KEY, ValueColumn, ValueDuplicates, ValueSpec, collect_keys, collect_values,
+};
 use vesica::threads;
 use vesica_cli::embed::{self, Flag, OnCluster};
 
 use crate::failure::{defect, raised};
-use crate::run::{held, refuse_after_fork};
+use crate::outcome::Outcome;
+use crate::run::{on_table, refuse_after_fork};
 use crate::table::Table;
 
 /// Time between two looks at a job of the cluster.
@@ -36,7 +40,8 @@ const CLUSTER_FAILED: &str = "its cluster failed";
 
 /// Runs `vesica receive` or `vesica send` on a cluster. `table` has the columns and no rows. Workers dial `host` (by
 /// default the host of `bind`) at the port that `bind` gives or gets. `machines` is an object with the methods
-/// `begin(kind, argument)`, `poll()`, `cancel()` and `slots()`; `tell` is as for `join`. Returns the report.
+/// `begin(kind, argument)`, `poll()`, `cancel()` and `slots()`; `tell` is as for `join`. Rows stay with the machines, so
+/// that what it returns has the report, and numbers if these are the result.
 #[pyfunction]
 pub fn on_cluster(
     py: Python<'_>,
@@ -46,27 +51,54 @@ pub fn on_cluster(
     rendezvous: (String, Option<String>),
     machines: Py<PyAny>,
     tell: Py<PyAny>,
-) -> PyResult<String> {
-    let table = Arc::new(table.batches.clone());
+) -> PyResult<Outcome> {
     let (bind, host) = rendezvous;
     let inside = Inside { bind, host };
-    held(py, &tell, move |interrupt, events| {
+    let (report, result) = on_table(py, &tell, table, move |memory| {
         let spec = embed::key_spec(&flags)?;
         let mut machines = PyMachines { machines, spec };
-        let mut cluster = OnCluster { table, inside: &inside, machines: &mut machines, interrupt, events };
-        let report = embed::on_cluster(&command, &flags, &mut cluster)?;
+        let report =
+            embed::on_cluster(&command, &flags, &mut OnCluster { memory, inside: &inside, machines: &mut machines })?;
         serde_json::to_string(&report).map_err(|error| defect(&error.to_string()))
-    })
+    })?;
+    Ok(Outcome::new(report, false, &result))
 }
 
-/// The digest of the key of each row of `rows`, which has the key columns and no more, as a column of 32 bytes or
-/// null; and counts of these rows, for the driver.
+/// Columns of values of a DataFrame, for executors.
+#[derive(Serialize, Deserialize)]
+struct Values {
+    columns: Vec<ValueColumn>,
+    /// Whether the values of rows that share a key are added up; else they must be the same.
+    sum: bool,
+}
+
+/// The digest of the key of each row of `rows`, which has the columns that are named and no more, as a column of 32
+/// bytes or null; behind it a column for each of the `values` that the driver named, as integers in units of its scale:
+/// in the first row of a key what all its rows here say together, before any clamping, and null in others. And counts of
+/// these rows, for the driver.
 #[pyfunction]
-pub fn key_digests(py: Python<'_>, flags: Vec<Flag>, rows: AnyRecordBatch) -> PyResult<(PyTable, String)> {
-    let table = Table::of_arrow(py, "the DataFrame", None, rows)?;
+#[pyo3(signature = (flags, values, rows))]
+pub fn key_digests(
+    py: Python<'_>,
+    flags: Vec<Flag>,
+    values: Option<&str>,
+    rows: AnyRecordBatch,
+) -> PyResult<(PyTable, String)> {
+    // Rows of errors are counted within this part.
+    let table = Table::of_arrow(py, "a part of the DataFrame", None, rows)?;
     let digests = py.detach(|| {
         let spec = embed::key_spec(&flags)?;
-        let keys = collect_keys(&table.batches, &spec)?;
+        let values: Option<Values> =
+            values.map(serde_json::from_str).transpose().map_err(|_| defect("columns of values"))?;
+        let values = values.map(|Values { columns, sum }| ValueSpec {
+            columns: columns.into_iter().map(|column| ValueColumn { clamp: None, ..column }).collect(),
+            duplicates: if sum { ValueDuplicates::Sum } else { ValueDuplicates::Refuse },
+            ..ValueSpec::default()
+        });
+        let keys = match &values {
+            Some(values) => collect_values(&table.batches, &spec, values)?,
+            None => collect_keys(&table.batches, &spec)?,
+        };
         let mut column = BinaryBuilder::with_capacity(keys.row_key.len(), 32 * keys.digests.len());
         for &key in &keys.row_key {
             match keys.digests.get(key as usize).filter(|_| key != NO_KEY) {
@@ -74,10 +106,29 @@ pub fn key_digests(py: Python<'_>, flags: Vec<Flag>, rows: AnyRecordBatch) -> Py
                 None => column.append_null(),
             }
         }
-        Ok((Arc::new(column.finish()) as ArrayRef, keys.stats.to_part()))
+        let mut columns = vec![("digest".to_owned(), Arc::new(column.finish()) as ArrayRef)];
+        let width = values.as_ref().map_or(0, |values| values.columns.len());
+        for place in 0..width {
+            columns.push((format!("value_{place}"), value_column(&keys, place, width)));
+        }
+        Ok((columns, keys.stats.to_part()))
     });
-    let (column, counts) = digests.map_err(|failure: Failure| raised(py, &failure))?;
-    Ok((one_column("digest", column)?, counts))
+    let (columns, counts) = digests.map_err(|failure: Failure| raised(py, &failure))?;
+    Ok((table_of(columns)?, counts))
+}
+
+/// In the first row of each key its value in this column.
+fn value_column(keys: &KeyTable, place: usize, width: usize) -> ArrayRef {
+    let all = keys.values.as_ref().map_or(&[][..], |values| &values.values);
+    let mut next = 0;
+    // Keys are numbered as they first come.
+    let of_row = |&key: &u32| {
+        (key == next).then(|| {
+            next += 1;
+            all.get(key as usize * width + place).copied()
+        })?
+    };
+    Arc::new(keys.row_key.iter().map(of_row).collect::<Int64Array>())
 }
 
 /// The bucket of each digest of `digests`, which has one column of 32 bytes.
@@ -85,19 +136,20 @@ pub fn key_digests(py: Python<'_>, flags: Vec<Flag>, rows: AnyRecordBatch) -> Py
 pub fn bucket_numbers(py: Python<'_>, division: &str, digests: AnyRecordBatch) -> PyResult<PyTable> {
     let division: Division =
         serde_json::from_str(division).map_err(|_| raised(py, &defect("a division into buckets cannot be read")))?;
-    let digests = read_digests(digests).map_err(|failure| raised(py, &failure))?;
+    let (digests, _) = read_keys(digests).map_err(|failure| raised(py, &failure))?;
     let numbers = py.detach(|| division.buckets_of(digests.into_iter().collect()));
     let numbers: Int32Array = numbers.into_iter().map(|number| Some(i32::from(number))).collect();
-    one_column("bucket", Arc::new(numbers))
+    table_of(vec![("bucket".to_owned(), Arc::new(numbers) as ArrayRef)])
 }
 
-/// Runs one bucket with the partner's worker, on `cores` threads; `digests` are those of its keys. Returns the
-/// transcript in hexadecimal, and a bit for each key under the ticket's mask; of a side that learns nothing `None`.
+/// Runs one bucket with the partner's worker, on `cores` threads; `keys` has the digests of its keys, and behind them a
+/// column for each of the sender's values. Returns the transcript in hexadecimal, and what this side learned under the
+/// ticket's mask, a bit for each key or totals; of a side that learns nothing `None`.
 #[pyfunction]
 pub fn run_ticket<'py>(
     py: Python<'py>,
     ticket: &str,
-    digests: AnyRecordBatch,
+    keys: AnyRecordBatch,
     cores: NonZeroUsize,
 ) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
     let ran = py.detach(|| {
@@ -105,21 +157,37 @@ pub fn run_ticket<'py>(
         // Another task of this process may have begun with another number.
         let _ = threads::set(cores);
         let ticket = read_ticket(ticket)?;
-        let mut ran = cluster::run(&ticket, read_digests(digests)?.into_iter().collect())?;
-        if let Some(bits) = &mut ran.matched {
-            ticket.mask(bits);
+        let (digests, values) = read_keys(keys)?;
+        let mut ran = cluster::run(&ticket, digests.into_iter().collect(), values)?;
+        if let Some(learned) = &mut ran.learned {
+            ticket.mask(learned);
         }
         Ok(ran)
     });
-    let Attempt { transcript, matched } = ran.map_err(|failure: Failure| raised(py, &failure))?;
-    Ok((to_hex(&transcript), matched.map(|bits| PyBytes::new(py, &bits))))
+    let Attempt { transcript, learned } = ran.map_err(|failure: Failure| raised(py, &failure))?;
+    Ok((to_hex(&transcript), learned.map(|bytes| PyBytes::new(py, &bytes))))
 }
 
-/// The bits that `run_ticket` returned for this ticket without the mask, and how many are set.
+/// What `run_ticket` returned for this ticket, without the mask; and what it says: how many keys matched, or totals.
 #[pyfunction]
-pub fn unmasked<'py>(py: Python<'py>, ticket: &str, mut bits: Vec<u8>) -> PyResult<(Bound<'py, PyBytes>, u32)> {
-    read_ticket(ticket).map_err(|failure| raised(py, &failure))?.mask(&mut bits);
-    Ok((PyBytes::new(py, &bits), places(&bits).count() as u32))
+pub fn unmasked<'py>(py: Python<'py>, ticket: &str, mut learned: Vec<u8>) -> PyResult<(Bound<'py, PyBytes>, Given)> {
+    let ticket = read_ticket(ticket).map_err(|failure| raised(py, &failure))?;
+    ticket.mask(&mut learned);
+    let given = ticket.learned(&learned).ok_or_else(|| raised(py, &defect("what a worker returned cannot be read")))?;
+    let given = match given {
+        Learned::Matched(keys) => Given::Matched(keys),
+        Learned::Totals(totals) => Given::Totals(totals),
+    };
+    Ok((PyBytes::new(py, &learned), given))
+}
+
+/// What a side learned of a bucket, on its way through Python.
+#[derive(FromPyObject, IntoPyObject)]
+pub enum Given {
+    /// How many keys matched.
+    Matched(u64),
+    /// Masked totals.
+    Totals(Vec<u64>),
 }
 
 fn read_ticket(ticket: &str) -> Result<Ticket, Failure> {
@@ -140,25 +208,33 @@ fn from_bytes(bytes: &[u8]) -> Option<Digest> {
     Some([u128::from_le_bytes(low.try_into().ok()?), u128::from_le_bytes(high.try_into().ok()?)])
 }
 
-/// The digests of the only column.
-fn read_digests(rows: AnyRecordBatch) -> Result<Vec<Digest>, Failure> {
-    let unreadable = || defect("a column of digests cannot be read");
-    let mut digests = Vec::new();
+/// The digests of the first column, and row by row the values of those behind it.
+fn read_keys(rows: AnyRecordBatch) -> Result<(Vec<Digest>, Vec<i64>), Failure> {
+    let unreadable = || defect("columns of digests and values cannot be read");
+    let (mut digests, mut values) = (Vec::new(), Vec::new());
     for batch in rows.into_reader().map_err(|_| unreadable())? {
         let batch = batch.map_err(|_| unreadable())?;
-        let [column] = batch.columns() else { return Err(unreadable()) };
+        let [column, of_values @ ..] = batch.columns() else { return Err(unreadable()) };
         let column = cast(column, &DataType::LargeBinary).map_err(|_| unreadable())?;
         for bytes in column.as_binary::<i64>() {
             digests.push(bytes.and_then(from_bytes).ok_or_else(unreadable)?);
         }
+        let of_values: Vec<&Int64Array> =
+            of_values.iter().map(|column| column.as_primitive_opt()).collect::<Option<_>>().ok_or_else(unreadable)?;
+        if of_values.iter().any(|column| column.null_count() > 0) {
+            return Err(unreadable());
+        }
+        values.extend((0..batch.num_rows()).flat_map(|row| of_values.iter().map(move |column| column.value(row))));
     }
-    Ok(digests)
+    Ok((digests, values))
 }
 
-fn one_column(name: &str, column: ArrayRef) -> PyResult<PyTable> {
-    let schema = Arc::new(Schema::new(vec![Field::new(name, column.data_type().clone(), true)]));
+fn table_of(columns: Vec<(String, ArrayRef)>) -> PyResult<PyTable> {
+    let field = |(name, column): &(String, ArrayRef)| Field::new(name, column.data_type().clone(), true);
+    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let failed = |error: arrow_schema::ArrowError| pyo3::exceptions::PyValueError::new_err(error.to_string());
-    let batch = RecordBatch::try_new(schema.clone(), vec![column]).map_err(failed)?;
+    let columns = columns.into_iter().map(|(_, column)| column).collect();
+    let batch = RecordBatch::try_new(schema.clone(), columns).map_err(failed)?;
     PyTable::try_new(vec![batch], schema)
 }
 
@@ -197,17 +273,21 @@ impl PyMachines {
     }
 }
 
-/// How a ticket ended, as Python says it: the transcript in hexadecimal and the number of matches; or an exit code, what
+/// How a ticket ended, as Python says it: the transcript in hexadecimal and what was learned; or an exit code, what
 /// went wrong, and what to do.
 #[derive(FromPyObject)]
 enum Ended {
-    Kept(String, Option<u32>),
+    Kept(String, Option<Given>),
     Failed(u8, String, String),
 }
 
 impl Machines for PyMachines {
-    fn keys(&mut self, stop: &Stop<'_>) -> Result<KeyStats, Failure> {
-        let (distinct, parts): (u64, Vec<String>) = self.job("keys", "", stop, |given| given.extract())?;
+    fn keys(&mut self, values: &ValueSpec, stop: &Stop<'_>) -> Result<Counts, Failure> {
+        let sum = values.duplicates == ValueDuplicates::Sum;
+        let values = serde_json::to_string(&Values { columns: values.columns.clone(), sum });
+        let values = values.map_err(|error| defect(&error.to_string()))?;
+        let (distinct, parts, clamped): (u64, Vec<String>, Vec<u64>) =
+            self.job("keys", &values, stop, |given| given.extract())?;
         let parts = parts.iter().map(String::as_str);
         let stats = KeyStats::of_parts(&self.spec, parts, distinct).ok_or_else(|| defect("counts of a table"))?;
         if distinct == 0 {
@@ -217,7 +297,7 @@ impl Machines for PyMachines {
             };
             return Err(Failure::new(code::INPUT, fault, "name another key column, or look at its values"));
         }
-        Ok(stats)
+        Ok(Counts { stats, clamped })
     }
 
     fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure> {
@@ -229,18 +309,22 @@ impl Machines for PyMachines {
         Python::attach(|py| self.machines.call_method0(py, "slots")?.extract(py)).map_err(failure)
     }
 
-    fn wave(&mut self, tickets: &[Ticket], stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
+    fn wave(&mut self, tickets: &[Ticket], workers: usize, stop: &Stop<'_>) -> Result<Vec<cluster::Outcome>, Failure> {
         let named: Vec<_> = tickets.iter().map(|ticket| (ticket.bucket, ticket.attempt, ticket.to_json())).collect();
         let named: Vec<_> = named.iter().map(|(bucket, attempt, ticket)| (bucket, attempt, ticket.as_str())).collect();
-        let argument = serde_json::to_string(&named).map_err(|error| defect(&error.to_string()))?;
+        let argument = serde_json::to_string(&(workers, named)).map_err(|error| defect(&error.to_string()))?;
         let ended: Vec<Ended> = self.job("wave", &argument, stop, |given| given.extract())?;
         let outcome = |ended| match ended {
-            Ended::Kept(transcript, matched) => {
+            Ended::Kept(transcript, given) => {
                 let transcript = from_hex(&transcript).ok_or_else(|| defect("a transcript"))?;
-                Ok(Outcome::Kept { transcript, matched })
+                let learned = given.map(|given| match given {
+                    Given::Matched(keys) => Learned::Matched(keys),
+                    Given::Totals(totals) => Learned::Totals(totals),
+                });
+                Ok(cluster::Outcome::Kept { transcript, learned })
             }
             Ended::Failed(code, fault, mend) => {
-                Ok(Outcome::Failed(Failure { told: Some(CLUSTER_FAILED), ..Failure::new(code, fault, mend) }))
+                Ok(cluster::Outcome::Failed(Failure { told: Some(CLUSTER_FAILED), ..Failure::new(code, fault, mend) }))
             }
         };
         ended.into_iter().map(outcome).collect()

@@ -112,7 +112,7 @@ pub fn command(py: Python<'_>, program: PathBuf, arguments: Vec<OsString>) -> u8
 }
 
 /// Calls the engine on another thread for a table, and returns what it returns and leaves as a result.
-fn on_table<T: Send + 'static>(
+pub fn on_table<T: Send + 'static>(
     py: Python<'_>,
     tell: &Py<PyAny>,
     table: &Table,

@@ -84,7 +84,7 @@ def commits(report):
 def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clusters, tmp_path):
     rows = 60_000
     # Slow enough for an executor to be lost in the middle of a bucket.
-    first = example.reach(tmp_path, free_port(), rows=rows, buckets=8, protocol="ecdh-hfh99")
+    first = example.reach(tmp_path, free_port(), rows=rows, buckets=40, protocol="ecdh-hfh99")
     second = [{**settings, "buckets": 200} for settings in first]
     folder = {"PYTHONPATH": str(EXAMPLE.parent)}
     parties = []
@@ -96,7 +96,7 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     receiver, sender = parties
     log = tmp_path / "receiver.log"
     try:
-        wait_for(log, r"2 of 8 buckets are done", parties)
+        wait_for(log, r"16 of 40 buckets are done", parties)
         time.sleep(1)
         for cluster in clusters:
             executors = cluster.executors()
@@ -121,11 +121,11 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     assert found["email"].tolist() == expected["email"].tolist()
     assert found["region"].tolist() == expected["region"].tolist()
     assert ours["matched_keys"] == len(expected) and theirs["matched_keys"] is None
-    assert ours["session"] == theirs["session"] and ours["buckets"] == 8
+    assert ours["session"] == theirs["session"] and ours["buckets"] == 40
     assert ours["input"]["rows"] == ours["input"]["distinct"] == rows
     assert commits(ours) == commits(theirs), "both sides have signed the same"
     counted = [bucket for commit in commits(ours) for bucket in commit["buckets"]]
-    assert sorted(bucket["bucket"] for bucket in counted) == list(range(8)), "each bucket counts once"
+    assert sorted(bucket["bucket"] for bucket in counted) == list(range(40)), "each bucket counts once"
     assert max(bucket["attempt"] for bucket in counted) > 0, log.read_text()
 
     errors = re.findall(r"^vesica\._errors\.(\w+): (.*)$", log.read_text(), re.MULTILINE)
@@ -192,6 +192,85 @@ def test_both_sides_in_one_session(session, tmp_path):
     assert (report["matched_keys"], report["own_items"], report["peer_items"]) == (1, 2, 2)
 
 
+def test_totals_are_those_of_pandas_polars_and_duckdb(session, tmp_path):
+    import duckdb
+    import polars
+
+    ours = session.range(700).selectExpr("concat(' User', id * 3, '@Example.org') as email")
+    theirs = session.range(900).selectExpr(
+        "concat('user', id * 2, '@example.org') as mail",
+        "cast(id * 0.25 - 100 as decimal(9,2)) as amount",
+        "if(id % 5 = 0, null, id) as visits",
+    )
+    shared = {"work": str(tmp_path), "buckets": 3, "slots": 1}
+    us = {"on": "email", "role": "receiver", "normalise": {"email": "email"}, **shared}
+    them = {"on": "mail", "role": "sender", "normalise": {"mail": "email"}, **shared}
+    emails, partners = ours.toPandas(), theirs.toPandas()
+    emails["mail"] = emails["email"].str.strip().str.lower()
+    common = emails.merge(partners, on="mail")
+
+    with partner(theirs, task="cardinality", **them) as reach:
+        count, report = spark.cardinality(ours, with_report=True, **us, **reach)
+    keys = polars.DataFrame(emails).join(polars.DataFrame(partners[["mail"]]), on="mail")
+    assert count == len(common) == len(keys) == duckdb.sql("select mail from emails semi join partners using (mail)").shape[0]
+    assert them_learned_nothing(reach) and report["matched_keys"] is None
+    files = [file.name for file in Path(report["work"].removeprefix("file://")).iterdir()]
+    assert sorted(files) == ["buckets", "commits", "digests", "rows"]
+    rows = pandas.read_parquet(report["work"].removeprefix("file://") + "/rows")
+    assert list(rows.columns) == ["__vesica_digest", "__vesica_counts"], "the rows themselves are not kept"
+
+    terms = {"payload": ["amount"], "scale": {"amount": 2}, "clamp": {"amount": (-50, 90)}}
+    with partner(theirs, task="sum", **terms, **them) as reach:
+        sums = spark.sum(ours, **us, **reach)
+    expected = common["amount"].clip(-50, 90).sum()
+    assert [row.asDict() for row in sums.collect()] == [{"amount": expected}]
+    assert duckdb.sql("select sum(greatest(-50, least(90, amount))) from common").fetchall() == [(expected,)]
+    (value,) = reach.report["values"]
+    assert value["clamped"] == ((partners["amount"] < -50) | (partners["amount"] > 90)).sum()
+
+    # Rows that share a key.
+    twice = theirs.unionAll(theirs.selectExpr("upper(mail) as mail", "amount + 1 as amount", "visits"))
+    them.update(payload=["amount"], scale={"amount": 2})
+    with partner(twice, task="sum", payload_duplicates="sum", **them) as reach:
+        sums = spark.sum(ours, **us, **reach)
+    assert sums.collect()[0].amount == 2 * common["amount"].sum() + len(common)
+    with pytest.raises(vesica.InputError, match="900 keys have rows that differ in column 'amount'; .*payload_duplicates"):
+        with partner(ours, task="sum", **{**us, "wait": 60}) as reach:
+            spark.sum(twice, **them, **reach)
+    with pytest.raises(vesica.InputError, match="a value in column `visits` that is missing"):
+        with partner(ours, task="sum", **us) as reach:
+            spark.sum(theirs, **{**them, "payload": ["visits"], "scale": {}}, **reach)
+    large = session.range(1).selectExpr("'user0@example.org' as mail", "9223372036854775807 as amount")
+    with pytest.raises(vesica.InputError, match="the values of 1 keys in column 'amount' add up to more than 64 bits"):
+        with partner(ours, task="sum", **us) as reach:
+            spark.sum(large.unionAll(large), **{**them, "scale": {}}, payload_duplicates="sum", **reach)
+
+
+def them_learned_nothing(reach):
+    return reach.result is None and reach.report["matched_keys"] is None and reach.report["output"] is None
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "said"),
+    [
+        ("cardinality", {"group_by": "email"}, "groups do not go with --buckets"),
+        ("cardinality", {"reveal_if_at_least": 5}, "a threshold does not go with --buckets"),
+        ("cardinality", {"join": "difference"}, "join= is for intersect"),
+        ("cardinality", {"payload": ["email"]}, "a cardinality takes no columns of values"),
+        ("sum", {"role": "sender"}, "a sum needs a column"),
+        ("sum", {"role": "sender", "payload": ["price"]}, "computed with"),
+        ("sum", {"role": "sender", "payload": ["no such"]}, "has no column `no such`"),
+        ("sum", {"role": "sender", "payload": ["n"], "payload_duplicates": "first"}, "have no order"),
+    ],
+)
+def test_totals_that_cannot_run_are_refused_as_on_one_machine(session, tmp_path, identities, task, change, said):
+    us, _ = identities
+    df = session.createDataFrame([("a@x.org", 1.5, 1)], "email string, price double, n int")
+    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "buckets": 2, "listen": "127.0.0.1:0"}
+    with pytest.raises(vesica.Error, match=re.escape(said)):
+        getattr(spark, task)(df, **{**given, "wait": 0, **us, **change})
+
+
 def test_differing_settings_are_named_on_both_sides(session, tmp_path):
     df = session.range(3)
     shared = {"work": str(tmp_path), "slots": 1}
@@ -246,6 +325,6 @@ def test_digests_are_read_in_one_order_from_any_files(tmp_path):
     for name, part in (("b", digests[:3]), ("a", digests[3:])):
         pyarrow.parquet.write_table(pyarrow.table({_executors.DIGEST: part}), folder / f"part-{name}.parquet")
     (folder / "_SUCCESS").touch()
-    read = _executors.digests_of(f"file://{tmp_path}", 3)
+    read = _executors.keys_of(f"file://{tmp_path}", 3)
     assert read.column(0).to_pylist() == sorted(digests)
-    assert _executors.digests_of(f"file://{tmp_path}", 4).num_rows == 0
+    assert _executors.keys_of(f"file://{tmp_path}", 4).num_rows == 0

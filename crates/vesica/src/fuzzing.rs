@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use vesica_party::{Reader, Role, Security};
 use vesica_protocols::tasks::Extent;
 
-use crate::cluster::messages::{Ended, Slots, WorkerKeys};
+use crate::cluster::messages::{Ended, Slots, Unmask, WorkerKeys};
 use crate::handshake::messages::{Body, Choice, Closing, Opening, Ready, Seen, Sizes};
 use crate::handshake::{Hello, TaskBytes};
 use crate::key::KeySpec;
@@ -82,7 +82,7 @@ pub fn epsilon(text: &str) -> bool {
 type Parser = (&'static str, fn(&[u8]));
 
 /// The messages of a session, each with its parser.
-const SESSION_MESSAGES: [Parser; 10] = [
+const SESSION_MESSAGES: [Parser; 11] = [
     ("Opening", read::<Opening>),
     ("Hello", read::<Hello>),
     ("Sizes", read::<Sizes>),
@@ -92,6 +92,7 @@ const SESSION_MESSAGES: [Parser; 10] = [
     ("Closing", read::<Closing>),
     ("Slots", read::<Slots>),
     ("WorkerKeys", read::<WorkerKeys>),
+    ("Unmask", read::<Unmask>),
     ("Ended", read::<Ended>),
 ];
 

@@ -11,7 +11,7 @@ use super::values::{
 };
 
 /// The most of `--buckets`.
-const MOST_BUCKETS: i64 = vesica::buckets::MOST_BUCKETS as i64;
+pub const MOST_BUCKETS: i64 = vesica::buckets::MOST_BUCKETS as i64;
 
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
@@ -261,7 +261,7 @@ pub struct JoinArgs {
     /// sender's padding hides less; docs/tasks.md says what the receiver still learns
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
-    /// intersect: divide both tables into this many buckets and run the protocol on one bucket after
+    /// intersect, cardinality, sum, union-cardinality, union-sum: divide both tables into this many buckets and run the protocol on one bucket after
     /// the other, so that it takes memory for a bucket and not for a table. Buckets are filled up with
     /// dummies, and cost a little more time and bytes; docs/buckets.md says how much. Both sides must
     /// say the same

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use vesica::plan::Link;
 
+use super::join::MOST_BUCKETS;
 use super::task::TaskArgs;
 use super::values::{count, threads};
 
@@ -40,6 +41,9 @@ pub struct PlanArgs {
     /// What is computed.
     #[command(flatten)]
     pub task: TaskArgs,
+    /// Run on so many buckets of keys one after the other, as both sides would with --buckets
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_BUCKETS), default_value = "1")]
+    pub buckets: u32,
     /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
     /// exact number of common keys
     #[arg(long)]

@@ -305,7 +305,7 @@ pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure
 /// # Errors
 /// As `vesica receive` and `vesica send` have them.
 pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Report, Failure> {
-    let OnCluster { table, inside, machines, interrupt, events } = cluster;
+    let OnCluster { memory: InMemory { table, result, interrupt, events }, inside, machines } = cluster;
     let way = |args| Way::new(args, &|text| events.notice(text), &|text| events.warning(text));
     let (way, config) = match command {
         Command::Receive(args) => {
@@ -325,6 +325,9 @@ pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Repor
             return Err(usage("there is no dry run on a cluster", "omit dry_run=, or try a part of the table alone"));
         }
         config.source.table = table.clone();
+        // Rows stay with the machines.
+        let is_numbers = config.task.result_kind(config.role, &config.settings) == Some(ResultKind::Numbers);
+        config.destination = is_numbers.then(|| Destination { sink: result.clone(), join: vesica::table::Join::Inner });
         Ok(config)
     });
     match config {
@@ -335,21 +338,17 @@ pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Repor
 
 /// What a run on a cluster takes beside its settings.
 pub struct OnCluster<'a> {
-    /// A table with the columns, and no rows.
-    pub table: Arc<dyn OpenSource>,
+    /// A table with the columns and no rows, and where numbers go that are the result.
+    pub memory: &'a InMemory<'a>,
     /// Where workers find the driver.
     pub inside: &'a Inside,
     /// The cluster.
     pub machines: &'a mut dyn Machines,
-    /// Ends the run from another thread.
-    pub interrupt: &'a Interrupt,
-    /// Hears of the run.
-    pub events: &'a dyn Events,
 }
 
 impl fmt::Debug for OnCluster<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OnCluster").field("table", &self.table).field("inside", &self.inside).finish_non_exhaustive()
+        f.debug_struct("OnCluster").field("memory", &self.memory).field("inside", &self.inside).finish_non_exhaustive()
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::bounded::read_text;
+use vesica::buckets;
 use vesica::failure::code;
 use vesica::memory::Bytes;
 use vesica::party::{Extra, Security, Status};
@@ -106,6 +107,10 @@ fn listed(plan: &Plan, all: bool) -> Vec<&Eligible> {
 
 /// What a plan is asked for.
 struct Asked {
+    /// The sizes of the tables.
+    tables: Extent,
+    buckets: u32,
+    /// A run; in buckets, that of one bucket.
     workload: Box<dyn SampleWorkload>,
     amounts: Amounts,
 }
@@ -127,8 +132,9 @@ impl Asked {
             return Err(Failure::new(code::USAGE, "an empty set matches nothing", "give sizes of at least 1"));
         }
         let amounts = args.task.amounts()?;
-        let workload = args.task.task()?.workload(&args.task.extent(sender_items, receiver_items)?, &amounts)?;
-        Ok(Some(Self { workload, amounts }))
+        let (tables, buckets) = (args.task.extent(sender_items, receiver_items)?, args.buckets);
+        let workload = args.task.task()?.workload(&buckets::extent(&tables, buckets)?, &amounts)?;
+        Ok(Some(Self { tables, buckets, workload, amounts }))
     }
 }
 
@@ -166,13 +172,14 @@ fn as_json(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pric
             "needs": one.unpermitted.and_then(Extra::flag),
         })
     };
-    let (&Extent { sender_items, receiver_items, security, .. }, amounts) = (asked.workload.extent(), &asked.amounts);
+    let Asked { tables: Extent { sender_items, receiver_items, security, .. }, buckets, amounts, .. } = asked;
     json!({
         "ok": true,
         "task": asked.workload.task(),
         "security": security,
         "sender_items": sender_items,
         "receiver_items": receiver_items,
+        "buckets": buckets,
         "payload_bytes": amounts.payload_bytes,
         "receiver_payload_bytes": amounts.receiver_payload_bytes,
         "columns": amounts.columns,
@@ -199,13 +206,18 @@ fn describe(
     traffic: &Traffic,
 ) -> String {
     let mut text = String::new();
-    let &Extent { sender_items, receiver_items, security, .. } = asked.workload.extent();
+    let &Asked { tables: Extent { sender_items, receiver_items, security, .. }, buckets, .. } = asked;
+    let bucket = asked.workload.extent();
+    let divided = match buckets {
+        1 => String::new(),
+        _ => format!(", in {buckets} buckets of {} x {} with dummies", bucket.sender_items, bucket.receiver_items),
+    };
     let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
     let mebibytes = |bytes: u64| format!("{}", bytes >> 20);
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{} of {sender_items} x {receiver_items} keys (sender x receiver), {security}, {link}, {} thread(s) a side\n",
+        "{} of {sender_items} x {receiver_items} keys (sender x receiver){divided}, {security}, {link}, {} thread(s) a side\n",
         asked.workload.task(),
         known.calibration.threads
     );

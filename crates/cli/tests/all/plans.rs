@@ -117,6 +117,37 @@ fn plans_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn a_plan_in_buckets_takes_memory_for_a_bucket_and_more_bytes() {
+    let folder = Folder::new();
+    let run = |flags: &str| {
+        folder.run(&format!("plan --sender-items 4e6 --receiver-items 4e6 --security semi-honest {flags}"))
+    };
+    for task in ["intersect", "sum"] {
+        let plan = |flags: &str| {
+            let plan = object(&run(&format!("--task {task} --json {flags}")));
+            assert_eq!((&plan["sender_items"], &plan["receiver_items"]), (&4_000_000.into(), &4_000_000.into()));
+            let eligible = plan["eligible"].as_array().expect("protocols");
+            let chosen = eligible.iter().find(|one| one["protocol"] == plan["choice"]).expect("the choice").clone();
+            let number = |field: &str| chosen[field].as_f64().expect("a number");
+            let bytes = number("sender_bytes") + number("receiver_bytes");
+            (plan["buckets"].clone(), number("receiver_memory_bound_bytes"), bytes)
+        };
+        let (whole, divided) = (plan(""), plan("--buckets 64"));
+        assert_eq!((&whole.0, &divided.0), (&1.into(), &64.into()));
+        assert!(divided.1 < whole.1 / 1.5 && divided.2 > whole.2, "{task} {whole:?} {divided:?}");
+    }
+    let shown = run("--buckets 64");
+    shown.expect(0, &[]);
+    assert!(
+        shown.stdout.contains("4000000 x 4000000 keys (sender x receiver), in 64 buckets of 64"),
+        "{}",
+        shown.stdout
+    );
+    run("--task union --buckets 2").expect(11, &["omit --buckets"]);
+    assert_eq!(run("--buckets 0").code, 2);
+}
+
+#[test]
 fn the_users_prices_count() {
     let folder = Folder::new();
     let list = |usd: &str| {

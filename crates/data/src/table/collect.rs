@@ -141,6 +141,14 @@ pub fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, Tab
     collect(source, spec, Along::Nothing, &|| None, &mut OnFault::default())
 }
 
+/// [`read_values`] for a part of a table: no usable key is no error.
+///
+/// # Errors
+/// As of [`read_values`].
+pub fn collect_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
+    collect(source, spec, Along::Values(values), &|| None, &mut OnFault::default())
+}
+
 /// Reads a table, which may have no usable key. Faults become what `on_fault` makes of them.
 pub(super) fn collect(
     source: &dyn Source,

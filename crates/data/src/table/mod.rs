@@ -54,7 +54,8 @@ mod write;
 pub use along::Along;
 pub use batches::{Batches, keep_batch, scan_batch};
 pub use collect::{
-    KeyTable, NO_KEY, collect_keys, read_integers, read_keys, read_keys_within, read_union_within, read_values,
+    KeyTable, NO_KEY, collect_keys, collect_values, read_integers, read_keys, read_keys_within, read_union_within,
+    read_values,
 };
 pub use collected::{Collected, Delivered};
 pub use error::{Blame, TableError};

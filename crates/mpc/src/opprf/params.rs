@@ -1,16 +1,13 @@
 //! The parameters of a run.
 
 use vesica_party::{Protocol, Security};
-use vesica_structures::facts::{FailureEvent, Unsupported};
+use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::fields::{Cell, Gf64, Gf128, Value};
 
 use super::Store;
 use crate::oprf::{ValueField, table, value_bits};
 use crate::silent::{self, SilentVole};
 use crate::tasks::{CorrelationRequest, OpprfRequest};
-
-/// Bits of the failure bound of each of the two stores, which share the budget of encoding.
-pub(super) const ENCODING_BITS: u32 = FailureEvent::Encoding.bits() + 1;
 
 /// The widest output, in bits.
 pub const MAX_OUTPUT_BITS: u32 = 1 << 20;
@@ -28,6 +25,8 @@ pub struct Params {
     pub(super) field: ValueField,
     /// Width of `B`.
     pub(super) value_bits: u32,
+    /// Neither of the two stores fails to encode but with probability at most `2^-encoding_bits`.
+    pub(super) encoding_bits: u32,
     /// The VOLE over the table's cells; `None` where a side has no keys.
     pub(super) vole: Option<silent::params::Params>,
     /// Bytes of arrow 2.
@@ -37,15 +36,19 @@ pub struct Params {
 }
 
 impl Params {
-    /// Parameters for a request.
+    /// Parameters for a request. Each of its runs has an equal part of every share of the failure budget, and the
+    /// two stores of a run share that of encoding.
     ///
     /// # Errors
     /// Against malicious parties (a sender could program other pairs than its own), for sizes that
     /// the stores refuse, and for outputs wider than [`MAX_OUTPUT_BITS`].
     pub fn derive<O: Store>(request: &OpprfRequest) -> Result<Self, Unsupported> {
-        let &OpprfRequest { receiver_keys, sender_keys, output_bits, security, wide } = request;
+        let &OpprfRequest { receiver_keys, sender_keys, output_bits, security, wide, runs } = request;
         if security != Security::SemiHonest {
             return Err(Unsupported::new("an OPPRF against malicious parties", "allow --security semi-honest"));
+        }
+        if runs == 0 {
+            return Err(Unsupported::new("no run of an OPPRF", "ask for one, or for one for each bucket"));
         }
         if !(1..=MAX_OUTPUT_BITS).contains(&output_bits) {
             return Err(Unsupported::new(
@@ -53,20 +56,22 @@ impl Params {
                 format_args!("ask for 1 to {MAX_OUTPUT_BITS}: give fewer or narrower payload columns"),
             ));
         }
-        let narrowest = value_bits(security, sender_keys);
+        let narrowest = value_bits(security, sender_keys.saturating_mul(runs));
+        let encoding_bits = FailureEvent::Encoding.bits() + 1 + ceil_log2(runs);
         let (field, value_bits) = match wide {
             true => (ValueField::Gf128, Gf128::BITS),
             false if narrowest <= Gf64::BITS => (ValueField::Gf64, narrowest),
             false => (ValueField::Gf128, narrowest),
         };
-        let table = O::new(receiver_keys, ENCODING_BITS, 0)?;
-        let hint = O::new(sender_keys, ENCODING_BITS, 0)?;
+        let table = O::new(receiver_keys, encoding_bits, 0)?;
+        let hint = O::new(sender_keys, encoding_bits, 0)?;
         let mut params = Self {
             receiver_keys,
             sender_keys,
             output_bits,
             field,
             value_bits,
+            encoding_bits,
             vole: None,
             table_bytes: table::predicted_bytes(&table.parts(), value_bits),
             hint_bytes: block_widths(output_bits).map(|width| table::predicted_bytes(&hint.parts(), width)).sum(),
@@ -94,7 +99,7 @@ impl Params {
     /// The VOLE that a run takes: how many values, in which field, and how wide they are; `None`
     /// where a side has no keys.
     pub fn vole<O: Store>(&self) -> Result<Option<(usize, ValueField, u32)>, Unsupported> {
-        let table = O::new(self.receiver_keys, ENCODING_BITS, 0)?;
+        let table = O::new(self.receiver_keys, self.encoding_bits, 0)?;
         Ok(self.vole.as_ref().map(|_| (table.len(), self.field, self.value_bits)))
     }
 
@@ -136,7 +141,7 @@ mod tests {
     use vesica_structures::okvs::{Band, Clustered};
 
     fn request(receiver_keys: usize, sender_keys: usize, output_bits: u32) -> OpprfRequest {
-        OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide: false }
+        OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide: false, runs: 1 }
     }
 
     #[test]
@@ -151,8 +156,21 @@ mod tests {
         );
     }
 
+    /// The probabilities of the bad events of all runs together are those of one run.
+    #[test]
+    fn several_runs_share_one_failure_budget() {
+        let derive = |keys, runs| Params::derive::<Band>(&OpprfRequest { runs, ..request(keys, keys, 63) }).unwrap();
+        let (whole, alone, shared) = (derive(1 << 20, 1), derive(1 << 14, 1), derive(1 << 14, 64));
+        assert_eq!((whole.value_bits, alone.value_bits, shared.value_bits), (61, 55, 61));
+        assert_eq!((alone.encoding_bits, shared.encoding_bits), (44, 50));
+        assert!(shared.predicted_bytes() > alone.predicted_bytes());
+        // Three billion keys.
+        assert_eq!(derive(3 << 20, 1 << 10).field, ValueField::Gf128);
+    }
+
     #[test]
     fn what_is_not_served_is_refused() {
+        assert!(Params::derive::<Band>(&OpprfRequest { runs: 0, ..request(1, 1, 1) }).is_err());
         assert!(Params::derive::<Band>(&request(1, 1, 0)).is_err());
         assert!(Params::derive::<Band>(&request(1, 1, MAX_OUTPUT_BITS + 1)).is_err());
         assert!(Params::derive::<Band>(&OpprfRequest { security: Security::Malicious, ..request(1, 1, 1) }).is_err());

@@ -10,7 +10,6 @@ use vesica_structures::secret::Secret;
 
 use super::keys::Keys;
 use super::messages::{Hint, Salt, Table};
-use super::params::ENCODING_BITS;
 use super::{Params, Store};
 use crate::oprf::{ValueField, outer_hash, table, values};
 use crate::silent;
@@ -107,7 +106,7 @@ impl<O: Store> Receiver<O> {
 
         // Step 2.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = O::new(params.receiver_keys, ENCODING_BITS, keys.table)?;
+        let okvs = O::new(params.receiver_keys, params.encoding_bits, keys.table)?;
         let arranged = okvs.arrange(&asked);
         drop(phase);
         let (inner, done) = match vole {
@@ -117,7 +116,7 @@ impl<O: Store> Receiver<O> {
 
         // Step 3.
         let phase = ch.phase(Phase::HashItems);
-        let hint = O::new(params.sender_keys, ENCODING_BITS, keys.hint)?;
+        let hint = O::new(params.sender_keys, params.encoding_bits, keys.hint)?;
         let at_hint = hint.arrange(&asked);
         let mut hashed = Secret::new(vec![0; asked.len()]);
         drop(phase);

@@ -12,7 +12,6 @@ use vesica_structures::secret::Secret;
 
 use super::keys::Keys;
 use super::messages::{Hint, Salt, Table};
-use super::params::ENCODING_BITS;
 use super::{Params, Store};
 use crate::oprf::{ValueField, correct, outer_hash, table};
 use crate::silent;
@@ -87,9 +86,9 @@ impl<O: Store> Party for Sender<O> {
         let Some((keys, vole)) = self.correlation else { return Ok(()) };
 
         let phase = ch.phase(Phase::HashItems);
-        let okvs = O::new(params.receiver_keys, ENCODING_BITS, keys.table)?;
+        let okvs = O::new(params.receiver_keys, params.encoding_bits, keys.table)?;
         let arranged = okvs.arrange(&input.keys);
-        let hint = O::new(params.sender_keys, ENCODING_BITS, keys.hint)?;
+        let hint = O::new(params.sender_keys, params.encoding_bits, keys.hint)?;
         let pairs = hint.arrange(&input.keys);
         drop(phase);
 

@@ -64,7 +64,7 @@ use vesica_structures::facts::{Paper, Unsupported};
 use crate::random_one_of_n_ot::OneOfN;
 use crate::tasks::{Equality, EqualityRequest};
 
-pub use params::{Params, Variant};
+pub use params::{MOST_WIDTH, Params, Variant};
 pub use receiver::Receiver;
 pub use sender::Sender;
 

@@ -9,8 +9,11 @@ use crate::OtSource;
 use crate::polynomials::Polynomials;
 
 /// Words of a plane that are worked on at a time, 64 tests each: a message of all planes stays
-/// below 1 MiB (2 MiB for leaves of four bits).
+/// below 2 MiB.
 pub(super) const WORDS_PER_PIECE: usize = 1 << 10;
+
+/// The most bits of a value.
+pub const MOST_WIDTH: u32 = 128;
 
 /// How a test multiplies the `width` bits `x_i + y_i + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +97,8 @@ impl Params {
     /// For so many tests of values of `width` bits.
     ///
     /// # Errors
-    /// If the width is not in 1 to 64, or there are more tests than there are correlations to be
-    /// had.
+    /// If the width is not in 1 to [`MOST_WIDTH`], or there are more tests than there are correlations
+    /// to be had.
     pub fn new(len: usize, width: u32) -> Result<Self, Unsupported> {
         Self::with(len, width, Variant::Cubic)
     }
@@ -105,10 +108,10 @@ impl Params {
     /// # Errors
     /// Fails as [`new`](Self::new) does.
     pub fn with(len: usize, width: u32, variant: Variant) -> Result<Self, Unsupported> {
-        if !(1..=64).contains(&width) {
+        if !(1..=MOST_WIDTH).contains(&width) {
             return Err(Unsupported::new(
                 format_args!("equality of values of {width} bits"),
-                "use 1 to 64 bits: hash longer values",
+                format_args!("use 1 to {MOST_WIDTH} bits: hash longer values"),
             ));
         }
         let (first, later) = match variant {
@@ -137,6 +140,11 @@ impl Params {
     /// on.
     pub(super) fn layers(&self) -> &[Layer] {
         &self.layers
+    }
+
+    /// Words of a value: 64 bits each, the last one perhaps partly used.
+    pub fn value_words(&self) -> usize {
+        self.width.div_ceil(64) as usize
     }
 
     /// Words of a plane.
@@ -207,7 +215,8 @@ mod tests {
 
     #[test]
     fn widths_out_of_range_and_too_many_tests_are_refused() {
-        assert!(Params::new(1, 0).is_err() && Params::new(1, 65).is_err());
+        assert!(Params::new(1, 0).is_err() && Params::new(1, MOST_WIDTH + 1).is_err());
+        assert!([64, 65, MOST_WIDTH].map(|width| Params::new(1, width).unwrap().value_words()) == [1, 2, 2]);
         assert!(Params::new(usize::MAX / 2, 63).is_err());
     }
 }

@@ -25,17 +25,21 @@ impl Receiver {
         Ok(Self(Tree::from_tables(params, Role::Receiver, own, seen)?))
     }
 
-    /// The receiver's shares for its values, one for each test, below `2^width`.
+    /// The receiver's shares for its values, one for each test, below `2^width` and laid out like
+    /// [`Sender::values`](super::Sender::values).
     ///
     /// # Errors
     /// If there is another number of values or one is too wide, or if the channel fails.
     pub fn test(self, values: &[u64], ch: &mut Channel) -> Result<Bits, Abort> {
         let params = self.0.params();
-        let low = u64::MAX >> (64 - params.width);
-        if values.len() != params.len || values.iter().fold(0, |union, value| union | value) & !low != 0 {
+        let words = params.value_words();
+        // The word that holds the highest bits.
+        let (full, last) = values.split_at_checked(params.len * (words - 1)).unwrap_or_default();
+        let low = u64::MAX >> (64 * words as u32 - params.width);
+        if last.len() != params.len || last.iter().fold(0, |union, value| union | value) & !low != 0 {
             return Err(Abort::Unsupported(Unsupported::new(
                 format_args!(
-                    "{} values, perhaps too wide ones, for {} tests of {} bits",
+                    "{} words of values, perhaps too wide ones, for {} tests of {} bits",
                     values.len(),
                     params.len,
                     params.width
@@ -43,7 +47,8 @@ impl Receiver {
                 "give one value of that width for each test",
             )));
         }
-        let factors = Secret::new(values.iter().map(|value| !value & low).collect::<Vec<_>>());
+        let factors = full.iter().map(|value| !value).chain(last.iter().map(|value| !value & low));
+        let factors = Secret::new(factors.collect::<Vec<_>>());
         self.0.run(&factors, ch)
     }
 }

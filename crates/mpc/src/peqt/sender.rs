@@ -7,7 +7,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Params;
-use super::params::Group;
+use super::params::{Group, MOST_WIDTH};
 use super::tree::Tree;
 use crate::bits::{Bits, fill, transpose_64};
 use crate::tasks::{Lookups, Tables, Tested};
@@ -30,7 +30,8 @@ impl Sender {
         Ok(Self { tree, values })
     }
 
-    /// The sender's values, uniform below `2^width`, one for each test.
+    /// The sender's values, uniform below `2^width`: of each test the low 64 bits, then, if they are wider, of
+    /// each test the bits above.
     pub fn values(&self) -> &[u64] {
         &self.values
     }
@@ -64,27 +65,31 @@ impl Party for Sender {
 /// The values whose bits are coefficients of the polynomials of the first layer, where the groups
 /// say so, else drawn.
 fn values(params: &Params, coefficients: &[Secret<Vec<Vec<u64>>>], rng: &mut SecretRng) -> Secret<Vec<u64>> {
-    let mut values = Secret::new(vec![0; params.len]);
-    for (word, values) in values.chunks_mut(64).enumerate() {
-        let mut square = Secret::new([0u64; 64]);
-        fill(&mut square[..params.width as usize], rng);
-        let mut planes = square.iter_mut();
+    let mut values = Secret::new(vec![0; params.len * params.value_words()]);
+    for word in 0..params.words() {
+        let mut planes = Secret::new([0u64; MOST_WIDTH as usize]);
+        fill(&mut planes[..params.width as usize], rng);
+        let mut unset = planes.iter_mut();
         for (&Group { inputs, free }, coefficients) in params.layers()[0].groups.iter().zip(coefficients) {
-            for (i, plane) in planes.by_ref().take(inputs).enumerate() {
+            for (i, plane) in unset.by_ref().take(inputs).enumerate() {
                 if free && inputs > 1 {
                     let all_others = ((1 << inputs) - 1) ^ 1 << i;
                     *plane = coefficients[all_others][word];
                 }
             }
         }
-        transpose_64(&mut square);
-        values.copy_from_slice(&square[..values.len()]);
+        for (values, square) in values.chunks_mut(params.len).zip(planes.as_chunks_mut().0) {
+            transpose_64(square);
+            let values = &mut values[64 * word..];
+            let count = values.len().min(64);
+            values[..count].copy_from_slice(&square[..count]);
+        }
     }
     values
 }
 
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({} tests)", self.values.len())
+        write!(f, "Sender({} tests)", self.tree.params().len)
     }
 }

@@ -102,7 +102,7 @@ impl Tree {
     }
 
     /// Shares of the products of all bits of the factors; those of a test are the sums of both
-    /// sides' `factors`, below `2^width`.
+    /// sides' `factors`, below `2^width` and laid out like [`Sender::values`](super::Sender::values).
     pub fn run(mut self, factors: &[u64], ch: &mut Channel) -> Result<Bits, Abort> {
         let messages = self.params.layers().len() + 1;
         let pieces = self.params.words().div_ceil(WORDS_PER_PIECE);
@@ -148,11 +148,13 @@ impl Tree {
         let words = piece * WORDS_PER_PIECE..((piece + 1) * WORDS_PER_PIECE).min(self.params.words());
         let len = words.len();
         let mut inputs = Secret::new(vec![0; self.params.width as usize * len]);
-        for (i, factors) in factors[words.start * 64..].chunks(64).take(len).enumerate() {
-            let mut square = Secret::new([0u64; 64]);
-            square[..factors.len()].copy_from_slice(factors);
-            transpose_64(&mut square);
-            inputs.chunks_exact_mut(len).zip(square.iter()).for_each(|(plane, word)| plane[i] = *word);
+        for (planes, factors) in inputs.chunks_mut(64 * len).zip(factors.chunks(self.params.len)) {
+            for (i, factors) in factors[words.start * 64..].chunks(64).take(len).enumerate() {
+                let mut square = Secret::new([0u64; 64]);
+                square[..factors.len()].copy_from_slice(factors);
+                transpose_64(&mut square);
+                planes.chunks_exact_mut(len).zip(square.iter()).for_each(|(plane, word)| plane[i] = *word);
+            }
         }
         Piece { words, inputs, masked: Vec::new() }
     }

@@ -17,7 +17,7 @@ pub struct Equality;
 pub struct EqualityRequest {
     /// The number of tests.
     pub len: usize,
-    /// Bits of a value, 1 to 64.
+    /// Bits of a value, 1 to 128.
     pub width: u32,
     /// Against which parties.
     pub security: Security,
@@ -26,7 +26,8 @@ pub struct EqualityRequest {
 /// What the sender of equality tests gets; wiped on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tested {
-    /// The sender's values, uniform below `2^width`.
+    /// The sender's values, uniform below `2^width`: of each test the low 64 bits, then, if they are wider, of
+    /// each test the bits above.
     pub values: Vec<u64>,
     /// The sender's shares. With the receiver's they add up to 1 where values are equal.
     pub shares: Bits,
@@ -53,16 +54,17 @@ impl Task for Equality {
     type ReceiverOutput = Bits;
 
     fn holds((): &(), asked: &Vec<u64>, sender: &Tested, receiver: &Bits) -> Result<(), String> {
-        let len = asked.len();
-        if (sender.values.len(), sender.shares.len(), receiver.len()) != (len, len, len) {
+        let (len, words) = (receiver.len(), asked.len());
+        // A value has one word or two.
+        if sender.shares.len() != len || sender.values.len() != words || (words != len && words != 2 * len) {
             return Err(format!(
-                "{len} tests, {} values, {} and {} shares",
+                "{words} words of values, {} of the sender, {} and {len} shares",
                 sender.values.len(),
                 sender.shares.len(),
-                receiver.len()
             ));
         }
-        let wrong = (0..len).find(|&i| (sender.shares.get(i) != receiver.get(i)) != (sender.values[i] == asked[i]));
+        let are_equal = |i: usize| (i..words).step_by(len).all(|at| sender.values[at] == asked[at]);
+        let wrong = (0..len).find(|&i| (sender.shares.get(i) != receiver.get(i)) != are_equal(i));
         wrong.map_or(Ok(()), |i| Err(format!("the shares of test {i} of {len} are wrong")))
     }
 }

@@ -118,7 +118,8 @@ fn programmed<O: Store>(
     wide: bool,
 ) -> (Programmed, PrfOutputs) {
     let mut rng = SecretRng::insecure_from_seed(common as u64);
-    let request = OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide };
+    let request =
+        OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide, runs: 1 };
     let keys: Vec<u128> = (0..receiver_keys + sender_keys).map(|_| rng.block()).collect();
     let values = (0..sender_keys * output_bits.div_ceil(128) as usize).map(|_| rng.block()).collect();
     let sent = Programmed { keys: keys[receiver_keys - common..][..sender_keys].to_vec(), values };

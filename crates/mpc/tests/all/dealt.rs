@@ -167,7 +167,7 @@ fn permute_and_share_bits() {
 
 /// Keys of which the two sides have `common` in common; what is programmed is what is learned.
 fn program<O: Store>(receiver_keys: usize, sender_keys: usize, common: usize, wide: bool) -> Result<(), Unsupported> {
-    let request = OpprfRequest { receiver_keys, sender_keys, output_bits: 100, security: SEMI_HONEST, wide };
+    let request = OpprfRequest { receiver_keys, sender_keys, output_bits: 100, security: SEMI_HONEST, wide, runs: 1 };
     let params = Opprf::<O>::derive(&request)?;
     let (len, field, width) = params.vole::<O>()?.expect("both have keys");
     let rng = &mut SecretRng::insecure_from_seed(common as u64);
@@ -213,8 +213,14 @@ fn opprf() {
 /// A side that has another correlation than the run takes is told, before anything is sent.
 #[test]
 fn another_vole_than_the_run_takes_is_refused() {
-    let request =
-        OpprfRequest { receiver_keys: 9, sender_keys: 9, output_bits: 100, security: SEMI_HONEST, wide: false };
+    let request = OpprfRequest {
+        receiver_keys: 9,
+        sender_keys: 9,
+        output_bits: 100,
+        security: SEMI_HONEST,
+        wide: false,
+        runs: 1,
+    };
     let params = Opprf::<Band>::derive(&request).unwrap();
     let (len, _, width) = params.vole::<Band>().unwrap().expect("both have keys");
     let dealer = &mut InsecureDealer::new(SEED);

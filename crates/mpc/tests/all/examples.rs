@@ -73,7 +73,8 @@ impl Example for OneOfNOt {
 impl Example for ProgrammedPrf {
     fn example(security: Security, len: usize) -> ExampleOf<Self> {
         let keys = blocks(len, &mut seeded(len));
-        let request = OpprfRequest { receiver_keys: len, sender_keys: len, output_bits: 70, security, wide: true };
+        let request =
+            OpprfRequest { receiver_keys: len, sender_keys: len, output_bits: 70, security, wide: true, runs: 1 };
         (request, Programmed { keys: keys.clone(), values: keys.iter().map(|key| key >> 58).collect() }, keys)
     }
 }

@@ -33,7 +33,8 @@ fn silent_vole() {
 
 #[test]
 fn opprf() {
-    let request = OpprfRequest { receiver_keys: 3, sender_keys: 2, output_bits: 70, security: SemiHonest, wide: false };
+    let request =
+        OpprfRequest { receiver_keys: 3, sender_keys: 2, output_bits: 70, security: SemiHonest, wide: false, runs: 1 };
     faults::<Opprf<Band>>(&request, &Programmed { keys: vec![1, 2], values: vec![3, 4] }, &vec![2, 3, 4]);
 }
 

@@ -8,7 +8,7 @@ use vesica_party::{Party, Protocol, Security, Task};
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{conformance, faults, try_two_party, two_party};
 
-const WIDTHS: [u32; 8] = [1, 2, 3, 4, 7, 61, 63, 64];
+const WIDTHS: [u32; 12] = [1, 2, 3, 4, 7, 61, 63, 64, 65, 71, 127, 128];
 const LENGTHS: [usize; 7] = [0, 1, 2, 63, 64, 65, 1000];
 
 fn request(len: usize, width: u32) -> EqualityRequest {
@@ -17,12 +17,13 @@ fn request(len: usize, width: u32) -> EqualityRequest {
 
 /// The receiver takes the sender's values out of band and has every third one differ in one bit,
 /// another one each time.
-fn near_values(values: &[u64], width: u32) -> Vec<u64> {
-    values
-        .iter()
-        .enumerate()
-        .map(|(i, value)| if i % 3 == 0 { value ^ 1 << (i / 3 % width as usize) } else { *value })
-        .collect()
+fn near_values(values: &[u64], len: usize, width: u32) -> Vec<u64> {
+    let mut near = values.to_vec();
+    for i in (0..len).step_by(3) {
+        let bit = i / 3 % width as usize;
+        near[bit / 64 * len + i] ^= 1 << (bit % 64);
+    }
+    near
 }
 
 /// Runs a variant; the sender's output, the receiver's values and shares, bytes of both.
@@ -32,7 +33,7 @@ fn run(len: usize, width: u32, variant: Variant) -> (Tested, Vec<u64>, Bits) {
 
 /// The same for given parameters.
 fn run_on(params: &Params) -> (Tested, Vec<u64>, Bits) {
-    let width = params.width;
+    let (len, width) = (params.len, params.width);
     let (tell, told) = std::sync::mpsc::channel::<Vec<u64>>();
     let (sender, (values, shares)) = two_party(
         |ch, rng| {
@@ -42,7 +43,7 @@ fn run_on(params: &Params) -> (Tested, Vec<u64>, Bits) {
         },
         move |ch, rng| {
             let receiver = Receiver::setup(params, ch, rng)?;
-            let values = near_values(&told.recv().unwrap(), width);
+            let values = near_values(&told.recv().unwrap(), len, width);
             Ok((values.clone(), receiver.run(values, ch, rng)?))
         },
     );
@@ -80,7 +81,10 @@ fn conforms_at_every_width_and_length() {
     for width in WIDTHS {
         for len in LENGTHS {
             let mut rng = SecretRng::insecure_from_seed(width.into());
-            let values: Vec<u64> = (0..len).map(|_| rng.block() as u64 >> (64 - width)).collect();
+            let words = width.div_ceil(64);
+            let bits = |word: u32| (width - 64 * word).min(64);
+            let word = |word| (0..len).map(move |_| bits(word));
+            let values: Vec<u64> = (0..words).flat_map(word).map(|bits| rng.block() as u64 >> (64 - bits)).collect();
             conformance::<CubicEquality>(&request(len, width), (), values.clone());
             conformance::<AndTreeEquality>(&request(len, width), (), values);
         }
@@ -103,26 +107,31 @@ fn is_balanced(ones: usize, bits: usize) -> bool {
 #[test]
 fn values_are_uniform_and_shares_alone_say_nothing() {
     let len = 20_000;
-    for (variant, width) in [(Variant::Cubic, 63), (Variant::Cubic, 5), (Variant::AndTree, 63), (Variant::Leaves, 63)] {
+    let variants = [Variant::Cubic, Variant::AndTree, Variant::Leaves].map(|variant| (variant, 63));
+    for (variant, width) in variants.into_iter().chain([(Variant::Cubic, 5), (Variant::Cubic, 71)]) {
         let (sender, values, shares) = run(len, width, variant);
+        let wide = |values: &[u64], i: usize| {
+            u128::from(values[i]) | values.get(len + i).map_or(0, |&high| u128::from(high) << 64)
+        };
+        let [drawn, asked] =
+            [&sender.values, &values].map(|values| (0..len).map(|i| wide(values, i)).collect::<Vec<_>>());
         for bit in 0..width {
-            let ones = sender.values.iter().filter(|value| *value >> bit & 1 == 1).count();
+            let ones = drawn.iter().filter(|&value| value >> bit & 1 == 1).count();
             assert!(is_balanced(ones, len), "{variant:?}, bit {bit} of values: {ones} ones");
-            let pairs =
-                sender.values.iter().filter(|value| (*value >> bit ^ *value >> ((bit + 1) % width)) & 1 == 1).count();
+            let pairs = drawn.iter().filter(|&value| (value >> bit ^ value >> ((bit + 1) % width)) & 1 == 1).count();
             assert!(is_balanced(pairs, len), "{variant:?}, bits {bit} and the next: {pairs} differ");
         }
-        assert!(sender.values.iter().all(|value| width == 64 || value >> width == 0));
+        assert!(drawn.iter().all(|value| value >> width == 0));
         for shares in [&sender.shares, &shares] {
             // Where values are equal, and where they are not.
             for equal in [false, true] {
                 let of: Vec<bool> =
-                    (0..len).filter(|&i| (sender.values[i] == values[i]) == equal).map(|i| shares.get(i)).collect();
+                    (0..len).filter(|&i| (drawn[i] == asked[i]) == equal).map(|i| shares.get(i)).collect();
                 let ones = of.iter().filter(|&&share| share).count();
                 assert!(is_balanced(ones, of.len()), "{variant:?}: {ones} ones of {}", of.len());
             }
             // Nor does the value say anything about the share.
-            let ones = (0..len).filter(|&i| shares.get(i) ^ (sender.values[i] & 1 == 1)).count();
+            let ones = (0..len).filter(|&i| shares.get(i) ^ (drawn[i] & 1 == 1)).count();
             assert!(is_balanced(ones, len), "{variant:?}: a share and a bit of the value agree too often");
         }
     }
@@ -131,12 +140,21 @@ fn values_are_uniform_and_shares_alone_say_nothing() {
 #[test]
 fn wrong_inputs_and_security_are_refused() {
     let params = Params::new(10, 7).unwrap();
-    for values in [vec![0; 9], vec![128; 10]] {
+    for values in [vec![0; 9], vec![128; 10], vec![0; 20], vec![]] {
         let (_, receiver) = try_two_party(
             |ch, rng| Sender::setup(&params, ch, rng)?.run((), ch, rng),
             |ch, rng| Receiver::setup(&params, ch, rng)?.run(values, ch, rng),
         );
         assert!(receiver.result.unwrap_err().to_string().contains("for 10 tests of 7 bits"));
+    }
+    // Wider ones than a word have two.
+    let params = Params::new(10, 71).unwrap();
+    for values in [vec![0; 10], [vec![0; 10], vec![128; 10]].concat(), vec![0; 19]] {
+        let (_, receiver) = try_two_party(
+            |ch, rng| Sender::setup(&params, ch, rng)?.run((), ch, rng),
+            |ch, rng| Receiver::setup(&params, ch, rng)?.run(values, ch, rng),
+        );
+        assert!(receiver.result.unwrap_err().to_string().contains("for 10 tests of 71 bits"));
     }
     assert!(CubicEquality::derive(&EqualityRequest { security: Security::Malicious, ..request(1, 1) }).is_err());
 }

@@ -144,7 +144,9 @@ impl<O: BinOpprf> Sender<O> {
         let Some((hashes, opprf, peqt)) = parts else { return Ok(Bits::zeros(params.bins)) };
         let phase = ch.phase(Phase::HashItems);
         let r = peqt.values();
-        let pairs = pairs(&hashes, items, (|bin: usize| r[bin].into(), params.sigma), params.carried_bytes, carry);
+        // Behind the low words are those with the bits above, if there are any.
+        let r = |bin: usize| u128::from(r[bin]) | r.get(params.bins + bin).map_or(0, |&high| u128::from(high) << 64);
+        let pairs = pairs(&hashes, items, (r, params.sigma), params.carried_bytes, carry);
         drop(phase);
         O::program(opprf, pairs, ch, rng)?;
         // Step 8.
@@ -189,16 +191,26 @@ impl<O: BinOpprf> Receiver<O> {
         // function's value at a key that nobody programmed.
         let (outputs, besides) = ask(opprf, asked, ch, rng)?;
         let (count, blocks, mut full) = (items.len(), outputs.values.len() / items.len(), 0);
-        let mut r = Secret::new(vec![0; params.bins]);
+        // As equality tests have it: low words, and behind them those with the bits above, if there are any.
+        let mut r = Secret::new(vec![0; params.bins * params.sigma.div_ceil(64) as usize]);
+        let (low, high) = r.split_at_mut(params.bins);
         let mut carried = Secret::new(vec![0; params.bins * params.carried_bytes]);
-        for (bin, r) in r.iter_mut().enumerate() {
+        for (bin, low) in low.iter_mut().enumerate() {
             let carried = &mut carried[bin * params.carried_bytes..][..params.carried_bytes];
-            if placed[bin].is_some() {
-                *r = split(params.sigma, |block| outputs.values[block * count + full], blocks, carried) as u64;
+            let value = if placed[bin].is_some() {
                 full += 1;
+                split(params.sigma, |block| outputs.values[block * count + full - 1], blocks, carried)
             } else {
-                *r = rng.next_u64() >> (64 - params.sigma);
+                let value = match params.sigma {
+                    sigma @ ..=64 => u128::from(rng.next_u64() >> (64 - sigma)),
+                    sigma => rng.block() >> (128 - sigma),
+                };
                 rng.fill_bytes(carried);
+                value
+            };
+            *low = value as u64;
+            if let Some(high) = high.get_mut(bin) {
+                *high = (value >> 64) as u64;
             }
         }
         drop(outputs);

@@ -77,7 +77,8 @@ pub trait BinOpprf: Send + Sync + 'static {
     /// The receiver, to be set up.
     type Receiver: Party<Params = Self::Params> + Send;
 
-    /// The probability, in units of `2^-128`, that some value is not random though it should be.
+    /// The probability, in units of `2^-128`, that some value is not random though it should be; `sender_keys` are
+    /// those of all runs that share the budget.
     fn failure(sender_keys: usize) -> u128;
     /// The parameters; never called where a side has no keys.
     fn derive(sizes: &OpprfSizes) -> Result<Self::Params, Unsupported>;
@@ -100,6 +101,8 @@ pub struct OpprfSizes {
     pub bins: usize,
     /// Width of a value.
     pub output_bits: u32,
+    /// Runs that share one failure budget.
+    pub runs: usize,
 }
 
 /// The pairs that the sender programs.
@@ -143,6 +146,8 @@ pub struct MatchingRequest {
     pub equality: peqt::Variant,
     /// Where the random tables of the tests come from.
     pub ots: OtSource,
+    /// Runs of these sizes, one for each bucket, that share one failure budget.
+    pub runs: usize,
 }
 
 /// Steps 1 to 8 without the multiplexer: how the sides come to shares of what matched.
@@ -206,7 +211,7 @@ mod tests {
     /// programmed or did not.
     fn ones<O: BinOpprf>(output_bits: u32, programmed: bool) -> [usize; 128] {
         let count = KEYS;
-        let sizes = OpprfSizes { receiver_keys: count, sender_keys: count, bins: count, output_bits };
+        let sizes = OpprfSizes { receiver_keys: count, sender_keys: count, bins: count, output_bits, runs: 1 };
         let params = O::derive(&sizes).expect("served");
         let bins: Vec<u32> = (0..count as u32).collect();
         let mut rng = SecretRng::insecure_from_seed(7);

@@ -33,7 +33,8 @@ impl<P> Params<P> {
         let &SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } =
             request;
         let carried_bytes = sender_payload_bytes;
-        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots };
+        let matching =
+            MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs: 1 };
         let matching = M::derive(&matching)?;
         let width = sender_payload_bytes + receiver_payload_bytes;
         let multiplexer = match width {

@@ -31,7 +31,16 @@ pub struct Params<M: MembershipTest> {
 
 /// Sets of these sizes, without values.
 fn without_values(sender_items: usize, receiver_items: usize, security: Security) -> AggregateRequest {
-    AggregateRequest { sender_items, receiver_items, security, columns: 0, groups: 1, at_least: 0, noisy: false }
+    AggregateRequest {
+        sender_items,
+        receiver_items,
+        security,
+        columns: 0,
+        groups: 1,
+        at_least: 0,
+        noisy: false,
+        runs: 1,
+    }
 }
 
 impl<M: MembershipTest> Params<M> {

@@ -247,7 +247,16 @@ fn strange_marks_do_not_end_a_run() {
 
 /// A request for the sum of one column.
 fn sum_of(sender_items: usize, receiver_items: usize, security: Security) -> AggregateRequest {
-    AggregateRequest { sender_items, receiver_items, security, columns: 1, groups: 1, at_least: 0, noisy: false }
+    AggregateRequest {
+        sender_items,
+        receiver_items,
+        security,
+        columns: 1,
+        groups: 1,
+        at_least: 0,
+        noisy: false,
+        runs: 1,
+    }
 }
 
 /// What a receiver of sums takes for an item says nothing of its value: it differs for equal

@@ -114,6 +114,9 @@ pub struct AggregateRequest {
     pub at_least: u64,
     /// Whether the sender adds noise to the results.
     pub noisy: bool,
+    /// Runs of these sizes, one for each bucket, that share one failure budget. In several runs the
+    /// sender adds a mask to each result.
+    pub runs: usize,
 }
 
 /// The sender's set and values. It must be fixed before the set-up begins.
@@ -126,8 +129,8 @@ pub struct AggregateSenderInput {
     pub dummies: usize,
     /// `items.len() * columns` elements of `Z_2^64`; item `i` has those from `i * columns`.
     pub values: Vec<u64>,
-    /// If agreed: what is added to each result in `Z_2^64`, group by group, to hide single items;
-    /// else empty.
+    /// If agreed: what is added to each result in `Z_2^64`, group by group: noise that hides single items, or, in one
+    /// of several runs, a mask; else empty.
     pub noise: Vec<u64>,
 }
 
@@ -153,9 +156,9 @@ pub struct AggregateOutput {
 impl AggregateRequest {
     /// The request of any aggregate.
     pub(super) const fn new(extent: &Extent, options: &AggregateOptions) -> Self {
-        let Extent { sender_items, receiver_items, security, .. } = *extent;
+        let Extent { sender_items, receiver_items, security, runs } = *extent;
         let AggregateOptions { columns, groups, at_least, noisy } = *options;
-        Self { sender_items, receiver_items, security, columns, groups, at_least, noisy }
+        Self { sender_items, receiver_items, security, columns, groups, at_least, noisy, runs }
     }
 
     /// Most groups: each costs a product of its own.
@@ -168,8 +171,31 @@ impl AggregateRequest {
         self.columns.max(1)
     }
 
-    /// Refuses sizes beyond the bounds above and those of an intersection.
+    /// Whether the sender adds something to each result.
+    pub fn is_masked(&self) -> bool {
+        self.noisy || self.runs > 1
+    }
+
+    /// Refuses several runs, and sizes beyond the bounds above and those of an intersection.
     pub fn check_sizes(&self) -> Result<(), Unsupported> {
+        if self.runs > 1 {
+            return Err(Unsupported::new(
+                format_args!("{} buckets by a protocol whose failure bounds are derived for one run", self.runs),
+                "choose a protocol on circuit PSI, or omit --buckets",
+            ));
+        }
+        self.check_sizes_of_runs()
+    }
+
+    /// For protocols that derive their parameters for [`Self::runs`] runs: refuses groups and thresholds in several
+    /// runs, and sizes beyond the bounds above and those of an intersection.
+    pub fn check_sizes_of_runs(&self) -> Result<(), Unsupported> {
+        if self.runs > 1 && (self.groups > 1 || self.at_least > 1) {
+            return Err(Unsupported::new(
+                format_args!("{} groups, shown from {} counted items on, in buckets", self.groups, self.at_least),
+                "ask for one group and no threshold, or omit --buckets",
+            ));
+        }
         if !(1..=Self::MOST_GROUPS).contains(&self.groups) {
             return Err(Unsupported::new(
                 format_args!("{} groups", self.groups),
@@ -182,9 +208,9 @@ impl AggregateRequest {
                 format_args!("use at most {}", Self::MOST_COLUMNS),
             ));
         }
-        let Self { sender_items, receiver_items, security, .. } = *self;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
-            .check_sizes()
+        let Self { sender_items, receiver_items, security, runs, .. } = *self;
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs }
+            .check_sizes_of_runs()
     }
 
     /// For protocols that give one total and show it whatever it is, and in which the receiver
@@ -233,15 +259,18 @@ impl AggregateSenderInput {
     /// The sums of the values of all items but the dummies, column by column.
     pub(crate) fn sums(&self, columns: usize) -> Vec<u64> {
         let mut sums = vec![0u64; columns];
-        for values in self.values.chunks_exact(columns.max(1)).take(self.counted() as usize) {
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.wrapping_add(*value));
+        let counted = self.counted();
+        for (item, values) in (0..).zip(self.values.chunks_exact(columns.max(1))) {
+            // How many dummies there are may be a secret, and how long this takes is not.
+            let kept = u64::from(item < counted).wrapping_neg();
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.wrapping_add(value & kept));
         }
         sums
     }
 
     /// Refuses an input that is not of the agreed sizes.
     pub fn check(&self, request: &AggregateRequest) -> Result<(), Unsupported> {
-        let results = if request.noisy { request.groups * request.results() } else { 0 };
+        let results = if request.is_masked() { request.groups * request.results() } else { 0 };
         if self.items.len() == request.sender_items
             && self.dummies <= self.items.len()
             && self.values.len() == request.sender_items * request.columns
@@ -471,6 +500,7 @@ mod tests {
             groups: 2,
             at_least: 0,
             noisy: false,
+            runs: 1,
         };
         let sent = AggregateSenderInput { items: vec![1], values: vec![1], ..AggregateSenderInput::default() };
         assert!(sent.check(&request).is_ok());
@@ -501,6 +531,7 @@ mod tests {
             groups: 1,
             at_least: 1,
             noisy: false,
+            runs: 1,
         };
         assert!(request.check_one_count().is_ok());
         assert!(AggregateRequest { columns: 1, ..request }.check_one_total().is_ok());

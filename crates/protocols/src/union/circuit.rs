@@ -24,6 +24,7 @@ pub(super) fn derive(
         security: Security::SemiHonest,
         carried_bytes: 0,
         equality: peqt::Variant::Cubic,
+        runs: 1,
         ots: OtSource::Silent,
     })
 }

@@ -282,6 +282,22 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
                 check(&grouped, 20);
             }
         }
+        for (n_s, n_r, overlap) in [(0, 3, 0), (3, 0, 0), (40, 70, 33)] {
+            // So many runs take values of more than 64 bits in each bin.
+            for runs in [2, 1 << 20] {
+                let shared = AggregateRequest { runs, ..total(n_s, n_r, columns[0], mode.security) };
+                if row.predicted_bytes(&shared).is_ok() {
+                    assert!(!mode.shows_count(), "{} shows the count of each bucket", row.entry().id);
+                    check(&shared, overlap);
+                } else {
+                    assert!(
+                        mode.shows_count() || valued || T::NAME == Cardinality::NAME,
+                        "{} has no buckets",
+                        row.entry().id
+                    );
+                }
+            }
+        }
         for (n_s, n_r, overlap) in [(0, 3, 0), (3, 0, 0), (9, 8, 5)] {
             let noisy = AggregateRequest { noisy: true, ..total(n_s, n_r, columns[0], mode.security) };
             // Who learns the exact count is not to be told that noise hides single items.

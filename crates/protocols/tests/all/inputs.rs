@@ -31,7 +31,7 @@ pub(crate) fn total(
     columns: usize,
     security: Security,
 ) -> AggregateRequest {
-    AggregateRequest { sender_items, receiver_items, security, columns, groups: 1, at_least: 0, noisy: false }
+    AggregateRequest { sender_items, receiver_items, security, columns, groups: 1, at_least: 0, noisy: false, runs: 1 }
 }
 
 /// Distinct random items, `overlap` of them on both sides, each side in an order of its own.
@@ -87,7 +87,7 @@ pub(crate) fn aggregate_inputs<T: Aggregate>(
         .map(|_| (rng.block() % request.groups as u128) as u32)
         .collect();
     // Another for each result.
-    let noise = (0..if request.noisy { request.groups * request.results() } else { 0 })
+    let noise = (0..if request.is_masked() { request.groups * request.results() } else { 0 })
         .map(|i| u64::MAX - 1 - 999 * i as u64)
         .collect();
     let sent = AggregateSenderInput { items: sent, dummies, values: of_sender, noise };

@@ -19,15 +19,21 @@ from vesica._flags import Flag
 DIGEST = "__vesica_digest"
 COUNTS = "__vesica_counts"
 
+
+def value(place: int) -> str:
+    """The name of the column of values at this place among those that a side computes with."""
+    return f"__vesica_value_{place}"
+
+
 # What a task of a wave returns.
-OUTCOMES = "bucket int, attempt int, transcript string, bits binary, failure string"
+OUTCOMES = "bucket int, attempt int, transcript string, learned binary, failure string"
 
 _OUTCOMES = pa.schema(
     [
         ("bucket", pa.int32()),
         ("attempt", pa.int32()),
         ("transcript", pa.string()),
-        ("bits", pa.binary()),
+        ("learned", pa.binary()),
         ("failure", pa.string()),
     ]
 )
@@ -36,54 +42,64 @@ _OUTCOMES = pa.schema(
 def with_digests(key: list[Flag], on: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Rows with the digest of their key, and with counts in the last row of each batch."""
     for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        table, counts = _vesica.key_digests(key, batch.select(on))
-        digests = _only_column(table)
-        told = pa.array([None] * (batch.num_rows - 1) + [counts], pa.string())
-        yield batch.append_column(DIGEST, digests).append_column(COUNTS, told)
+        if batch.num_rows:
+            table, counts = _vesica.key_digests(key, None, batch.select(on))
+            (digests,) = _columns(table)
+            yield batch.append_column(DIGEST, digests).append_column(COUNTS, _told(counts, batch.num_rows))
+
+
+def only_digests(
+    key: list[Flag], needed: list[str], values: str, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The digest of the key of each row, its values, and counts in the last row of each batch; nothing else of rows."""
+    for batch in batches:
+        if batch.num_rows:
+            table, counts = _vesica.key_digests(key, values, batch.select(needed))
+            digests, *columns = _columns(table)
+            names = [DIGEST, COUNTS, *(value(place) for place in range(len(columns)))]
+            yield pa.record_batch([digests, _told(counts, batch.num_rows), *columns], names=names)
 
 
 def with_buckets(division: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Digests with their buckets."""
+    """Digests, and what stands beside them, with their buckets."""
     for batch in batches:
         if batch.num_rows:
-            buckets = _only_column(_vesica.bucket_numbers(division, batch))
-            yield pa.record_batch([batch.column(0), buckets], names=[DIGEST, "bucket"])
+            (buckets,) = _columns(_vesica.bucket_numbers(division, batch.select([DIGEST])))
+            yield batch.append_column("bucket", buckets)
 
 
 def run(
-    tickets: list[tuple[int, int, str]], folder: str, cores: int, batches: Iterator[pa.RecordBatch]
+    tickets: list[tuple[int, int, str]], workers: int, folder: str, cores: int, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Runs the tickets whose numbers come in, of which there is one in each task."""
+    """Runs the tickets of the worker whose number comes in, of which there is one in each task."""
     for number in (number for batch in batches for number in batch.column(0).to_pylist()):
-        bucket, attempt, ticket = tickets[number]
-        outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt}
-        try:
-            transcript, bits = _vesica.run_ticket(ticket, digests_of(folder, bucket), cores)
-            outcome.update(transcript=transcript, bits=bits)
-        except Error as error:
-            # No failure of the task: Spark would run the same ticket again, which is good for one run.
-            outcome.update(failure=json.dumps([error.exit_code, error.fault, error.mend]))
-        yield pa.RecordBatch.from_pylist([outcome], schema=_OUTCOMES)
+        for bucket, attempt, ticket in tickets[number::workers]:
+            outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt}
+            try:
+                transcript, learned = _vesica.run_ticket(ticket, keys_of(folder, bucket), cores)
+                outcome.update(transcript=transcript, learned=learned)
+            except Error as error:
+                # No failure of the task: Spark would run the same tickets again, each of which is good for one run.
+                outcome.update(failure=json.dumps([error.exit_code, error.fault, error.mend]))
+            yield pa.RecordBatch.from_pylist([outcome], schema=_OUTCOMES)
 
 
 def matches(folder: str, attempts: dict[int, int], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The digests that matched in the buckets whose numbers come in."""
     for bucket in (bucket for batch in batches for bucket in batch.column(0).to_pylist()):
         bits = read(folder, f"matches/{bucket}-{attempts[bucket]}.bits")
-        digests = digests_of(folder, bucket).column(0)
+        digests = keys_of(folder, bucket).column(DIGEST)
         # From the lowest bit of each byte, as Arrow has them.
         matched = pa.Array.from_buffers(pa.bool_(), len(digests), [None, pa.py_buffer(bits)])
         yield from pa.table({DIGEST: digests.filter(matched)}).to_batches()
 
 
-def digests_of(folder: str, bucket: int) -> pa.Table:
-    """The digests of a bucket in ascending order: the same one whenever they are read."""
+def keys_of(folder: str, bucket: int) -> pa.Table:
+    """The digests of a bucket with their values, in ascending order: the same one whenever they are read."""
     files, path = _filesystem(f"{folder}/buckets/bucket={bucket}")
     selector = pyarrow.fs.FileSelector(path, allow_not_found=True)
     names = sorted(info.path for info in files.get_file_info(selector) if info.path.endswith(".parquet"))
-    tables = [pyarrow.parquet.ParquetFile(files.open_input_file(name)).read([DIGEST]) for name in names]
+    tables = [pyarrow.parquet.ParquetFile(files.open_input_file(name)).read() for name in names]
     return pa.concat_tables(tables).sort_by(DIGEST) if tables else pa.table({DIGEST: pa.array([], pa.binary())})
 
 
@@ -115,6 +131,10 @@ def _filesystem(uri: str) -> tuple[Any, str]:
     return found
 
 
-def _only_column(table: Any) -> pa.Array:
-    column = pa.table(table).column(0)
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+def _told(counts: str, rows: int) -> pa.Array:
+    return pa.array([None] * (rows - 1) + [counts], pa.string())
+
+
+def _columns(table: Any) -> list[pa.Array]:
+    columns = pa.table(table).columns
+    return [column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in columns]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Callable
 import pyarrow as pa
 
 from vesica import _errors, _executors, _vesica
-from vesica._errors import Error, UsageError
+from vesica._errors import Error, InputError, UsageError
 from vesica._events import log
-from vesica._executors import COUNTS, DIGEST, OUTCOMES
+from vesica._executors import COUNTS, DIGEST, OUTCOMES, value
 from vesica._flags import Flag
 
 if TYPE_CHECKING:
@@ -35,8 +35,21 @@ class Jobs:
     The engine calls `begin`, then `poll` until it gives something else than `None`; `cancel` ends a job.
     """
 
-    def __init__(self, df: DataFrame, on: list[str], key: list[Flag], work: str, slots: int | None) -> None:
+    def __init__(
+        self,
+        df: DataFrame,
+        on: list[str],
+        payload: list[str],
+        key: list[Flag],
+        work: str,
+        slots: int | None,
+        keeps_rows: bool,
+    ) -> None:
         self._df, self._on, self._key = df, on, key
+        self._needed = list(dict.fromkeys([*on, *payload]))
+        # Columns of values that stand beside each digest.
+        self._values: list[str] = []
+        self._keeps_rows = keeps_rows
         self._spark = df.sparkSession
         self.folder = f"{work}/vesica-{uuid.uuid4()}"
         self._slots = slots
@@ -60,7 +73,7 @@ class Jobs:
         from pyspark.sql.pandas.types import to_arrow_schema
         from pyspark.sql.types import StructType
 
-        fields = [field for field in self._df.schema.fields if field.name in self._on]
+        fields = [field for field in self._df.schema.fields if field.name in self._needed]
         schema = to_arrow_schema(StructType(fields))
         return _vesica.Table.of_arrow("the DataFrame", None, pa.table(schema.empty_table()))
 
@@ -130,24 +143,68 @@ class Jobs:
         finally:
             self.seconds[kind] = self.seconds.get(kind, 0) + time.monotonic() - began
 
-    def _read_keys(self, _: str) -> tuple[int, list[str]]:
-        from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+    def _read_keys(self, argument: str) -> tuple[int, list[str], list[int]]:
+        from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
+        values = json.loads(argument)
+        self._values = [value(place) for place in range(len(values["columns"]))]
         added = [StructField(DIGEST, BinaryType()), StructField(COUNTS, StringType())]
-        schema = StructType([*self._df.schema.fields, *added])
-        rows = self._df.mapInArrow(partial(_executors.with_digests, self._key, self._on), schema)
-        rows.write.parquet(f"{self.folder}/rows", compression="zstd")
+        if self._keeps_rows:
+            work = partial(_executors.with_digests, self._key, self._on)
+            schema = StructType([*self._df.schema.fields, *added])
+        else:
+            work = partial(_executors.only_digests, self._key, self._needed, argument)
+            schema = StructType([*added, *(StructField(name, LongType()) for name in self._values)])
+        self._df.mapInArrow(work, schema).write.parquet(f"{self.folder}/rows", compression="zstd")
         rows = self._rows()
-        rows.select(DIGEST).where(f"{DIGEST} is not null").distinct().write.parquet(
+        keyed = rows.select(DIGEST, *self._values).where(f"{DIGEST} is not null")
+        self._one_a_key(keyed, values["columns"], values["sum"]).write.parquet(
             f"{self.folder}/digests", compression="uncompressed"
         )
         counts = rows.select(COUNTS).where(f"{COUNTS} is not null").collect()
-        return self._digests().count(), [row[0] for row in counts]
+        distinct, clamped = self._count_keys(values["columns"], values["sum"])
+        return distinct, [row[0] for row in counts], clamped
+
+    def _one_a_key(self, keyed: DataFrame, columns: list[dict[str, Any]], adds_up: bool) -> DataFrame:
+        """A row for each digest: of each column its value within the range, and whether it was outside or is none."""
+        from pyspark.sql.functions import col, greatest, least, lit, max, min, sum
+
+        found, kept = [], []
+        for name, column in zip(self._values, columns):
+            lowest, highest = _range(column)
+            if adds_up:
+                # Wide enough for any number of rows.
+                found.append(sum(col(name).cast("decimal(38,0)")).alias(name))
+                is_none = ~col(name).between(*_range({}))
+            else:
+                found += [min(name).alias(name), max(name).alias(f"{name}_most")]
+                is_none = col(name) != col(f"{name}_most")
+            clamped = least(greatest(col(name), lit(lowest)), lit(highest)).cast("bigint")
+            is_outside = ~col(name).between(lowest, highest)
+            kept += [clamped.alias(name), is_outside.alias(f"{name}_outside"), is_none.alias(f"{name}_none")]
+        return keyed.groupBy(DIGEST).agg(*found).select(DIGEST, *kept) if found else keyed.distinct()
+
+    def _count_keys(self, columns: list[dict[str, Any]], adds_up: bool) -> tuple[int, list[int]]:
+        """How many keys there are, and how many of their values each column had outside of its range."""
+        from pyspark.sql.functions import col, count, count_if
+
+        found = [count("*")]
+        for name in self._values:
+            found += [count_if(col(f"{name}_outside")), count_if(col(f"{name}_none"))]
+        distinct, *others = self._spark.read.parquet(f"{self.folder}/digests").agg(*found).collect()[0]
+        for column, missing in zip(columns, others[1::2]):
+            if missing and adds_up:
+                fault = f"the values of {missing} keys in column {column['name']!r} add up to more than 64 bits hold"
+                raise InputError(fault, "choose fewer digits (scale=), or another column")
+            if missing:
+                fault = f"{missing} keys have rows that differ in column {column['name']!r}"
+                mend = 'remove duplicate keys, or add up the values of each with payload_duplicates="sum"'
+                raise InputError(fault, mend)
+        return distinct, others[::2]
 
     def _divide(self, division: str) -> list[int]:
-        divided = self._digests().mapInArrow(
-            partial(_executors.with_buckets, division), f"{DIGEST} binary, bucket int"
-        )
+        schema = ", ".join([f"{DIGEST} binary", *(f"{name} bigint" for name in self._values), "bucket int"])
+        divided = self._digests().mapInArrow(partial(_executors.with_buckets, division), schema)
         buckets = json.loads(division)["buckets"]
         divided = divided.repartition(min(buckets, 2 * self.slots()), "bucket")
         divided.write.partitionBy("bucket").parquet(f"{self.folder}/buckets", compression="uncompressed")
@@ -157,10 +214,11 @@ class Jobs:
         return counts
 
     def _run_wave(self, argument: str) -> list[tuple[Any, ...]]:
-        tickets = [tuple(ticket) for ticket in json.loads(argument)]
-        work = partial(_executors.run, tickets, self.folder, self._cores())
-        # One ticket a task. The tasks read files, so there is no shuffle that could put two of them together.
-        rows = self._numbers(len(tickets), len(tickets)).mapInArrow(work, OUTCOMES).collect()
+        workers, named = json.loads(argument)
+        tickets = [tuple(ticket) for ticket in named]
+        work = partial(_executors.run, tickets, workers, self.folder, self._cores())
+        # One worker a task. The tasks read files, so there is no shuffle that could put two of them together.
+        rows = self._numbers(workers, workers).mapInArrow(work, OUTCOMES).collect()
         secrets = {(bucket, attempt): ticket for bucket, attempt, ticket in tickets}
         outcomes: dict[tuple[int, int], tuple[Any, ...]] = {}
         for row in rows:
@@ -168,11 +226,12 @@ class Jobs:
             if row["failure"] is not None:
                 outcomes[due] = tuple(json.loads(row["failure"]))
                 continue
-            matched = None
-            if row["bits"] is not None:
-                bits, matched = _vesica.unmasked(secrets[due], bytes(row["bits"]))
-                _executors.write(self.folder, f"matches/{due[0]}-{due[1]}.bits", bits)
-            outcomes[due] = (row["transcript"], matched)
+            learned = None
+            if row["learned"] is not None:
+                bits, learned = _vesica.unmasked(secrets[due], bytes(row["learned"]))
+                if self._keeps_rows:
+                    _executors.write(self.folder, f"matches/{due[0]}-{due[1]}.bits", bits)
+            outcomes[due] = (row["transcript"], learned)
         return [outcomes[bucket, attempt] for bucket, attempt, _ in tickets]
 
     def _commit(self, commit: str) -> int:
@@ -186,7 +245,8 @@ class Jobs:
         return self._spark.read.parquet(f"{self.folder}/rows")
 
     def _digests(self) -> DataFrame:
-        return self._spark.read.parquet(f"{self.folder}/digests")
+        """The digests of all keys, and the values of each within their ranges."""
+        return self._spark.read.parquet(f"{self.folder}/digests").select(DIGEST, *self._values)
 
     def _numbers(self, count: int, tasks: int) -> DataFrame:
         return self._spark.range(0, count, 1, tasks)
@@ -204,6 +264,12 @@ class Jobs:
     def _setting(self, name: str) -> str | None:
         found: str | None = self._spark.conf.get(name, None)
         return found
+
+
+def _range(column: dict[str, Any]) -> tuple[int, int]:
+    """The range of a column of values, in units of its scale."""
+    clamp = column.get("clamp") or {"least": -(2**63), "most": 2**63 - 1}
+    return clamp["least"], clamp["most"]
 
 
 def _said_by_executor(error: BaseException) -> Error | None:

@@ -121,6 +121,7 @@ class PlanSettings(TypedDict, total=False):
     at_least: int
     both_learn: bool
     allow_count: bool
+    buckets: int
     link: str
     threads: int
     traffic: str

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from vesica._settings import RunSettings
 
-__all__ = ["intersect"]
+__all__ = ["cardinality", "intersect", "sum"]
 
 _COMMANDS = {"receiver": "receive", "sender": "send"}
 
@@ -69,6 +69,43 @@ def intersect(
     return run("intersect", df, on, role, given)
 
 
+def cardinality(
+    df: DataFrame,
+    *,
+    on: Any,
+    role: str,
+    work: str,
+    slots: int | None = None,
+    rendezvous: str | None = None,
+    **settings: Unpack[RunSettings],
+) -> Any:
+    """Tells the receiver how many keys both DataFrames have, and nothing of single buckets.
+
+    Returns an integer, and `None` on the sender's side. Arguments are those of `intersect` but `join`, and `epsilon` and
+    `budget` of `vesica.cardinality`. The rows are not kept in `work`, only hashes of their keys.
+    """
+    return run("cardinality", df, on, role, {"work": work, "slots": slots, "rendezvous": rendezvous, **settings})
+
+
+def sum(
+    df: DataFrame,
+    *,
+    on: Any,
+    role: str,
+    work: str,
+    slots: int | None = None,
+    rendezvous: str | None = None,
+    **settings: Unpack[RunSettings],
+) -> Any:
+    """Tells the receiver the sum of each column of the sender's `payload` over the keys that both DataFrames have.
+
+    Returns a DataFrame of one row, and `None` on the sender's side; nobody learns the sums of single buckets. Arguments
+    are those of `intersect` but `join`, and of `vesica.sum` the sender's `payload`, `scale`, `clamp`, `epsilon` and
+    `budget`. Rows that share a key must have the same values, or are added up with payload_duplicates="sum".
+    """
+    return run("sum", df, on, role, {"work": work, "slots": slots, "rendezvous": rendezvous, **settings})
+
+
 def run(
     task: str,
     df: DataFrame,
@@ -80,7 +117,7 @@ def run(
     """Runs a side; `listening` hears the address at which it listens."""
     given: dict[str, Any] = {"security": "semi-honest", "buckets": 64, **settings}
     work, slots, rendezvous = given.pop("work", ""), given.pop("slots", None), given.pop("rendezvous", None)
-    join = given.pop("join", "inner")
+    task, join = task.replace("_", "-"), given.pop("join", "inner")
     with_report = given.pop("with_report", False)
     progress: Progress = given.pop("progress", None)
     normalise = given.pop("normalise", None)
@@ -88,8 +125,8 @@ def run(
         raise UsageError(f"there is no role {role!r}", 'say role="receiver" or role="sender"')
     if join not in _JOINS:
         raise UsageError(f"join={join!r} is no join on a cluster", 'say "inner" or "difference"')
-    if task != "intersect":
-        raise UsageError(f"the task {task} does not run on a cluster", "say intersect, or run on one machine")
+    if task != "intersect" and join != "inner":
+        raise UsageError("join= is for intersect", "omit it")
     if given.pop("or_on", None) is not None:
         raise UsageError("keys with alternatives do not run on a cluster yet", "omit or_on, or use vesica.intersect")
     for name in (DIGEST, COUNTS):
@@ -97,12 +134,14 @@ def run(
             raise UsageError(f"the DataFrame has a column {name!r}, a name that vesica uses", "rename the column")
     on = columns(on)
     key = key_flags(on, None, normalise)
-    jobs = Jobs(df, on, key, _folder(work), slots)
+    # The rows of an intersection are its result.
+    payload, keeps_rows = columns(given.get("payload")), task == "intersect"
+    jobs = Jobs(df, on, payload, key, _folder(work), slots, keeps_rows)
     jobs.slots()  # Says before anything else that it does not know them.
     spoken = [("task", task), *key, *flags(given)]
     teller = Teller(progress, listening)
     try:
-        text = _vesica.on_cluster(
+        outcome = _vesica.on_cluster(
             _COMMANDS[role], spoken, jobs.no_rows(), _inside(rendezvous, jobs.driver_host()), jobs, teller
         )
     except Error as error:
@@ -111,11 +150,21 @@ def run(
         raise
     finally:
         teller.close()
-    report = {**json.loads(text), "work": jobs.folder, "cluster_seconds": jobs.seconds}
+    report = {**json.loads(outcome.report), "work": jobs.folder, "cluster_seconds": jobs.seconds}
     for warning in report["warnings"]:
         teller.warn(warning)
-    result = jobs.result(_JOINS[join]) if report["matched_keys"] is not None else None
+    result = None
+    if outcome.kind == "numbers":
+        result = outcome.lists(0)[task][0] if task == "cardinality" else df.sparkSession.createDataFrame(_arrow(outcome))
+    elif report["matched_keys"] is not None:
+        result = jobs.result(_JOINS[join])
     return (result, report) if with_report else result
+
+
+def _arrow(outcome: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.table(outcome.table(0))
 
 
 def _folder(work: str) -> str:

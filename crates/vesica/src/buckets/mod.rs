@@ -7,6 +7,7 @@
 //! - [`extent()`] is what a run of one bucket is asked for. All runs keep to one failure budget.
 //! - [`Buckets`] are a side's items, divided and filled up before the first run.
 //! - [`session()`] is the session of one run.
+//! - [`Masks`] hide what single buckets give, where the result is a total over all of them.
 //!
 //! In the semi-honest mode one bucket is run after the other. Against a malicious partner all buckets go through a
 //! protocol [pass by pass](vesica_protocols::passes), so that nothing is shown before everything is fixed.
@@ -14,6 +15,7 @@
 //! docs/buckets.md says what a user gets from it, and what it reveals.
 
 mod bound;
+mod masks;
 #[cfg(test)]
 mod order;
 mod partition;
@@ -23,6 +25,7 @@ use vesica_protocols::tasks::{Extent, IntersectRequest};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 
 pub use bound::bound;
+pub use masks::Masks;
 pub(crate) use partition::numbers;
 pub use partition::{Buckets, Overflow};
 
@@ -30,7 +33,8 @@ pub use partition::{Buckets, Overflow};
 pub const MOST_BUCKETS: u32 = 1 << 16;
 
 /// A side's buckets overflow with probability at most `2^-OVERFLOW_BITS`: both sides' together, with that of
-/// [`FailureEvent::HashTable`], which no protocol uses that runs in buckets.
+/// [`FailureEvent::HashTable`]: a protocol with hash tables that runs in buckets takes the share of its tables from
+/// elsewhere.
 const OVERFLOW_BITS: u32 = FailureEvent::HashTable.bits() + 1;
 
 /// The most bytes that a side holds for each item of all buckets while they are run: the item, its place, and

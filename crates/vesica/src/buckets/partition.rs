@@ -1,7 +1,7 @@
 //! A side's items, divided into buckets and filled up.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{BitAnd, Range};
 
 use vesica_party::{Abort, Channel};
 use vesica_protocols::passes::Compare;
@@ -13,6 +13,24 @@ const ITEMS_AT_A_TIME: usize = 1 << 12;
 
 /// The place of a dummy that fills a bucket up.
 const NO_PLACE: u32 = u32::MAX;
+
+/// What a record is made of: bits that are kept or not without a branch.
+pub trait Maskable: Copy + Default + BitAnd<Output = Self> {
+    /// Keeps nothing.
+    const NONE: Self;
+    /// Keeps all bits.
+    const ALL: Self;
+}
+
+impl Maskable for u8 {
+    const NONE: Self = 0;
+    const ALL: Self = !0;
+}
+
+impl Maskable for i64 {
+    const NONE: Self = 0;
+    const ALL: Self = !0;
+}
 
 /// A bucket has more items than its bound: a failure event, of the probability that the bound is derived from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +107,31 @@ impl Buckets {
     /// For each item of a bucket its place among the items as they came; `None` for a dummy.
     pub fn places(&self, bucket: usize) -> impl ExactSizeIterator<Item = Option<usize>> + '_ {
         self.places[self.range(bucket)].iter().map(|&place| (place != NO_PLACE).then_some(place as usize))
+    }
+
+    /// The records of a bucket's items, of `width` values each, from the `own` ones of the table's keys; those of
+    /// dummies are zero. The work is the same for keys and for dummies: the other side could time it.
+    pub fn records<T: Maskable>(&self, bucket: usize, own: &[T], width: usize) -> Vec<T> {
+        let items = self.items(bucket).len();
+        let keys = own.len().checked_div(width).unwrap_or(0);
+        let mut all = Vec::with_capacity(items * width);
+        if keys == 0 {
+            all.resize(items * width, T::default());
+            return all;
+        }
+        for (number, place) in self.places(bucket).enumerate() {
+            // Behind the table's keys are the dummies of --pad-to. A bucket's keys are this far apart, about.
+            let place = place.filter(|&place| place < keys);
+            let other = (number * self.count() + bucket) % keys;
+            let (record, mask) = place.map_or((other, T::NONE), |place| (place, T::ALL));
+            all.extend(own[record * width..(record + 1) * width].iter().map(|&value| value & mask));
+        }
+        all
+    }
+
+    /// How many items of a bucket are dummies, its last ones, where the table has `keys` keys.
+    pub fn dummies(&self, bucket: usize, keys: usize) -> usize {
+        self.places(bucket).filter(|place| place.is_none_or(|place| place >= keys)).count()
     }
 
     /// The places, among the items as they came, of a bucket's items with these numbers; each with where in
@@ -291,6 +334,30 @@ mod tests {
         let expected = (expected, [7; 32]);
         let (sender, receiver) = try_two_party(seen, seen);
         assert_eq!([sender.result.as_ref().ok(), receiver.result.as_ref().ok()], [Some(&expected); 2]);
+    }
+
+    #[test]
+    fn every_key_brings_its_record_and_dummies_bring_zeros() {
+        // Of 40 items the last 10 are dummies of --pad-to.
+        let buckets = Buckets::new((100..140).collect(), 3, 4, 40, 1000..).expect("room");
+        let own: Vec<u8> = (0..30).flat_map(|place| [place + 1, 200]).collect();
+        let mut seen = 0;
+        for bucket in 0..4 {
+            let all = buckets.records(bucket, &own, 2);
+            assert_eq!(all.len(), 80);
+            let mut keys = 0;
+            for (record, place) in all.chunks(2).zip(buckets.places(bucket)) {
+                let key = place.filter(|&place| place < 30);
+                assert_eq!(record, key.map_or([0, 0], |place| [place as u8 + 1, 200]));
+                keys += usize::from(key.is_some());
+            }
+            assert_eq!(buckets.dummies(bucket, 30), 40 - keys);
+            assert!(buckets.places(bucket).take(keys).all(|place| place.is_some_and(|place| place < 30)), "keys first");
+            assert_eq!(buckets.records(bucket, &[0i64; 0], 3), [0; 120]);
+            assert_eq!(buckets.records(bucket, &[0u8; 0], 0), [0; 0]);
+            seen += keys;
+        }
+        assert_eq!(seen, 30);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! What two drivers say for each wave, behind the handshake and before the goodbye; both at once.
+//! What two drivers say for each wave, behind the handshake and before the goodbye, both at once; and what the sender
+//! says behind the last wave.
 
 use std::ops::RangeInclusive;
 
 use vesica_party::{Malformed, Reader, Writer};
+use vesica_protocols::tasks::AggregateRequest;
 
 use super::MOST_SLOTS;
 use crate::handshake::messages::Body;
@@ -87,6 +89,24 @@ impl Ended {
             bytes.extend(kept.unwrap_or_default());
         }
         bytes
+    }
+}
+
+/// What the sender's masks of all buckets that count add up to, less what it adds to the totals; a number for each total.
+pub(crate) struct Unmask(pub Vec<u64>);
+
+impl Body for Unmask {
+    const NUMBER: u8 = 11;
+    const CARRIES: &'static str = "the sum of all masks";
+    const LENGTHS: RangeInclusive<usize> = 8..=8 * AggregateRequest::MOST_COLUMNS;
+
+    fn write(&self, out: &mut Writer) {
+        out.elements(&self.0);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let count = bytes.remaining() / 8;
+        bytes.elements(count).map(Self)
     }
 }
 

@@ -10,10 +10,10 @@
 //! ```
 //!
 //! A *driver* holds the conversation of its party: handshake, salt, sizes, protocol and receipt, as in a run on one
-//! machine. Then both drivers go through the buckets in *waves*. A wave has as many buckets as the smaller cluster
-//! has free slots, and both clusters run the same ones, so that none waits for a bucket that the other has not
-//! begun. For each bucket of a wave a *worker* runs the protocol with the partner's worker, in TLS from worker to
-//! worker. The key of either worker is made for this bucket and this attempt, and the drivers exchange the public
+//! machine. Then both drivers go through the buckets in *waves*. A wave has as many *workers* as the smaller cluster
+//! has free slots, each with a few buckets that it runs one after the other. Both clusters run the same ones in the same
+//! order, so that none waits for a bucket that the other has not begun. A worker runs the protocol on a bucket with the
+//! partner's worker, in TLS from worker to worker. The key of either worker is made for this bucket and this attempt, and the drivers exchange the public
 //! halves. Workers dial no other party: they dial the *rendezvous* of their own driver, and the two rendezvous
 //! join the connections of a bucket to one.
 //!
@@ -34,19 +34,22 @@ mod ticket;
 mod waves;
 mod worker;
 
+use std::fmt;
+
 use crate::failure::Failure;
-use crate::table::KeyStats;
+use crate::table::{KeyStats, ValueSpec};
 
 pub use rendezvous::Inside;
 pub(crate) use rendezvous::{BoundInside, Rendezvous};
+pub(crate) use ticket::Work;
 pub use ticket::{Division, Ticket};
 pub(crate) use waves::Waves;
-pub use worker::{Attempt, Bits, places, run};
+pub use worker::{Attempt, places, run};
 
 /// How often a bucket is run at most.
 pub const MOST_ATTEMPTS: u32 = 4;
 
-/// The most buckets of a wave.
+/// The most workers of a wave, and the most buckets.
 pub const MOST_SLOTS: u32 = 1 << 12;
 
 /// Says why a side must give up, if it must. To be asked a few times a second by whoever waits for a machine.
@@ -60,11 +63,51 @@ pub enum Outcome {
     Kept {
         /// The hash of all that was said for this bucket.
         transcript: [u8; 32],
-        /// How many of its keys matched, on a side that learns it.
-        matched: Option<u32>,
+        /// What it gave, on a side that learns something.
+        learned: Option<Learned>,
     },
     /// The worker gave up, and this is why.
     Failed(Failure),
+}
+
+/// What a side learns of a bucket, or of all of them together.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Learned {
+    /// How many of its keys matched.
+    Matched(u64),
+    /// Totals in `Z_2^64`. Those of single buckets are masked, those over all buckets are the result.
+    Totals(Vec<u64>),
+}
+
+impl fmt::Debug for Learned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Matched(count) => f.debug_tuple("Matched").field(count).finish(),
+            Self::Totals(_) => f.write_str("Totals(..)"),
+        }
+    }
+}
+
+impl Learned {
+    /// Both together; `None` if they do not go together.
+    fn and(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Matched(one), Self::Matched(other)) => one.checked_add(other).map(Self::Matched),
+            (Self::Totals(one), Self::Totals(other)) if one.len() == other.len() => {
+                Some(Self::Totals(one.iter().zip(other).map(|(one, other)| one.wrapping_add(other)).collect()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a side's table has.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// Counts of rows and keys.
+    pub stats: KeyStats,
+    /// How many values each column of values had outside of its range; empty without such columns.
+    pub clamped: Vec<u64>,
 }
 
 /// A bucket that both sides ran, and who says so.
@@ -96,12 +139,12 @@ pub struct CommittedBucket {
 /// What a front end does for a driver, in this order: [`Self::keys`], [`Self::divide`], and for each wave
 /// [`Self::slots`], [`Self::wave`] and [`Self::committed`].
 pub trait Machines {
-    /// Reads the own table and keeps the digests of its distinct keys where every machine can read them again: from
-    /// here on they are fixed. Gives the counts of the table.
+    /// Reads the own table and keeps the digests of its distinct keys, and the values of these columns of each key, where
+    /// every machine can read them again: from here on they are fixed. Gives the counts of the table.
     ///
     /// # Errors
     /// If the table has a fault, or there is no room.
-    fn keys(&mut self, stop: &Stop<'_>) -> Result<KeyStats, Failure>;
+    fn keys(&mut self, values: &ValueSpec, stop: &Stop<'_>) -> Result<Counts, Failure>;
 
     /// Divides the keys into buckets, which are kept likewise. Gives how many keys each has.
     ///
@@ -115,11 +158,12 @@ pub trait Machines {
     /// If the cluster is gone.
     fn slots(&mut self) -> Result<u32, Failure>;
 
-    /// Runs one worker for each ticket, all at once. Gives the outcome of each, in the same order.
+    /// Runs so many workers, all at once. Worker number `i` runs the tickets `i`, `i + workers`, `i + 2 workers` and so on,
+    /// one after the other: the partner's does the same. Gives the outcome of each ticket, in their order.
     ///
     /// # Errors
     /// If the cluster is gone, or a worker cannot run at all.
-    fn wave(&mut self, tickets: &[Ticket], stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure>;
+    fn wave(&mut self, tickets: &[Ticket], workers: usize, stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure>;
 
     /// These buckets count now. What other attempts at them left may be thrown away.
     ///

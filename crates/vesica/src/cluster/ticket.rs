@@ -5,9 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use vesica_party::transport::tls::{Identity, PublicKey};
 use vesica_party::{Role, Security};
+use vesica_protocols::tasks::Extent;
 use vesica_structures::secret::Secret;
 use zeroize::{Zeroize, Zeroizing};
 
+use super::{Learned, places};
 use crate::buckets;
 use crate::key::Digests;
 
@@ -65,6 +67,57 @@ impl Division {
     }
 }
 
+/// What a worker computes.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub(crate) enum Work {
+    /// The receiver learns which of its keys match.
+    Matches {
+        /// Whether the sender learns its matches too.
+        both_learn: bool,
+    },
+    /// The receiver learns masked totals.
+    Totals {
+        /// The task's name.
+        task: String,
+        /// Columns of values that the sender brings; none for a count.
+        columns: usize,
+        /// Sender: what it adds to the totals that this attempt gives.
+        masks: Vec<u64>,
+    },
+}
+
+impl Work {
+    /// How many values a side in this role brings for each key.
+    pub(crate) fn values(&self, role: Role) -> usize {
+        match self {
+            Self::Totals { columns, .. } if role == Role::Sender => *columns,
+            _ => 0,
+        }
+    }
+
+    /// How many totals the receiver learns.
+    pub(crate) fn totals(&self) -> usize {
+        match self {
+            Self::Totals { columns, .. } => (*columns).max(1),
+            Self::Matches { .. } => 0,
+        }
+    }
+
+    /// Whether a side in this role learns this of a bucket.
+    pub(crate) fn gives(&self, role: Role, learned: Option<&Learned>) -> bool {
+        match (self, learned) {
+            (Self::Matches { both_learn }, Some(Learned::Matched(_))) => role == Role::Receiver || *both_learn,
+            (Self::Matches { both_learn }, None) => role == Role::Sender && !both_learn,
+            (Self::Totals { .. }, Some(Learned::Totals(totals))) => {
+                role == Role::Receiver && totals.len() == self.totals()
+            }
+            (Self::Totals { .. }, None) => role == Role::Sender,
+            _ => false,
+        }
+    }
+}
+
 /// What the worker of one bucket is told. It holds secrets of this attempt: whoever reads it can take the
 /// worker's place.
 #[derive(Clone, Serialize, Deserialize)]
@@ -93,8 +146,8 @@ pub struct Ticket {
     pub(crate) security: Security,
     /// Runs that share the failure budget: one for each bucket, and for all reruns.
     pub(crate) runs: usize,
-    /// Whether the sender learns its matches too.
-    pub(crate) both_learn: bool,
+    /// What is computed.
+    pub(crate) work: Work,
     /// The key under which this side draws the dummies of this bucket: the same in every attempt.
     #[serde(with = "hex")]
     pub(crate) dummies: [u8; 32],
@@ -155,18 +208,38 @@ impl Ticket {
         format!("attempt {} at bucket {}", self.attempt, self.bucket)
     }
 
-    /// Masks what matched for the way from the worker to its driver, or takes the mask off: systems that carry it
+    /// What the bytes say that an attempt gave; `None` if they are no such bytes.
+    pub fn learned(&self, bytes: &[u8]) -> Option<Learned> {
+        match &self.work {
+            Work::Matches { .. } if bytes.len() == self.division.size.div_ceil(8) => {
+                Some(Learned::Matched(places(bytes).count() as u64))
+            }
+            Work::Totals { .. } if bytes.len() == 8 * self.work.totals() => {
+                let totals = bytes.as_chunks().0.iter();
+                Some(Learned::Totals(totals.map(|total| u64::from_le_bytes(*total)).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Masks what an attempt gave for the way from the worker to its driver, or takes the mask off: systems that carry it
     /// may compress it, and its length would say how much matched.
-    pub fn mask(&self, bits: &mut [u8]) {
+    pub fn mask(&self, learned: &mut [u8]) {
         let mut stream =
             blake3::Hasher::new_derive_key("vesica 2026-11-28 mask of what matched in a bucket on a cluster v1")
                 .update(&self.mask)
                 .finalize_xof();
         let mut piece = [0; 64];
-        for bits in bits.chunks_mut(piece.len()) {
+        for bytes in learned.chunks_mut(piece.len()) {
             stream.fill(&mut piece);
-            bits.iter_mut().zip(piece).for_each(|(bits, mask)| *bits ^= mask);
+            bytes.iter_mut().zip(piece).for_each(|(byte, mask)| *byte ^= mask);
         }
+    }
+
+    /// What the protocol is asked for.
+    pub(crate) fn extent(&self) -> Extent {
+        let Self { sender_items, receiver_items, security, runs, .. } = *self;
+        Extent::new(sender_items, receiver_items, security).in_runs(runs)
     }
 
     /// The session of this attempt, in which all hashes are bound.
@@ -181,6 +254,9 @@ impl Drop for Ticket {
         self.pass.zeroize();
         self.dummies.zeroize();
         self.mask.zeroize();
+        if let Work::Totals { masks, .. } = &mut self.work {
+            masks.zeroize();
+        }
     }
 }
 
@@ -203,7 +279,7 @@ mod tests {
             receiver_items: 100,
             security: Security::SemiHonest,
             runs: 14,
-            both_learn: false,
+            work: Work::Matches { both_learn: false },
             dummies: [2; 32],
             rendezvous: "host:1".into(),
             pass: [3; 32],
@@ -213,6 +289,30 @@ mod tests {
             wait_ms: 1,
             mask: [6; 32],
         }
+    }
+
+    #[test]
+    fn what_an_attempt_gave_reads_back() {
+        let mut ticket = ticket();
+        let mut bits = vec![0; 13];
+        (bits[0], bits[1]) = (0b101, 1);
+        assert_eq!(ticket.learned(&bits), Some(Learned::Matched(3)));
+        assert_eq!(ticket.learned(&bits[1..]), None);
+        ticket.work = Work::Totals { task: "sum".into(), columns: 2, masks: vec![1, 2] };
+        let bytes: Vec<u8> = [7, u64::MAX].into_iter().flat_map(u64::to_le_bytes).collect();
+        let totals = Some(Learned::Totals(vec![7, u64::MAX]));
+        assert_eq!(ticket.learned(&bytes), totals);
+        assert_eq!([ticket.learned(&bytes[1..]), ticket.learned(&bytes[8..])], [None, None]);
+        let gives = |role, learned: Option<&Learned>| ticket.work.gives(role, learned);
+        assert!(gives(Role::Receiver, totals.as_ref()) && gives(Role::Sender, None));
+        assert!(!gives(Role::Receiver, None) && !gives(Role::Sender, totals.as_ref()));
+        assert!(
+            !gives(Role::Receiver, Some(&Learned::Matched(1)))
+                && !gives(Role::Receiver, Some(&Learned::Totals(vec![1])))
+        );
+        assert_eq!((ticket.work.values(Role::Sender), ticket.work.values(Role::Receiver)), (2, 0));
+        let again = Ticket::from_json(&ticket.to_json()).expect("its own text");
+        assert!(matches!(&again.work, Work::Totals { masks, .. } if *masks == [1, 2]));
     }
 
     /// Whatever matched, what travels looks random; half of its bits are set, within six standard deviations.

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use vesica_party::transport::tls::{Identity, PublicKey};
 use vesica_party::{Abort, Channel, Phase, Role};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
-use super::messages::{Ended, Slots, WorkerKey, WorkerKeys};
+use super::messages::{Ended, Slots, Unmask, WorkerKey, WorkerKeys};
 use super::rendezvous::Passes;
-use super::{Commit, CommittedBucket, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcome, Rendezvous, Ticket};
+use super::{Commit, CommittedBucket, Learned, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcome, Rendezvous, Ticket, Work};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::{peers_step, recv, send};
 use crate::receipt::to_hex;
@@ -34,17 +35,28 @@ pub(crate) struct Waves<'a> {
     pub ticket: Ticket,
     /// How many keys each bucket has on this side.
     pub keys: Vec<usize>,
+    /// Sender: what it adds to the totals over all buckets, if these are the result.
+    pub added: Secret<Vec<u64>>,
     /// Where workers meet.
     pub rendezvous: &'a Rendezvous,
     /// Hears of waves, and of attempts that failed.
     pub events: &'a dyn Events,
 }
 
+/// How many buckets a worker runs at most in one wave, one after the other. To start workers takes longer than to run a
+/// small bucket; but when a worker is lost, all its buckets of the wave are run again.
+const MOST_IN_TURN: usize = 8;
+
+/// How many buckets each of so many workers runs in a wave when so many are due.
+fn in_turn(due: usize, workers: usize) -> usize {
+    due.div_ceil(workers).min(MOST_IN_TURN).min(MOST_SLOTS as usize / workers)
+}
+
 /// A bucket, and which attempt at it is due.
 type Due = (u32, u32);
 
 impl Waves<'_> {
-    /// Runs all buckets. Gives how many keys matched in all, on a side that learns it.
+    /// Runs all buckets. Gives what they gave together, on a side that learns it.
     ///
     /// # Errors
     /// If a bucket fails too often, the partner says what no honest partner says, or the cluster is gone.
@@ -54,10 +66,12 @@ impl Waves<'_> {
         machines: &mut dyn Machines,
         rng: &mut SecretRng,
         stop: &dyn Fn(&Channel) -> Option<Failure>,
-    ) -> Result<Option<u64>, Failure> {
+    ) -> Result<Option<Learned>, Failure> {
         let mut due: VecDeque<Due> = (0..self.buckets).map(|bucket| (bucket, 0)).collect();
-        let mut matched: Option<u64> = None;
+        let mut learned: Option<Learned> = None;
         let mut reruns = 0;
+        // Sender: the sum of the masks of all attempts that count.
+        let mut masks = Secret::new(vec![0u64; self.added.len()]);
         for wave in 0.. {
             if due.is_empty() {
                 break;
@@ -65,10 +79,10 @@ impl Waves<'_> {
             let slots = machines.slots()?.clamp(1, MOST_SLOTS);
             send(ch, Slots { slots })?;
             let theirs = recv::<Slots>(ch)?.slots;
-            let width = due.len().min(slots.min(theirs) as usize);
-            let now: Vec<Due> = due.drain(..width).collect();
+            let workers = due.len().min(slots.min(theirs) as usize);
+            let now: Vec<Due> = due.drain(..due.len().min(workers * in_turn(due.len(), workers))).collect();
             let tickets = self.tickets(ch, &now, rng)?;
-            let outcomes = machines.wave(&tickets, &|| stop(ch));
+            let outcomes = machines.wave(&tickets, workers, &|| stop(ch));
             self.rendezvous.close_wave();
             let outcomes = outcomes?;
             if outcomes.len() != now.len() {
@@ -79,13 +93,24 @@ impl Waves<'_> {
                 ));
             }
             self.tell(&now, &outcomes)?;
+            self.check(&outcomes)?;
             let commit = self.commit(ch, wave, &now, &outcomes)?;
             machines.committed(&commit, &|| stop(ch))?;
             let counts = |bucket| commit.buckets.iter().any(|committed| committed.bucket == bucket);
-            for (&(bucket, attempt), outcome) in now.iter().zip(outcomes) {
+            for ((&(bucket, attempt), ticket), outcome) in now.iter().zip(&tickets).zip(outcomes) {
                 if counts(bucket) {
-                    if let Outcome::Kept { matched: Some(more), .. } = outcome {
-                        *matched.get_or_insert(0) += u64::from(more);
+                    if let Work::Totals { masks: added, .. } = &ticket.work {
+                        masks.iter_mut().zip(added).for_each(|(sum, mask)| *sum = sum.wrapping_add(*mask));
+                    }
+                    if let Outcome::Kept { learned: Some(more), .. } = outcome {
+                        let together = match learned {
+                            Some(before) => before.and(more),
+                            None => Some(more),
+                        };
+                        learned = Some(together.ok_or_else(|| {
+                            let fault = "two buckets gave what does not go together";
+                            Failure::new(code::INTERNAL, fault, "install one release on all machines")
+                        })?);
                     }
                     continue;
                 }
@@ -96,7 +121,43 @@ impl Waves<'_> {
             let done = self.buckets as usize - due.len();
             self.events.notice(&format!("{done} of {} buckets are done", self.buckets));
         }
-        Ok(matched)
+        self.unmask(ch, &masks, learned)
+    }
+
+    /// The sender says what all masks that count add up to, less what it adds to the totals; the receiver takes it off.
+    /// Up to here, all that the receiver has of totals is uniform.
+    fn unmask(&self, ch: &mut Channel, masks: &[u64], learned: Option<Learned>) -> Result<Option<Learned>, Failure> {
+        if self.ticket.work.totals() == 0 {
+            return Ok(learned);
+        }
+        if self.role == Role::Sender {
+            let of_all = masks.iter().zip(self.added.iter()).map(|(mask, added)| mask.wrapping_sub(*added));
+            send(ch, Unmask(of_all.collect()))?;
+            return Ok(learned);
+        }
+        let Unmask(masks) = recv(ch)?;
+        if masks.len() != self.ticket.work.totals() {
+            let step = peers_step::<Unmask>(ch);
+            return Err(Abort::PeerMisbehaved(step, "masks of another number of totals than there are").into());
+        }
+        let negated = Learned::Totals(masks.into_iter().map(u64::wrapping_neg).collect());
+        Ok(learned.and_then(|learned| learned.and(negated)))
+    }
+
+    /// Refuses what no worker of this side gives.
+    fn check(&self, outcomes: &[Outcome]) -> Result<(), Failure> {
+        let is_right = |outcome: &Outcome| match outcome {
+            Outcome::Kept { learned, .. } => self.ticket.work.gives(self.role, learned.as_ref()),
+            Outcome::Failed(_) => true,
+        };
+        match outcomes.iter().all(is_right) {
+            true => Ok(()),
+            false => Err(Failure::new(
+                code::INTERNAL,
+                "a bucket gave something else than it was run for",
+                "install one release on all machines",
+            )),
+        }
     }
 
     /// Tickets for a wave, with fresh keys on both sides.
@@ -136,6 +197,13 @@ impl Waves<'_> {
             (ticket.bucket, ticket.attempt) = (bucket, attempt);
             ticket.keys = self.keys.get(bucket as usize).copied().unwrap_or_default();
             ticket.dummies = self.dummies(bucket);
+            if let Work::Totals { masks, .. } = &mut ticket.work {
+                // Of this attempt alone: who answers a second attempt with other keys learns no difference.
+                masks.extend(self.added.iter().map(|_| {
+                    let [a, b, c, d, e, f, g, h, ..] = fresh();
+                    u64::from_le_bytes([a, b, c, d, e, f, g, h])
+                }));
+            }
             ticket.mask = fresh();
             (ticket.pass, ticket.seed, ticket.peer) = (passes.worker, *identity.seed(), theirs.public);
             ticket

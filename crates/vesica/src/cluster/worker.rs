@@ -5,13 +5,16 @@ use std::time::{Duration, Instant};
 
 use vesica_party::transport::tcp;
 use vesica_party::transport::tls;
-use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role};
+use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role, Task};
 use vesica_protocols::registry;
-use vesica_protocols::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
+use vesica_protocols::tasks::{
+    Aggregate, AggregateOptions, AggregateReceiverInput, AggregateSenderInput, Cardinality, Intersect,
+    IntersectOptions, IntersectReceiverInput, IntersectSenderInput, SetFunctionality, Sum,
+};
 use vesica_structures::rng::SecretRng;
 
 use super::rendezvous::{BUSY, GO, NO, TO_DRIVER, WAIT, WAIT_EVERY};
-use super::{Division, Ticket};
+use super::{Division, Ticket, Work};
 use crate::buckets::Overflow;
 use crate::failure::{Failure, code};
 use crate::handshake::compare_transcripts;
@@ -24,49 +27,81 @@ const TLS_LIMIT: Duration = Duration::from_secs(20);
 /// How long a worker tries to reach its rendezvous.
 const DIAL_FOR: Duration = Duration::from_secs(10);
 
-/// A bit for each digest that a worker was given, in their order and from the lowest bit of each byte, and zeros up to
-/// the size of the bucket.
-pub type Bits = Vec<u8>;
-
 /// What an attempt gave.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// The hash of all that was said.
     pub transcript: [u8; 32],
-    /// Which keys matched; `None` for a side that does not learn it. As long whatever matched.
-    pub matched: Option<Bits>,
+    /// What this side learned, as long whatever matched; `None` if it learns nothing. Where keys match, a bit for each
+    /// digest that the worker was given, in their order and from the lowest bit of each byte, and zeros up to the size
+    /// of the bucket; else totals, little endian.
+    pub learned: Option<Vec<u8>>,
 }
 
 /// Runs the protocol on the keys of a bucket with the partner's worker. `digests` are those of the bucket's keys in
-/// an order of the caller's own.
+/// an order of the caller's own, and `values` what goes with them where the sender brings columns: key by key, within
+/// their ranges.
 ///
 /// # Errors
 /// If the digests are not those of this bucket, the partner's worker does not come, or the run fails.
-pub fn run(ticket: &Ticket, digests: Digests) -> Result<Attempt, Failure> {
-    let keys = digests.len();
-    let items = items(ticket, digests)?;
+pub fn run(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Attempt, Failure> {
+    if values.len() != digests.len() * ticket.work.values(ticket.role) {
+        return Err(Failure::new(
+            code::INTERNAL,
+            format_args!("bucket {} has {} values for {} keys", ticket.bucket, values.len(), digests.len()),
+            "start again with an empty work directory, which nothing else writes to",
+        ));
+    }
+    // All that takes time by the number of keys, before the partner's worker is met.
+    let input = Input::new(ticket, digests, values)?;
     let mut rng = SecretRng::from_os()
         .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
     let mut ch = meet(ticket)?;
     ch.bind_session(ticket.own_session());
-    let ran = in_role(ticket.role, &mut ch, |ch| protocol(ticket, items, ch, &mut rng)).and_then(|matches| {
+    let ran = in_role(ticket.role, &mut ch, |ch| protocol(ticket, input, ch, &mut rng)).and_then(|found| {
         let transcript = ch.transcript().unwrap_or_default();
         compare_transcripts(&mut ch, transcript)?;
-        Ok((transcript, matches))
+        Ok((transcript, found))
     });
     match ran {
-        Ok((transcript, matches)) => {
+        Ok((transcript, found)) => {
             // What the partner does from here on changes nothing: whether its part is kept, its driver says.
             let _ = ch.finish();
             // Only now is the result looked at.
-            let matched = matches.map(|matches| bits(&matches, keys, ticket.division.size));
-            Ok(Attempt { transcript, matched })
+            let learned = found.map(|found| match found {
+                Found::Matches(matches) => bits(&matches, ticket.keys, ticket.division.size),
+                Found::Totals(totals) => totals.into_iter().flat_map(u64::to_le_bytes).collect(),
+            });
+            Ok(Attempt { transcript, learned })
         }
         Err(abort) => {
             let failure = Failure::from(abort);
             ch.abort(&failure.for_peer());
             Err(failure)
         }
+    }
+}
+
+/// What a worker brings to the protocol.
+enum Input {
+    /// To look for matches, and what the receiver of totals brings.
+    Items(Vec<u128>),
+    /// What the sender of totals brings.
+    Sent(AggregateSenderInput),
+}
+
+impl Input {
+    fn new(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Self, Failure> {
+        let items = items(ticket, digests)?;
+        let Work::Totals { columns, masks, .. } = &ticket.work else { return Ok(Self::Items(items)) };
+        if ticket.role == Role::Receiver {
+            return Ok(Self::Items(items));
+        }
+        let mut all = Vec::with_capacity(items.len() * columns);
+        all.extend(values.into_iter().map(|value| value as u64));
+        all.resize(items.len() * columns, 0);
+        let dummies = items.len().saturating_sub(ticket.keys);
+        Ok(Self::Sent(AggregateSenderInput { items, dummies, values: all, noise: masks.clone() }))
     }
 }
 
@@ -145,16 +180,43 @@ fn meet(ticket: &Ticket) -> Result<Channel, Failure> {
     Ok(Channel::open(connection, role, ChannelOptions { transcript: true, ..ChannelOptions::default() })?)
 }
 
-/// The places of the items that matched, on a side that learns them.
-fn protocol(
+/// What a protocol gave.
+enum Found {
+    /// The places of the items that matched.
+    Matches(Vec<u32>),
+    /// Masked totals.
+    Totals(Vec<u64>),
+}
+
+/// What this side learns, if anything.
+fn protocol(ticket: &Ticket, input: Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Found>, Abort> {
+    match (&ticket.work, input) {
+        (&Work::Matches { both_learn }, Input::Items(items)) => {
+            let options = IntersectOptions { payload_bytes: 0, both_learn };
+            Ok(matches(ticket, options, items, ch, rng)?.map(Found::Matches))
+        }
+        (Work::Totals { task, columns, .. }, input) => {
+            let options = AggregateOptions { columns: *columns, ..AggregateOptions::default() };
+            let totals = match task.as_str() {
+                Cardinality::NAME => totals(registry::cardinality(), ticket, &options, input, ch, rng),
+                Sum::NAME => totals(registry::sum(), ticket, &options, input, ch, rng),
+                _ => Err(unknown("task", task)),
+            };
+            Ok(totals?.map(Found::Totals))
+        }
+        (Work::Matches { .. }, Input::Sent(_)) => Err(unknown("work", "of this kind")),
+    }
+}
+
+fn matches(
     ticket: &Ticket,
+    options: IntersectOptions,
     items: Vec<u128>,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<Option<Vec<u32>>, Abort> {
-    let Ticket { sender_items, receiver_items, security, both_learn, runs, .. } = *ticket;
-    let request = IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn, runs };
-    let row = row(&ticket.protocol)?;
+    let (row, request) =
+        (row(registry::intersect(), &ticket.protocol)?, Intersect::request(&ticket.extent(), &options));
     match ticket.role {
         Role::Sender => {
             let party = row.sender(&request, ch, rng)?;
@@ -167,17 +229,44 @@ fn protocol(
     }
 }
 
-fn row(id: &str) -> Result<&'static dyn Registered<Intersect>, Abort> {
-    let mut rows = vesica_party::variants::with_variants(registry::intersect().iter().copied());
-    rows.find(|row| row.entry().id == id).ok_or_else(|| Abort::Local {
+fn totals<T: Aggregate>(
+    rows: &[&'static dyn Registered<T>],
+    ticket: &Ticket,
+    options: &AggregateOptions,
+    input: Input,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Option<Vec<u64>>, Abort> {
+    let (row, request) = (row(rows, &ticket.protocol)?, T::request(&ticket.extent(), options));
+    match input {
+        Input::Sent(sent) => {
+            row.sender(&request, ch, rng)?.run(sent, ch, rng)?;
+            Ok(None)
+        }
+        Input::Items(items) => {
+            let party = row.receiver(&request, ch, rng)?;
+            let asked = AggregateReceiverInput { items, ..AggregateReceiverInput::default() };
+            // One group, of which nothing is withheld.
+            Ok(party.run(asked, ch, rng)?.groups.into_iter().flatten().next())
+        }
+    }
+}
+
+fn row<T: Task>(rows: &[&'static dyn Registered<T>], id: &str) -> Result<&'static dyn Registered<T>, Abort> {
+    let mut rows = vesica_party::variants::with_variants(rows.iter().copied());
+    rows.find(|row| row.entry().id == id).ok_or_else(|| unknown("protocol", id))
+}
+
+fn unknown(what: &str, name: &str) -> Abort {
+    Abort::Local {
         code: code::REFUSED,
-        fault: format!("a worker knows no protocol '{id}'"),
+        fault: format!("a worker knows no {what} '{name}'"),
         mend: "install the same release of vesica on the driver and on all executors".into(),
-    })
+    }
 }
 
 /// The bits of the first `keys` of `size` items.
-fn bits(matches: &[u32], keys: usize, size: usize) -> Bits {
+fn bits(matches: &[u32], keys: usize, size: usize) -> Vec<u8> {
     let mut bits = vec![0; size.div_ceil(8)];
     // A partner that sends a dummy back to us gets nothing by it.
     for place in matches.iter().map(|&place| place as usize).filter(|&place| place < keys) {

@@ -5,16 +5,19 @@ use std::time::{Duration, Instant};
 
 use vesica_party::{Abort, Channel, Role, Security, Tally};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 use zeroize::Zeroizing;
 
 use super::advice::{self, Matched};
 use super::deadline::Deadline;
 use super::link::{self, Bound, RetryPolicy};
+use super::prepare::{Placed, Places};
 use super::run::{Conversation, Done, Limits, Ready, TaskAgreement, fresh, open_channel, padded, save};
 use super::tell::{Meeting, tell_partner};
+use super::write::Writing;
 use super::{Config, Events, Interrupt, Protection};
 use crate::buckets::{self, Overflow};
-use crate::cluster::{BoundInside, Division, Inside, Machines, Rendezvous, Ticket, Waves};
+use crate::cluster::{BoundInside, Counts, Division, Inside, Learned, Machines, Rendezvous, Ticket, Waves, Work};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Negotiation};
@@ -23,13 +26,18 @@ use crate::memory::Budget;
 use crate::progress::{Gauge, Stage, Watch};
 use crate::receipt::Receipt;
 use crate::report::Report;
-use crate::table::{KeyTable, Place, TableError};
+use crate::table::{KeyTable, Source, TableError, ValueDuplicates, ValueTable};
+use crate::task::{Finished, Unopened};
 
 /// How long a worker waits for the partner's, whose cluster may begin a wave later.
 const WORKER_WAIT: Duration = Duration::from_secs(120);
 
+/// The tasks that run on a cluster.
+const TASKS: [&str; 3] = ["intersect", "cardinality", "sum"];
+
 /// Runs one side on the machines of a cluster. The configuration's table is one with the columns of the real one and
-/// no rows, and its destination stays empty: `machines` have the rows, and keep what matched.
+/// no rows: `machines` have the rows. Numbers go to the configuration's destination; where rows are the result, that
+/// stays empty, and `machines` keep which keys matched.
 ///
 /// # Errors
 /// With the exit code of the command line. Whatever fails once the peer is there is also told to the peer.
@@ -58,7 +66,7 @@ fn run_watched(
 ) -> Result<Report, Failure> {
     let started = Instant::now();
     let meeting = Meeting::of(config);
-    let (ready, place, inside) = match prepare(config, inside) {
+    let Prepared { ready, source, placed, inside } = match prepare(config, inside) {
         Ok(prepared) => prepared,
         Err(failure) => return Err(tell_partner(&meeting, failure, interrupt, events)),
     };
@@ -89,10 +97,20 @@ fn run_watched(
         }
     };
     let tally = conversation.end(ch, agreed.unconfirmed.as_ref(), &mut agreed.done.warnings);
-    let Agreed { mut done, receipt, workers, .. } = agreed;
+    let Agreed { mut done, result, receipt, workers, .. } = agreed;
     done.tally = tally;
-    done.receipt = receipt.zip(place).and_then(|(receipt, place)| save(&receipt, place, &mut done.warnings));
-    if let Some(keys) = done.matched_keys {
+    // First: a result that cannot be written must not take along the proof of the run, which the partner has.
+    done.receipt = receipt.zip(placed.receipt).and_then(|(receipt, place)| save(&receipt, place, &mut done.warnings));
+    let mut counted = done.matched_keys;
+    if let (Some(sink), Some(result)) = (placed.sink, result) {
+        let Done { agreement, table, .. } = &done;
+        let distinct = table.stats.distinct as usize;
+        let result = result(&Finished { table, distinct, session: &agreement.session, entry: agreement.entry });
+        let is_exact = agreement.terms.disclosure().noise.is_none();
+        counted = conversation.counted(&result).filter(|_| is_exact);
+        done.output = Some(Writing { config, source: &*source, table, distinct }.write(result, sink)?);
+    }
+    if let Some(keys) = counted {
         let partner = done.agreement.peer_items(config.role);
         let matched = Matched { keys, own: done.table.stats.distinct, partner, by_alternative: None };
         let (key, stats) = (&config.source.key, &done.table.stats);
@@ -105,8 +123,16 @@ fn run_watched(
     Ok(report)
 }
 
+/// What a side has before the partner is there.
+struct Prepared {
+    ready: Ready,
+    source: Box<dyn Source>,
+    placed: Placed,
+    inside: BoundInside,
+}
+
 /// All that can fail before the partner is there.
-fn prepare(config: &Config, inside: &Inside) -> Result<(Ready, Option<Place>, BoundInside), Failure> {
+fn prepare(config: &Config, inside: &Inside) -> Result<Prepared, Failure> {
     check(config)?;
     let mut ready = Ready::new(config)?;
     ready.hello.cluster = true;
@@ -116,15 +142,16 @@ fn prepare(config: &Config, inside: &Inside) -> Result<(Ready, Option<Place>, Bo
         Ok(_) | Err(TableError::Empty { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let place = config.receipt.as_ref().map(|path| Place::file(&path.display().to_string(), config.force));
-    Ok((ready, place.transpose()?, inside.bind()?))
+    let placed = Places::of(config, &*ready.job).make(&*source)?;
+    Ok(Prepared { ready, source, placed, inside: inside.bind()? })
 }
 
 /// Refuses what does not run on a cluster.
 fn check(config: &Config) -> Result<(), Failure> {
     let usage = |fault: &str, mend: &str| Err(Failure::new(code::USAGE, fault, mend));
-    if config.task.name() != "intersect" {
-        return usage("only the task intersect runs on a cluster", "say intersect, or run on one machine");
+    if !TASKS.contains(&config.task.name()) {
+        let fault = format!("the task {} does not run on a cluster", config.task);
+        return usage(&fault, &format!("say {}, or run on one machine", TASKS.join(", ")));
     }
     if config.security != Security::SemiHonest {
         return usage(
@@ -139,6 +166,12 @@ fn check(config: &Config) -> Result<(), Failure> {
     }
     if config.settings.payload.is_some() || config.settings.expected_payload.is_some() {
         return usage("payload does not run on a cluster yet", "omit it, or run on one machine");
+    }
+    if config.settings.values.duplicates == ValueDuplicates::First {
+        return usage(
+            "rows of a cluster have no order, so that none of a key's rows is the first one",
+            "say payload_duplicates=\"sum\", or omit payload_duplicates=",
+        );
     }
     if config.source.key.has_alternatives() {
         return usage("keys with alternatives do not run on a cluster yet", "omit or_on, or run on one machine");
@@ -165,6 +198,8 @@ fn check_division(keys: &[usize], distinct: usize, division: &Division) -> Resul
 /// What the conversation gave.
 struct Agreed {
     done: Done,
+    /// The result, where it is numbers.
+    result: Option<Unopened>,
     receipt: Option<Receipt>,
     unconfirmed: Option<Abort>,
     /// Bytes that workers sent to the partner's, and those that came from them.
@@ -185,14 +220,16 @@ impl Conversation<'_> {
         watch.enter(Stage::Comparing, Gauge::Nothing);
         let theirs = handshake::agree(ch, &self.hello, &*self.job)?;
         watch.enter(Stage::Reading, Gauge::Nothing);
-        let stats = machines.keys(&|| self.reason(ch, "the table was read")).map_err(Failure::without_details)?;
+        let counts = machines.keys(&config.settings.values, &|| self.reason(ch, "the table was read"));
+        let Counts { stats, clamped } = counts.map_err(Failure::without_details)?;
         let distinct = stats.distinct as usize;
+        let values = ValueTable { values: Vec::new(), groups: Vec::new(), categories: Vec::new(), clamped };
         let table = KeyTable {
             digests: Digests::default(),
             row_key: Vec::new(),
             stats,
             payload: None,
-            values: None,
+            values: (!values.clamped.is_empty()).then_some(values),
             union: None,
             integers: None,
         };
@@ -213,6 +250,7 @@ impl Conversation<'_> {
         };
         watch.enter(Stage::Settling, Gauge::Nothing);
         let agreement = handshake::settle(ch, &negotiation)?;
+        self.debit(ch)?;
         let (key_notes, mut warnings) = self.tell_before(&agreement, &table.stats, &key_kinds);
 
         watch.enter(Stage::Running(agreement.entry.id), Gauge::Nothing);
@@ -223,11 +261,20 @@ impl Conversation<'_> {
             .map_err(Failure::without_details)?;
         check_division(&keys, distinct, &ticket.division).map_err(Failure::without_details)?;
         let began = Instant::now();
-        let waves = self.waves(&agreement, ticket, keys, &rendezvous);
-        let matched_keys = waves.run(ch, machines, rng, &|ch| self.reason(ch, "the buckets were run"))?;
+        let added = match config.role {
+            Role::Sender => agreement.terms.added_to_totals(rng)?,
+            Role::Receiver => Secret::new(Vec::new()),
+        };
+        let waves = self.waves(&agreement, ticket, keys, added, &rendezvous);
+        let learned = waves.run(ch, machines, rng, &|ch| self.reason(ch, "the buckets were run"))?;
         let workers = rendezvous.traffic();
         drop(rendezvous);
-        let complete = matched_keys.is_some();
+        let complete = learned.is_some();
+        let (matched_keys, result) = match learned {
+            None => (None, None),
+            Some(Learned::Matched(keys)) => (Some(keys), None),
+            Some(Learned::Totals(totals)) => (None, agreement.terms.result_of_totals(totals)),
+        };
         if complete {
             self.interrupt.complete();
         }
@@ -245,7 +292,7 @@ impl Conversation<'_> {
             key_notes,
             warnings,
         };
-        Ok(Agreed { done, receipt, unconfirmed, workers })
+        Ok(Agreed { done, result, receipt, unconfirmed, workers })
     }
 
     /// Why this side must give up, if it must.
@@ -258,6 +305,11 @@ impl Conversation<'_> {
     fn ticket(&self, agreement: &TaskAgreement, rendezvous: &Rendezvous, dummies: &Zeroizing<[u8; 32]>) -> Ticket {
         let Config { role, buckets: count, ref end, .. } = *self.config;
         let run = agreement.terms.workload().extent();
+        let disclosure = agreement.terms.disclosure();
+        let work = match self.config.task.name() {
+            "intersect" => Work::Matches { both_learn: disclosure.both_learn },
+            task => Work::Totals { task: task.into(), columns: disclosure.sender_values.len(), masks: Vec::new() },
+        };
         Ticket {
             session: agreement.session,
             bucket: 0,
@@ -269,7 +321,7 @@ impl Conversation<'_> {
             receiver_items: run.receiver_items,
             security: run.security,
             runs: run.runs,
-            both_learn: agreement.terms.disclosure().both_learn,
+            work,
             dummies: **dummies,
             rendezvous: rendezvous.address().into(),
             pass: [0; 32],
@@ -287,6 +339,7 @@ impl Conversation<'_> {
         agreement: &TaskAgreement,
         ticket: Ticket,
         keys: Vec<usize>,
+        added: Secret<Vec<u64>>,
         rendezvous: &'w Rendezvous,
     ) -> Waves<'w> {
         let Config { role, buckets: count, max_peer_items, ref protection, .. } = *self.config;
@@ -303,6 +356,7 @@ impl Conversation<'_> {
             },
             ticket,
             keys,
+            added,
             rendezvous,
             events: self.events,
         }

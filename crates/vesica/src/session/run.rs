@@ -400,7 +400,7 @@ impl Conversation<'_> {
     }
 
     /// How many keys are common, where the result is that number alone.
-    fn counted(&self, result: &ResultSet) -> Option<u64> {
+    pub fn counted(&self, result: &ResultSet) -> Option<u64> {
         let ResultSet::Numbers { groups: None, output, .. } = result else { return None };
         let is_count = self.config.task.name() == "cardinality";
         match output.groups.as_slice() {
@@ -412,7 +412,7 @@ impl Conversation<'_> {
     /// Takes the noise's epsilon from the partner's budget, before the first message of the
     /// protocol: what was spent stays spent, however the run ends. A run that cannot start any
     /// more spends nothing.
-    fn debit(&self, ch: &Channel) -> Result<(), Failure> {
+    pub fn debit(&self, ch: &Channel) -> Result<(), Failure> {
         let (Some(noise), Protection::Tls { peer, .. }) = (&self.config.settings.noise, &self.config.protection) else {
             return Ok(());
         };

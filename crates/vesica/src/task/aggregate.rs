@@ -17,9 +17,10 @@ use vesica_protocols::tasks::{
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::agreed::Agreed;
-use super::job::{Job, Rows, Said, Settling};
+use super::job::{InBuckets, Job, Rows, Said, Settling};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
@@ -59,6 +60,59 @@ pub(super) struct AggregateJob<K>(PhantomData<fn() -> K>);
 /// Whether an aggregate is one over a union.
 const fn is_over_union<K: AggregateKind>() -> bool {
     matches!(K::Functionality::OVER, Over::New)
+}
+
+/// Whether a receiver's values are multiplied by the sender's. What the inner products behind that show is bounded for one
+/// run alone.
+const fn is_of_products<K: AggregateKind>() -> bool {
+    K::RECEIVER_HAS_COLUMN && !is_over_union::<K>()
+}
+
+impl<K: AggregateKind> AggregateJob<K> {
+    /// A bucket's results are masked.
+    const IN_ALL_BUCKETS: InBuckets<Self> = InBuckets {
+        in_passes: || &[],
+        added: |terms, rng| {
+            let mut added = Secret::new(noise(terms, rng));
+            added.resize(terms.sender.len().max(1), 0);
+            added
+        },
+        sender_input: |terms, buckets, bucket, table, masks| {
+            let own = table.values.as_ref().map_or(&[][..], |values| &values.values);
+            AggregateSenderInput {
+                items: buckets.items(bucket).to_vec(),
+                dummies: buckets.dummies(bucket, table.stats.distinct as usize),
+                values: as_ring(&buckets.records(bucket, own, terms.sender.len())),
+                noise: masks.of(bucket).to_vec(),
+            }
+        },
+        receiver_input: |_, buckets, bucket| AggregateReceiverInput {
+            items: buckets.items(bucket).to_vec(),
+            ..AggregateReceiverInput::default()
+        },
+        sender_result: |_, _, _| None,
+        receiver_result: |agreed, _, outputs| {
+            let mut totals = vec![0u64; agreed.terms.sender.len().max(1)];
+            for of_bucket in outputs.iter().flat_map(|output| output.groups.iter().flatten()) {
+                totals.iter_mut().zip(of_bucket).for_each(|(total, one)| *total = total.wrapping_add(*one));
+            }
+            Self::receiver_result(agreed, AggregateOutput::one(totals))
+        },
+        result_of_totals: |agreed, totals| Self::receiver_result(agreed, AggregateOutput::one(totals)),
+    };
+}
+
+/// The noise of all results, group by group; nothing without noise.
+fn noise(terms: &Terms, rng: &mut SecretRng) -> Vec<u64> {
+    // Room for all of it at once: a vector that grows leaves copies behind, which nobody wipes.
+    let mut noise = Vec::with_capacity(terms.groups * terms.noise_scales.len().max(terms.sender.len().max(1)));
+    noise.extend((0..terms.groups).flat_map(|_| &terms.noise_scales).map(|scale| scale.sample(rng) as u64));
+    noise
+}
+
+/// Values as elements of `Z_2^64`.
+fn as_ring(values: &[i64]) -> Vec<u64> {
+    values.iter().map(|&value| value as u64).collect()
 }
 
 /// What a side says before it has read its table.
@@ -104,6 +158,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     type Measure = Measure;
     type Terms = Terms;
 
+    const IN_BUCKETS: Option<InBuckets<Self>> = if is_of_products::<K>() { None } else { Some(Self::IN_ALL_BUCKETS) };
+
     fn registry() -> Rows<Self> {
         K::registry()
     }
@@ -140,6 +196,16 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             *at_least > 1 && is_over_union::<K>(),
             "a threshold on new keys protects no key: a receiver of few keys always reaches it",
             "omit --reveal-if-at-least; the sender can add noise with --epsilon",
+        )?;
+        refuse(
+            values.group_by.is_some() && side.buckets > 1,
+            "groups do not go with --buckets",
+            "omit --group-by or --buckets",
+        )?;
+        refuse(
+            *at_least > 1 && side.buckets > 1,
+            "a threshold does not go with --buckets: the sides have no shares of the total, which it would compare",
+            "omit --reveal-if-at-least or --buckets",
         )?;
         refuse(noise.is_some() && !sender, "--epsilon is for the sender", "ask your partner to add noise")?;
         refuse(!sender && side.output.is_none(), "the receiver gets the result", "name a file with --output FILE")?;
@@ -266,10 +332,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     ) -> AggregateSenderInput {
         let values = padded_values(table, items.len(), terms.sender.len());
         let dummies = items.len().saturating_sub(table.stats.distinct as usize);
-        // Room for all of it at once: a vector that grows leaves copies behind, which nobody wipes.
-        let mut noise = Vec::with_capacity(terms.groups * terms.noise_scales.len());
-        noise.extend((0..terms.groups).flat_map(|_| &terms.noise_scales).map(|scale| scale.sample(rng) as u64));
-        AggregateSenderInput { items, dummies, values, noise }
+        AggregateSenderInput { items, dummies, values, noise: noise(terms, rng) }
     }
 
     fn receiver_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable) -> AggregateReceiverInput {
@@ -514,8 +577,7 @@ pub(super) fn range_differences(
 
 /// The table's values in `Z_2^64`, `columns` for each of `items`; zeros for dummies.
 pub(super) fn padded_values(table: &KeyTable, items: usize, columns: usize) -> Vec<u64> {
-    let mut values: Vec<u64> =
-        table.values.iter().flat_map(|values| &values.values).map(|&value| value as u64).collect();
+    let mut values = table.values.as_ref().map_or_else(Vec::new, |values| as_ring(&values.values));
     values.resize(items * columns, 0);
     values
 }
@@ -597,7 +659,8 @@ fn may_wrap(
     receivers: &[ValueColumn],
     noise: &[NoiseScale],
 ) -> Result<Option<String>, Failure> {
-    let (n_s, n_r) = (extent.sender_items as u128, extent.receiver_items as u128);
+    // Those of all buckets.
+    let [n_s, n_r] = [extent.sender_items, extent.receiver_items].map(|items| items as u128 * extent.runs as u128);
     let keys = match over {
         Over::Common => n_s.min(n_r),
         Over::New => n_s + n_r,

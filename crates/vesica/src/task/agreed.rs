@@ -12,10 +12,11 @@ use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security,
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::job::{Job, Options, Said, Settling};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
-use crate::buckets::Buckets;
+use crate::buckets::{Buckets, Masks};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
@@ -82,6 +83,14 @@ pub trait AnyAgreed: fmt::Debug + Send + Sync {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Option<Unopened>, Abort>;
+    /// What the sender adds to the totals over all buckets where these are all that the receiver learns: noise, or
+    /// zeros. Nothing of other tasks.
+    ///
+    /// # Errors
+    /// If the task does not run in buckets.
+    fn added_to_totals(&self, rng: &mut SecretRng) -> Result<Secret<Vec<u64>>, Unsupported>;
+    /// The receiver's result from the totals over all buckets; `None` if they are not what it learns.
+    fn result_of_totals(&self, totals: Vec<u64>) -> Option<Unopened>;
     /// What the task reveals to whom, a sentence each.
     fn revealed(&self) -> Vec<String>;
     /// What reports and receipts state in fields of their own.
@@ -125,7 +134,7 @@ fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality
 
 /// The refusal of a task that does not run in buckets.
 fn no_buckets(task: &str) -> Unsupported {
-    Unsupported::new(format_args!("the task {task} does not run in buckets"), "omit --buckets, or say --task intersect")
+    Unsupported::new(format_args!("the task {task} does not run in buckets"), "omit --buckets, or name another task")
 }
 
 /// A job's sizes and options.
@@ -235,8 +244,8 @@ impl<J: Job> Configured<J> {
         side.refuse(
             J::Functionality::NAME,
             buckets > 1 && one_only,
-            "--buckets is for intersections",
-            "omit it, or say --task intersect",
+            "--buckets is not for this task",
+            "omit it, or name a task that takes it: intersect, cardinality, sum, union-cardinality or union-sum",
         )?;
         J::validate(side)?;
         Ok(Self { role, settings: settings.clone(), or_keys, proposal: J::proposal(role, settings) })
@@ -400,7 +409,8 @@ impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
         };
         match self.role {
             Role::Sender => {
-                let input = |bucket| (of.sender_input)(&self.terms, &buckets, bucket, table);
+                let masks = Masks::new(buckets.count(), &(of.added)(&self.terms, rng), rng);
+                let input = |bucket| (of.sender_input)(&self.terms, &buckets, bucket, table, &masks);
                 let outputs = match in_passes {
                     None => buckets.each(ch, |bucket, ch| row.sender(&request, ch, rng)?.run(input(bucket), ch, rng)),
                     Some(row) => buckets
@@ -418,6 +428,15 @@ impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
                 Ok((of.receiver_result)(self.clone(), buckets, outputs))
             }
         }
+    }
+
+    fn added_to_totals(&self, rng: &mut SecretRng) -> Result<Secret<Vec<u64>>, Unsupported> {
+        let of = J::IN_BUCKETS.ok_or_else(|| no_buckets(J::Functionality::NAME))?;
+        Ok((of.added)(&self.terms, rng))
+    }
+
+    fn result_of_totals(&self, totals: Vec<u64>) -> Option<Unopened> {
+        (J::IN_BUCKETS?.result_of_totals)(self.clone(), totals)
     }
 
     fn revealed(&self) -> Vec<String> {

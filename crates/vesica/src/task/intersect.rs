@@ -18,6 +18,7 @@ use vesica_protocols::tasks::{
 use vesica_protocols::unbalanced::cmdg21;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::agreed::Agreed;
 use super::job::{InBuckets, Job, Rows, Settling, assumed_records};
@@ -88,9 +89,10 @@ impl Job for IntersectJob {
 
     const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
         in_passes: registry::intersect_in_passes,
-        sender_input: |terms, buckets, bucket, table| IntersectSenderInput {
+        added: |_, _| Secret::new(Vec::new()),
+        sender_input: |terms, buckets, bucket, table, _| IntersectSenderInput {
             items: buckets.items(bucket).to_vec(),
-            payloads: in_bucket::payloads(buckets, bucket, given(table), terms.payload_bytes()),
+            payloads: buckets.records(bucket, given(table), terms.payload_bytes()),
         },
         receiver_input: |_, buckets, bucket| IntersectReceiverInput { items: buckets.items(bucket).to_vec() },
         sender_result: |agreed, buckets, outputs| {
@@ -110,6 +112,7 @@ impl Job for IntersectJob {
                 ResultSet::Keep { keys, payload: agreed.terms.payload.clone().map(|schema| (schema, payloads)), unread }
             }))
         },
+        result_of_totals: |_, _| None,
     });
 
     fn registry() -> Rows<Self> {

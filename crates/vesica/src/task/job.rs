@@ -11,10 +11,11 @@ use vesica_protocols::passes::InPasses;
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::agreed::Agreed;
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened};
-use crate::buckets::Buckets;
+use crate::buckets::{Buckets, Masks};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
@@ -194,14 +195,20 @@ type ResultOf<J, Output> = fn(Arc<Agreed<J>>, Buckets, Vec<Output>) -> Option<Un
 pub(super) struct InBuckets<J: Job> {
     /// The protocols, and their variants, that run buckets pass by pass against a malicious partner.
     pub in_passes: fn() -> &'static [&'static dyn InPasses<J::Functionality>],
+    /// What the sender adds to the totals over all buckets where these are the result, a number for each: noise, or
+    /// zeros. Nothing of other tasks.
+    pub added: fn(&J::Terms, &mut SecretRng) -> Secret<Vec<u64>>,
     /// The sender's input of this bucket.
-    pub sender_input: fn(&J::Terms, &Buckets, usize, &KeyTable) -> SenderInput<J>,
+    pub sender_input: fn(&J::Terms, &Buckets, usize, &KeyTable, &Masks) -> SenderInput<J>,
     /// The receiver's input of this bucket.
     pub receiver_input: fn(&J::Terms, &Buckets, usize) -> ReceiverInput<J>,
     /// The sender's result, from the outputs of all buckets in order; `None` if it learns nothing.
     pub sender_result: ResultOf<J, SenderOutput<J>>,
     /// The receiver's result.
     pub receiver_result: ResultOf<J, ReceiverOutput<J>>,
+    /// The receiver's result from the totals over all buckets, where these are all that it learns; `None` of other
+    /// tasks.
+    pub result_of_totals: fn(Arc<Agreed<J>>, Vec<u64>) -> Option<Unopened>,
 }
 
 impl<J: Job> InBuckets<J> {

@@ -68,6 +68,7 @@ pub fn circuit(scene: &Scene) -> BinsView {
         security: Security::SemiHonest,
         carried_bytes: bytes,
         equality: peqt::Variant::AndTree,
+        runs: 1,
         ots: OtSource::Silent,
     };
     let params = Broken::derive(&request).expect("sizes that are served");

@@ -112,6 +112,7 @@ mod tests {
             groups: 1,
             at_least: 0,
             noisy: false,
+            runs: 1,
         };
         let params = Params::derive(&request).unwrap();
         for bad in [[0; 32], [0xff; 32]] {
@@ -149,6 +150,7 @@ mod tests {
             groups: 1,
             at_least: 0,
             noisy: false,
+            runs: 1,
         };
         let params = Params::derive(&request).unwrap();
         two_party(

@@ -99,6 +99,7 @@ mod tests {
             groups: 1,
             at_least: 0,
             noisy: false,
+            runs: 1,
         };
         let params = Params::derive(&request).unwrap();
         let own: Vec<u128> = (100..160).collect();

@@ -11,7 +11,7 @@ use vesica_structures::hashing::cuckoo_bins;
 
 use super::quads;
 use crate::circuit_psi::MatchingRequest;
-use crate::circuit_psi::params::{POSITIONS, Params, bits_with, check_semi_honest, least_width, unit};
+use crate::circuit_psi::params::{POSITIONS, Params, bits_with, check_semi_honest, least_width, one_run, unit};
 
 /// The parts in which this protocol differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +32,18 @@ pub struct Parts {
 
 /// Parameters for a request. `sigma` is the width of the `s_i`.
 pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
-    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots } = request;
+    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs } = request;
+    one_run(runs)?;
     check_semi_honest(security)?;
     let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
     // In a bin with no common item s'_i is random.
     let sigma = least_width(bins, unit(FailureEvent::ZeroDifference.bits()) - unit(FAILURE_BITS));
+    if sigma > u64::BITS {
+        return Err(Unsupported::new(
+            format_args!("{receiver_items} items in {bins} bins, whose values have more than 64 bits"),
+            "use a smaller set, or name another protocol",
+        ));
+    }
     let mut params = Params { sender_items, receiver_items, bins, sigma, carried_bytes, parts: None };
     if sender_items == 0 || receiver_items == 0 {
         return Ok(params);
@@ -94,6 +101,7 @@ mod tests {
                 security: Security::SemiHonest,
                 carried_bytes: 0,
                 equality: peqt::Variant::Leaves,
+                runs: 1,
                 ots: OtSource::Silent,
             };
             let params = derive(&request).unwrap();

@@ -176,6 +176,7 @@ mod tests {
             security: Security::SemiHonest,
             carried_bytes: OWN,
             equality: peqt::Variant::Leaves,
+            runs: 1,
             ots: OtSource::Silent,
         };
         let params = params::derive(&request).unwrap();

@@ -14,7 +14,7 @@ use super::{Params, Receiver, Sender, View};
 use crate::circuit_psi::bins::Hashes;
 use crate::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS, circuit_row};
 use crate::circuit_psi::matching;
-use crate::circuit_psi::params::POSITIONS;
+use crate::circuit_psi::params::{POSITIONS, one_run};
 use crate::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfMatching, OpprfSizes, Pairs};
 use crate::psi::ltsxq26::PAPER;
 use crate::styles;
@@ -75,6 +75,7 @@ impl BinOpprf for BrokenOpprf {
     }
 
     fn derive(sizes: &OpprfSizes) -> Result<Params, Unsupported> {
+        one_run(sizes.runs)?;
         Params::derive(sizes.bins, sizes.sender_keys, sizes.output_bits)
     }
 

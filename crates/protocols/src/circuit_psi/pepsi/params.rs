@@ -13,7 +13,7 @@ use super::{codewords, noise};
 use crate::bfv::Ring;
 use crate::bfv::keys::{self, SEED_BYTES};
 use crate::circuit_psi::MatchingRequest;
-use crate::circuit_psi::params::{POSITIONS, Params, check_semi_honest, least_width, unit};
+use crate::circuit_psi::params::{POSITIONS, Params, check_semi_honest, least_width, one_run, unit};
 
 /// Bits of a residue modulo `PLAIN`: what the equality tests compare.
 pub const SHARE_BITS: u32 = u64::BITS - (PLAIN - 1).leading_zeros();
@@ -78,7 +78,8 @@ pub struct Parts {
 
 /// Parameters for a request.
 pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
-    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots } = request;
+    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs } = request;
+    one_run(runs)?;
     check_semi_honest(security)?;
     // The table of the receiver and the rows of the sender have half of the budget each.
     let table_bits = FailureEvent::HashTable.bits() + 1;

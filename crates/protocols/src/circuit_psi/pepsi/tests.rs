@@ -18,7 +18,7 @@ use crate::circuit_psi::bins::Hashes;
 
 fn request(sender_items: usize, receiver_items: usize, carried_bytes: usize) -> MatchingRequest {
     let (security, equality, ots) = (Security::SemiHonest, peqt::Variant::Cubic, OtSource::Silent);
-    MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots }
+    MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs: 1 }
 }
 
 fn params(sender_items: usize, receiver_items: usize, carried_bytes: usize) -> Params<Parts> {
@@ -111,6 +111,7 @@ fn what_is_not_served_is_refused() {
             MatchingRequest { sender_items: 1 << 24, receiver_items: 1 << 10, carried_bytes: 0, ..good },
             "have more noise",
         ),
+        (MatchingRequest { runs: 2, ..good }, "2 runs"),
         (MatchingRequest { security: Security::Malicious, ..good }, "--security semi-honest"),
         (MatchingRequest { carried_bytes: params::MOST_CARRIED_BYTES + 1, ..good }, "65 bytes"),
         (MatchingRequest { sender_items: (1 << 28) + 1, ..good }, "268435457 items"),

@@ -7,7 +7,7 @@ use vesica_structures::facts::{FailureEvent, Unsupported};
 
 use crate::bins::fewest_bins;
 use crate::circuit_psi::OpprfSizes;
-use crate::circuit_psi::params::unit;
+use crate::circuit_psi::params::{one_run, unit};
 
 /// Points of a polynomial at most, a power of two. Twice as many take half as long again, and save
 /// an eighth of the hint.
@@ -36,7 +36,8 @@ pub struct Params {
 
 impl Params {
     pub(super) fn derive(sizes: &OpprfSizes) -> Result<Self, Unsupported> {
-        let &OpprfSizes { sender_keys, bins, output_bits, .. } = sizes;
+        let &OpprfSizes { sender_keys, bins, output_bits, runs, .. } = sizes;
+        one_run(runs)?;
         let blocks = output_bits.div_ceil(128) as usize;
         let oprf = Kkrt16::derive(&BatchPrfRequest {
             instances: bins,

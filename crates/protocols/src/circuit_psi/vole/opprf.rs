@@ -28,13 +28,14 @@ impl<O: Store, const WIDE: bool> BinOpprf for VoleOpprf<O, WIDE> {
     }
 
     fn derive(sizes: &OpprfSizes) -> Result<opprf::Params, Unsupported> {
-        let &OpprfSizes { receiver_keys, sender_keys, output_bits, .. } = sizes;
+        let &OpprfSizes { receiver_keys, sender_keys, output_bits, runs, .. } = sizes;
         Opprf::<O>::derive(&OpprfRequest {
             receiver_keys,
             sender_keys,
             output_bits,
             security: Security::SemiHonest,
             wide: WIDE,
+            runs,
         })
     }
 

@@ -62,6 +62,7 @@ impl Params {
             output_bits: sigma,
             security,
             wide: false,
+            runs: 1,
         };
         let permutation = PermuteShareRequest { len: bins, bits: sigma, security };
         let vole = CorrelationRequest { len: bins, security, width: Some(sigma) };

@@ -94,6 +94,7 @@ mod tests {
                 groups: 1,
                 at_least: 0,
                 noisy: false,
+                runs: 1,
             })
         };
         assert_eq!(derive(1 << 20, 1).unwrap().flood_bits, 56);

@@ -1,6 +1,6 @@
-//! Intersections in buckets by the registry's protocols, against a plain join.
+//! Tasks in buckets by the registry's protocols, against a plain computation.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use vesica_protocols::tasks::Extent;
 
@@ -170,6 +170,93 @@ fn check_payloads(security: Security) {
     assert_eq!(folder.read("sent.csv"), plain_join(&folder, "theirs.csv", "ours.csv"));
 }
 
+/// What the result of a task over these tables is, computed in the plain: cells of `quantity` and `amount` of one key.
+fn plain_total(folder: &Folder, task: &str) -> String {
+    let cells = |name: &str| -> HashMap<String, u64> {
+        let text = folder.read(name);
+        let row =
+            |line: &str| line.split_once(',').map(|(key, cell)| (key.to_owned(), cell.parse().expect("a number")));
+        text.lines().skip(1).map(|line| row(line).expect("two cells")).collect()
+    };
+    let (ours, theirs) = (cells("ours.csv"), cells("theirs.csv"));
+    let (common, new): (Vec<_>, Vec<_>) = theirs.iter().partition(|(key, _)| ours.contains_key(*key));
+    let sum = |rows: &[(&String, &u64)]| rows.iter().map(|(_, amount)| *amount).sum::<u64>();
+    match task {
+        "cardinality" => format!("cardinality\n{}\n", common.len()),
+        "union-cardinality" => format!("union-cardinality\n{}\n", ours.len() + new.len()),
+        "sum" => format!("amount\n{}\n", sum(&common)),
+        _ => format!("new_amount\n{}\n", sum(&new)),
+    }
+}
+
+/// Runs `task` in buckets on the tables that are there.
+fn run_total(folder: &Folder, task: &str, buckets: u32, change: impl Fn(&mut Config)) -> (Report, Report) {
+    run_both(folder, buckets, "auto", |config| {
+        config.task = task::find(task).expect("a task");
+        config.protocol = None;
+        if config.role == Role::Sender && task.contains("sum") {
+            config.settings.values = columns(&["amount"], &[], &[]);
+        }
+        change(config);
+    })
+}
+
+const TOTALS: [&str; 4] = ["cardinality", "sum", "union-cardinality", "union-sum"];
+
+#[test]
+fn totals_of_any_number_of_buckets_are_those_of_the_plain_tables() {
+    for task in TOTALS {
+        for (sizes, overlaps) in [([1, 1], &[0, 1][..]), ([1, 100], &[1]), ([120, 90], &[0, 89, 90])] {
+            for &common in overlaps {
+                let folder = Folder::new();
+                write_tables(&folder, sizes, common);
+                for buckets in [2, 3] {
+                    let (received, sent) = run_total(&folder, task, buckets, |config| config.force = true);
+                    let case = format!("{task}, {sizes:?}, {common} common, {buckets} buckets");
+                    assert_eq!(folder.read("result.csv"), plain_total(&folder, task), "{case}");
+                    assert_eq!([received.buckets, sent.buckets], [buckets; 2]);
+                    assert_eq!(received.revealed, sent.revealed);
+                    fs::remove_file(folder.path("result.csv")).expect("there");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn totals_of_large_sets_with_padding_are_right_in_buckets() {
+    let n = 1 << 12;
+    for task in TOTALS {
+        let folder = Folder::new();
+        write_tables(&folder, [n, 3 * n], n / 2);
+        let (received, _) = run_total(&folder, task, 3, |config| config.pad_to = Some(4 * n as u64));
+        assert_eq!(folder.read("result.csv"), plain_total(&folder, task), "{task}");
+        assert_eq!([received.own_items, received.peer_items], [4 * n as u64; 2]);
+    }
+}
+
+/// The noise of the total is taken from the budget once. That it is added once follows from `buckets::masks`.
+#[test]
+fn noise_is_added_to_the_total() {
+    let folder = Folder::new();
+    write_tables(&folder, [300, 300], 100);
+    let (budget, peer) = (folder.path("budget.json"), folder.us.public().fingerprint().to_string());
+    let content = serde_json::json!({ "vesica_budget": 1, "peers": { peer: { "total": "1", "spent": "0" } } });
+    fs::write(&budget, content.to_string()).expect("written");
+    let (received, _) = run_total(&folder, "cardinality", 7, |config| {
+        if config.role == Role::Sender {
+            let epsilon = Epsilon::parse("0.000001").expect("an epsilon");
+            config.settings.noise = Some(NoiseConfig { epsilon, budget: budget.clone() });
+        }
+    });
+    let result = folder.read("result.csv");
+    let count: i64 = result.lines().nth(1).expect("a row").parse().expect("a number");
+    // Discrete Laplace noise of scale 10^6 is 0 with probability 5 10^-7, and beyond 3 10^7 with e^-30.
+    assert!(count != 100 && count.abs() < 30_000_000, "{count}");
+    assert_eq!(received.noise_epsilon.as_deref(), Some("0.000001"));
+    assert!(fs::read_to_string(&budget).expect("there").contains("\"spent\": \"0.000001\""));
+}
+
 /// What goes over the wire is by the formula of the bound and of the widths for all buckets together, whatever is
 /// in them.
 #[test]
@@ -217,8 +304,22 @@ fn what_buckets_do_not_serve_is_refused() {
     let folder = Folder::new();
     for (change, text) in [
         (
-            &(|config: &mut Config| config.task = task::find("cardinality").expect("a task")) as &dyn Fn(&mut Config),
-            "--buckets is for intersections",
+            &(|config: &mut Config| config.task = task::find("union").expect("a task")) as &dyn Fn(&mut Config),
+            "--buckets is not for this task",
+        ),
+        (
+            &|config| {
+                config.task = task::find("cardinality").expect("a task");
+                config.settings.at_least = 3;
+            },
+            "a threshold does not go with --buckets",
+        ),
+        (
+            &|config| {
+                config.task = task::find("cardinality").expect("a task");
+                config.settings.values.group_by = Some("quantity".into());
+            },
+            "groups do not go with --buckets",
         ),
         (&|config| config.buckets = 0, "--buckets 0 is not a number from 1 to 65536"),
         (&|config| config.buckets = 1 << 17, "--buckets 131072"),
@@ -245,6 +346,27 @@ fn what_buckets_do_not_serve_is_refused() {
         for failure in [received.expect_err("refused"), sent.expect_err("refused")] {
             assert!(failure.fault.contains("2 runs, one for each bucket"), "{failure}");
             assert!(failure.mend.contains("vole-fast") && failure.mend.contains("--buckets"), "{failure}");
+        }
+    }
+}
+
+/// A protocol that shows the count of a bucket does not run in buckets.
+#[test]
+fn protocols_that_show_counts_refuse_buckets() {
+    let folder = Folder::new();
+    write_tables(&folder, [5, 5], 1);
+    for protocol in ["cgt12", "ecdh-ca-hfh99"] {
+        let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+            let protocol = Some(protocol.into());
+            let config = folder.config(role, "cardinality");
+            Config { buckets: 2, protocol, allow_count: true, ..config }
+        });
+        let (received, sent) = both(receiver, sender);
+        for failure in [received.expect_err("refused"), sent.expect_err("refused")] {
+            assert!(
+                failure.fault.contains("2 buckets by a protocol") && failure.mend.contains("--buckets"),
+                "{failure}"
+            );
         }
     }
 }

@@ -11,11 +11,11 @@ use std::time::Instant;
 use arrow_schema::{DataType, Field, Schema};
 
 use super::*;
-use crate::cluster::{self, Attempt, Commit, Division, Inside, Machines, Outcome, Stop, Ticket, places};
+use crate::cluster::{self, Attempt, Commit, Counts, Division, Inside, Machines, Outcome, Stop, Ticket, Work, places};
 use crate::failure::code;
 use crate::key::Digest;
 use crate::session::run_on_cluster;
-use crate::table::{Batches, Format, KeyStats, read_keys};
+use crate::table::{Batches, Format, KeyStats, ValueSpec, read_values};
 
 /// What happens to a worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,10 +35,14 @@ enum Fate {
 /// A cluster whose workers are threads.
 struct Threads<'a> {
     digests: Vec<Digest>,
+    /// The value of each digest's key.
+    values: HashMap<Digest, i64>,
     stats: KeyStats,
     slots: u32,
     fate: &'a (dyn Fn(&Ticket) -> Fate + Sync),
     buckets: Vec<Vec<Digest>>,
+    /// What the attempts gave whose result is totals, of those buckets that count or do not.
+    totals: Mutex<Vec<(u32, Vec<u64>)>>,
     kept: HashMap<(u32, u32), Attempt>,
     commits: Vec<Commit>,
 }
@@ -49,8 +53,17 @@ fn lost() -> Outcome {
 
 impl Threads<'_> {
     fn work(&self, ticket: &Ticket) -> Option<Result<Attempt, Failure>> {
-        let digests = || self.buckets[ticket.bucket as usize].iter().copied().collect();
-        let work = || cluster::run(ticket, digests());
+        let work = || {
+            let keys = &self.buckets[ticket.bucket as usize];
+            let width = ticket.work.values(ticket.role);
+            let values = keys.iter().flat_map(|digest| vec![self.values[digest]; width]).collect();
+            let ran = cluster::run(ticket, keys.iter().copied().collect(), values);
+            if let (Ok(Attempt { learned: Some(bytes), .. }), Work::Totals { .. }) = (&ran, &ticket.work) {
+                let Some(cluster::Learned::Totals(totals)) = ticket.learned(bytes) else { panic!("totals") };
+                self.totals.lock().expect("a lock").push((ticket.bucket, totals));
+            }
+            ran
+        };
         match (self.fate)(ticket) {
             Fate::Works => Some(work()),
             Fate::NeverComes => None,
@@ -83,7 +96,7 @@ impl Threads<'_> {
             assert!(seen.insert(committed.bucket), "a bucket counts once");
             let attempt = &self.kept[&(committed.bucket, committed.attempt)];
             assert_eq!(to_hex(&attempt.transcript), committed.transcript);
-            let bits = attempt.matched.as_deref().unwrap_or_default();
+            let bits = attempt.learned.as_deref().unwrap_or_default();
             all.extend(places(bits).map(|place| self.buckets[committed.bucket as usize][place]));
         }
         assert_eq!(seen.len(), self.buckets.len(), "all buckets count");
@@ -92,8 +105,8 @@ impl Threads<'_> {
 }
 
 impl Machines for Threads<'_> {
-    fn keys(&mut self, _: &Stop<'_>) -> Result<KeyStats, Failure> {
-        Ok(self.stats.clone())
+    fn keys(&mut self, values: &ValueSpec, _: &Stop<'_>) -> Result<Counts, Failure> {
+        Ok(Counts { stats: self.stats.clone(), clamped: vec![3; values.columns.len()] })
     }
 
     fn divide(&mut self, division: &Division, _: &Stop<'_>) -> Result<Vec<usize>, Failure> {
@@ -109,12 +122,26 @@ impl Machines for Threads<'_> {
         Ok(self.slots)
     }
 
-    fn wave(&mut self, tickets: &[Ticket], stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
-        let all: Vec<_> = thread::scope(|scope| {
+    fn wave(&mut self, tickets: &[Ticket], workers: usize, stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
+        let of_workers: Vec<Vec<_>> = thread::scope(|scope| {
             let this = &*self;
-            let workers: Vec<_> = tickets.iter().map(|ticket| scope.spawn(move || this.work(ticket))).collect();
-            workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
+            let of_worker = |number| {
+                let of_worker = tickets.iter().skip(number).step_by(workers);
+                // A worker that never comes runs none of what it has left.
+                let mut is_there = true;
+                let run = move |ticket| {
+                    let ran = if is_there { this.work(ticket) } else { None };
+                    is_there &= (this.fate)(ticket) != Fate::NeverComes;
+                    ran
+                };
+                scope.spawn(move || of_worker.map(run).collect())
+            };
+            let running: Vec<_> = (0..workers).map(of_worker).collect();
+            running.into_iter().map(|worker| worker.join().expect("no panic")).collect()
         });
+        let mut of_workers: Vec<_> = of_workers.into_iter().map(Vec::into_iter).collect();
+        let all = (0..tickets.len()).map(|place| of_workers[place % workers].next().expect("one for each ticket"));
+        let all: Vec<_> = all.collect();
         if let Some(reason) = stop() {
             return Err(reason);
         }
@@ -123,9 +150,9 @@ impl Machines for Threads<'_> {
             Some(Err(failure)) => Outcome::Failed(failure),
             Some(Ok(attempt)) => {
                 let transcript = attempt.transcript;
-                let matched = attempt.matched.as_deref().map(|bits| places(bits).count() as u32);
+                let learned = attempt.learned.as_deref().and_then(|bytes| ticket.learned(bytes));
                 self.kept.insert((ticket.bucket, ticket.attempt), attempt);
-                Outcome::Kept { transcript, matched }
+                Outcome::Kept { transcript, learned }
             }
         };
         Ok(tickets.iter().zip(all).map(outcome).collect())
@@ -138,14 +165,24 @@ impl Machines for Threads<'_> {
     }
 }
 
+/// The value in this row.
+fn value_of(row: usize) -> i64 {
+    row as i64 * 1001 - 5000
+}
+
 type FateOf = dyn Fn(&Ticket) -> Fate + Sync;
 
 fn threads<'a>(keys: impl IntoIterator<Item = String>, slots: u32, fate: &'a FateOf) -> Threads<'a> {
-    let text: String = std::iter::once("id\n".to_owned()).chain(keys.into_iter().map(|key| key + "\n")).collect();
+    let rows = keys.into_iter().enumerate().map(|(row, key)| format!("{key},{}\n", value_of(row)));
+    let text: String = std::iter::once("id,amount\n".to_owned()).chain(rows).collect();
     let table = crate::fuzzing::input(text.as_bytes(), Format::Csv).expect("a table");
-    let table = read_keys(&table, &KeySpec::parse(&["id"], &[]).expect("a key"), None).expect("keys");
+    let spec = columns(&["amount"], &[], &[]);
+    let table = read_values(&table, &KeySpec::parse(&["id"], &[]).expect("a key"), &spec).expect("keys");
+    let values = table.values.expect("values").values;
     Threads {
         digests: table.digests.iter().collect(),
+        values: table.digests.iter().zip(values).collect(),
+        totals: Mutex::default(),
         stats: table.stats,
         slots,
         fate,
@@ -156,7 +193,7 @@ fn threads<'a>(keys: impl IntoIterator<Item = String>, slots: u32, fate: &'a Fat
 }
 
 fn config(folder: &Folder, role: Role, buckets: u32) -> Config {
-    let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, true)]));
+    let schema = Arc::new(Schema::new(["id", "amount"].map(|name| Field::new(name, DataType::Utf8, true)).to_vec()));
     let columns = Batches::new("the table", schema, Vec::new()).expect("a table without rows");
     let mut config = folder.config(role, "intersect");
     config.source.table = Arc::new(columns);
@@ -323,8 +360,8 @@ fn reruns_beyond_what_the_partner_may_ask_are_refused() {
 fn a_partner_that_ends_ends_the_run() {
     struct Slow<'a>(Threads<'a>, Option<Interrupt>);
     impl Machines for Slow<'_> {
-        fn keys(&mut self, stop: &Stop<'_>) -> Result<KeyStats, Failure> {
-            self.0.keys(stop)
+        fn keys(&mut self, values: &ValueSpec, stop: &Stop<'_>) -> Result<Counts, Failure> {
+            self.0.keys(values, stop)
         }
         fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure> {
             self.0.divide(division, stop)
@@ -332,7 +369,7 @@ fn a_partner_that_ends_ends_the_run() {
         fn slots(&mut self) -> Result<u32, Failure> {
             Ok(1)
         }
-        fn wave(&mut self, _: &[Ticket], stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
+        fn wave(&mut self, _: &[Ticket], _: usize, stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
             if let Some(interrupt) = &self.1 {
                 interrupt.raise(Failure::new(code::INTERRUPTED, "interrupted by SIGINT", "start again"));
             }
@@ -370,6 +407,105 @@ fn a_partner_that_ends_ends_the_run() {
     });
 }
 
+/// A cardinality or a sum. The sender's value of a common key is [`value_of`] its number.
+#[track_caller]
+fn check_total(
+    task: &str,
+    sizes: [usize; 2],
+    common: usize,
+    buckets: u32,
+    fates: [&FateOf; 2],
+) -> Vec<(u32, Vec<u64>)> {
+    let folder = Folder::new();
+    let keys = |side, count: usize| (0..count).map(move |number| key(side, number, common));
+    let (mut ours, mut theirs) = (threads(keys('r', sizes[0]), 3, fates[0]), threads(keys('s', sizes[1]), 2, fates[1]));
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+        let mut config = config(&folder, role, buckets);
+        (config.task, config.protocol) = (task::find(task).expect("a task"), None);
+        match role {
+            Role::Receiver => config.destination = folder.config(role, task).destination,
+            Role::Sender if task == "sum" => config.settings.values = columns(&["amount", "id"], &["amount=1"], &[]),
+            Role::Sender => {}
+        }
+        config
+    });
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    let (received, sent) = (received.expect("a result"), sent.expect("sent"));
+    let sum: i64 = (0..common).map(value_of).sum();
+    let expected = match task {
+        "cardinality" => format!("cardinality\n{common}\n"),
+        _ => format!("amount,id\n{},{sum}\n", crate::table::decimal::show(sum, 1)),
+    };
+    assert_eq!(folder.read("result.csv"), expected, "{sizes:?} {common} in {buckets}");
+    assert_eq!((received.buckets, received.matched_keys, sent.matched_keys), (buckets, None, None));
+    assert_eq!((received.revealed, ours.commits), (sent.revealed, theirs.commits));
+    assert_eq!(sent.values.iter().map(|value| value.clamped).collect::<Vec<_>>(), vec![Some(3); sent.values.len()]);
+    assert!(theirs.totals.into_inner().expect("a lock").is_empty(), "the sender learns nothing");
+    ours.totals.into_inner().expect("a lock")
+}
+
+#[test]
+fn totals_on_clusters_of_any_size_are_those_of_the_plain_tables() {
+    for task in ["cardinality", "sum"] {
+        for (sizes, overlaps) in [([1, 1], &[0, 1][..]), ([1, 100], &[1]), ([120, 90], &[0, 89, 90])] {
+            for &common in overlaps {
+                check_total(task, sizes, common, 3, [WORKS; 2]);
+            }
+        }
+        check_total(task, [1 << 13, 1 << 12], 1 << 11, 5, [WORKS; 2]);
+    }
+}
+
+/// What single buckets give tells nothing, and neither does a second attempt beside the first.
+#[test]
+fn totals_of_single_buckets_are_masked_and_stay_so_when_they_are_run_again() {
+    let loses = |ticket: &Ticket| if ticket.attempt == 0 { Fate::LosesAll } else { Fate::Works };
+    for task in ["cardinality", "sum"] {
+        for fates in [[&loses as &FateOf, WORKS], [WORKS, &loses]] {
+            let totals = check_total(task, [60, 60], 30, 4, fates);
+            assert_eq!(totals.len(), 8, "each bucket was run twice");
+            for bucket in 0..4 {
+                let of: Vec<_> = totals.iter().filter(|(number, _)| *number == bucket).collect();
+                assert_ne!(of[0], of[1], "each attempt has masks of its own");
+                // A count of 60 or less, or a sum of these values, is below 2^40; a mask is so with probability 2^-23.
+                let all = of.iter().flat_map(|(_, totals)| totals);
+                assert!(all.clone().all(|total| (1 << 40..u64::MAX - (1 << 40)).contains(total)), "{task} {of:?}");
+            }
+        }
+    }
+}
+
+/// The noise is in the result once, and once in the budget.
+#[test]
+fn noise_of_a_total_on_a_cluster_is_added_and_debited() {
+    let folder = Folder::new();
+    let (budget, peer) = (folder.path("budget.json"), folder.us.public().fingerprint().to_string());
+    let content = serde_json::json!({ "vesica_budget": 1, "peers": { peer: { "total": "1", "spent": "0" } } });
+    fs::write(&budget, content.to_string()).expect("written");
+    let keys = || (0..50).map(|number| key('k', number, 50));
+    let (mut ours, mut theirs) = (threads(keys(), 2, WORKS), threads(keys(), 2, WORKS));
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+        let mut config = config(&folder, role, 3);
+        (config.task, config.protocol) = (task::find("cardinality").expect("a task"), None);
+        match role {
+            Role::Receiver => config.destination = folder.config(role, "cardinality").destination,
+            Role::Sender => {
+                let epsilon = Epsilon::parse("0.000001").expect("an epsilon");
+                config.settings.noise = Some(NoiseConfig { epsilon, budget: budget.clone() });
+            }
+        }
+        config
+    });
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    let (received, _) = (received.expect("a result"), sent.expect("sent"));
+    assert_eq!(received.noise_epsilon.as_deref(), Some("0.000001"));
+    let result = folder.read("result.csv");
+    let count: i64 = result.lines().nth(1).expect("a row").parse().expect("a number");
+    // Discrete Laplace noise of scale 10^6 is 0 with probability 5 10^-7, and beyond 3 10^7 with e^-30.
+    assert!(count != 50 && count.abs() < 30_000_000, "{count}");
+    assert!(fs::read_to_string(&budget).expect("there").contains("\"spent\": \"0.000001\""));
+}
+
 #[test]
 fn what_does_not_run_on_a_cluster_is_refused() {
     let refused = |change: &dyn Fn(&mut Config), code, said: &str| {
@@ -385,7 +521,13 @@ fn what_does_not_run_on_a_cluster_is_refused() {
     };
     refused(&|config| config.security = Security::Malicious, code::USAGE, "malicious");
     refused(&|config| config.buckets = 1, code::USAGE, "only one");
-    refused(&|config| config.task = task::find("cardinality").expect("a task"), code::USAGE, "intersect");
+    refused(&|config| config.task = task::find("union").expect("a task"), code::USAGE, "the task union");
+    refused(&|config| config.task = task::find("union-sum").expect("a task"), code::USAGE, "the task union-sum");
+    let first = |config: &mut Config| {
+        config.task = task::find("sum").expect("a task");
+        config.settings.values.duplicates = ValueDuplicates::First;
+    };
+    refused(&first, code::USAGE, "have no order");
     refused(&|config| config.settings.expected_payload = Some(vec!["x".into()]), code::USAGE, "payload");
     refused(&|config| config.source.key = KeySpec::parse(&["no such"], &[]).expect("a key"), code::INPUT, "no such");
 }
@@ -457,8 +599,8 @@ fn other_keys_than_those_of_the_bucket_end_the_run() {
 fn ends_with_changed_buckets(change: fn(&mut Vec<Vec<Digest>>), said: &str) {
     struct Mixed<'a>(Threads<'a>, fn(&mut Vec<Vec<Digest>>));
     impl Machines for Mixed<'_> {
-        fn keys(&mut self, stop: &Stop<'_>) -> Result<KeyStats, Failure> {
-            self.0.keys(stop)
+        fn keys(&mut self, values: &ValueSpec, stop: &Stop<'_>) -> Result<Counts, Failure> {
+            self.0.keys(values, stop)
         }
         fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure> {
             let keys = self.0.divide(division, stop);
@@ -468,8 +610,8 @@ fn ends_with_changed_buckets(change: fn(&mut Vec<Vec<Digest>>), said: &str) {
         fn slots(&mut self) -> Result<u32, Failure> {
             self.0.slots()
         }
-        fn wave(&mut self, tickets: &[Ticket], stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
-            self.0.wave(tickets, stop)
+        fn wave(&mut self, tickets: &[Ticket], workers: usize, stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
+            self.0.wave(tickets, workers, stop)
         }
         fn committed(&mut self, commit: &Commit, _: &Stop<'_>) -> Result<(), Failure> {
             self.0.committed(commit, &|| None)

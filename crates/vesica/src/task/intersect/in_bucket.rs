@@ -1,28 +1,8 @@
-//! An intersection in buckets: what goes into the run of a bucket, and the result of all.
+//! The result of an intersection in buckets.
 
 use vesica_protocols::tasks::{IntersectReceiverOutput, SealedPayloads};
 
 use crate::buckets::Buckets;
-
-/// The payloads of a bucket's items, of `width` bytes each, from the `own` ones of the table's keys; those of
-/// dummies are zero. The work is the same for keys and for dummies: the other side could time it.
-pub(super) fn payloads(buckets: &Buckets, bucket: usize, own: &[u8], width: usize) -> Vec<u8> {
-    let items = buckets.items(bucket).len();
-    let keys = own.len().checked_div(width).unwrap_or(0);
-    let mut all = Vec::with_capacity(items * width);
-    if keys == 0 {
-        all.resize(items * width, 0);
-        return all;
-    }
-    for (number, place) in buckets.places(bucket).enumerate() {
-        // Behind the table's keys are the dummies of --pad-to. A bucket's keys are this far apart, about.
-        let place = place.filter(|&place| place < keys);
-        let other = (number * buckets.count() + bucket) % keys;
-        let (record, mask) = place.map_or((other, 0), |place| (place, u8::MAX));
-        all.extend(own[record * width..(record + 1) * width].iter().map(|byte| byte & mask));
-    }
-    all
-}
 
 /// The places of the sender's matches among all its items, ascending; `matches` are those of each bucket.
 pub(super) fn sender_matches(buckets: &Buckets, matches: Vec<Vec<u32>>) -> Vec<u32> {
@@ -64,26 +44,6 @@ pub(super) fn receiver_matches(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_key_brings_its_payload_and_dummies_bring_zeros() {
-        // Of 40 items the last 10 are dummies of --pad-to.
-        let buckets = Buckets::new((100..140).collect(), 3, 4, 40, 1000..).expect("room");
-        let own: Vec<u8> = (0..30).flat_map(|place| [place + 1, 200]).collect();
-        let mut seen = 0;
-        for bucket in 0..4 {
-            let all = payloads(&buckets, bucket, &own, 2);
-            assert_eq!(all.len(), 80);
-            for (record, place) in all.chunks(2).zip(buckets.places(bucket)) {
-                let key = place.filter(|&place| place < 30);
-                assert_eq!(record, key.map_or([0, 0], |place| [place as u8 + 1, 200]));
-                seen += usize::from(key.is_some());
-            }
-            assert_eq!(payloads(&buckets, bucket, &[], 3), [0; 120]);
-            assert_eq!(payloads(&buckets, bucket, &[], 0), [0; 0]);
-        }
-        assert_eq!(seen, 30);
-    }
 
     /// Of the items 100, 101, ..., those of even places match, out of the order of the places, and a dummy, which
     /// stands last, behind all keys: `session::write` refuses it.

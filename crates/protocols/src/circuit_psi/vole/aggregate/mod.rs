@@ -6,7 +6,7 @@
 //!      share of q_i              [ 1 to 8: Figure 16 ]                share of q_i
 //!      a_i                       [ count or multiplexer ]             b_i, a_i + b_i = q_i or q_i x_i for each value of x
 //!      A_g                       [ inner products ]                   B_g, A_g + B_g = sum of (a_i + b_i) y_i over the i of group g
-//!                                9. A_g and noise
+//!                                9. A_g and noise or mask
 //!      ------------------------------------------------------------------------>
 //!                                                                     A_g + B_g
 //! ```
@@ -15,6 +15,11 @@
 //! sender but its dummies: the sender opens `t - A_g`, and the receiver takes `B_g` from it. That
 //! shows no more than the result, for the reason that stands in `tasks/aggregate.rs`. Arrow 9 goes
 //! even if a set is empty, since the receiver is to have `t` then. There is one group.
+//!
+//! In several runs, one for each bucket, only the total over all of them is to be shown. So the sender adds a random
+//! mask to each result that arrow 9 opens, and the receiver gets to know no more of the masks of all runs than what they
+//! add up to. Its results are then uniform, and their sum is the total: it could make them all up from that. Runs are of
+//! one group, and nothing is withheld.
 //!
 //! Without values `y` and with one group there are no inner products: each side adds up its shares.
 //! With a threshold the results are not opened by arrow 9 but by a circuit that adds the shares of

@@ -46,13 +46,17 @@ impl Params {
     where
         O: BinOpprf<Params = opprf::Params>,
     {
-        request.check_sizes()?;
-        let &AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least, noisy } = request;
+        request.check_sizes_of_runs()?;
+        let &AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least, runs, .. } = request;
         if valued && columns == 0 {
             return Err(Unsupported::new(
                 "products with no values of the sender",
                 "give a column of values, or ask for a sum",
             ));
+        }
+        if valued && runs > 1 {
+            // What inner products show is bounded for one run.
+            return Err(Unsupported::new("products with values of the receiver in buckets", "omit --buckets"));
         }
         if over == Over::New && groups > 1 {
             return Err(Unsupported::new(
@@ -71,7 +75,7 @@ impl Params {
             ));
         }
         let (carried_bytes, equality, ots) = (8 * columns, peqt::Variant::Cubic, OtSource::Silent);
-        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots };
+        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs };
         let matching = circuit_psi::Params::derive::<O>(&matching)?;
         let len = matching.bins;
         if (valued || groups > 1) && len * groups > MOST_ENTRIES {
@@ -85,8 +89,8 @@ impl Params {
             // The count is one of the sender's items, shares of it come from the bins.
             Over::New => len.max(sender_items),
         });
-        // Noise may lead below zero.
-        let count_bits = if columns == 0 && noisy { 64 } else { threshold_bits };
+        // Noise may lead below zero, and a mask is uniform.
+        let count_bits = if columns == 0 && request.is_masked() { 64 } else { threshold_bits };
         let mut params = Self {
             request: *request,
             over,
@@ -153,7 +157,7 @@ impl Params {
 
     /// Whether nothing is sent: a set is empty, so that nothing is common, and the sender adds nothing.
     pub(super) fn is_silent(&self) -> bool {
-        self.matching.is_empty() && !self.request.noisy && self.over == Over::Common
+        self.matching.is_empty() && !self.request.is_masked() && self.over == Over::Common
     }
 
     /// Bytes of all parts and of what is opened.
