@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -96,11 +97,19 @@ def matches(folder: str, attempts: dict[int, int], batches: Iterator[pa.RecordBa
 
 def keys_of(folder: str, bucket: int) -> pa.Table:
     """The digests of a bucket with their values, in ascending order: the same one whenever they are read."""
-    files, path = _filesystem(f"{folder}/buckets/bucket={bucket}")
-    selector = pyarrow.fs.FileSelector(path, allow_not_found=True)
-    names = sorted(info.path for info in files.get_file_info(selector) if info.path.endswith(".parquet"))
-    tables = [pyarrow.parquet.ParquetFile(files.open_input_file(name)).read() for name in names]
+    tables = [file.read() for file in _parquet_files(f"{folder}/buckets/bucket={bucket}")]
     return pa.concat_tables(tables).sort_by(DIGEST) if tables else pa.table({DIGEST: pa.array([], pa.binary())})
+
+
+def count_rows(folder: str, names: list[str]) -> list[int]:
+    """How many rows each of these tables of the run has, by the footers of its files."""
+
+    def count(name: str) -> int:
+        return sum(file.metadata.num_rows for file in _parquet_files(f"{folder}/{name}"))
+
+    # Files of a store far away take their time.
+    with ThreadPoolExecutor(16) as pool:
+        return list(pool.map(count, names))
 
 
 def read(folder: str, name: str) -> bytes:
@@ -120,6 +129,14 @@ def write(folder: str, name: str, content: bytes) -> None:
         with open(f"{path}.part", "rb") as file:
             os.fsync(file.fileno())
     files.move(f"{path}.part", path)
+
+
+def _parquet_files(folder: str) -> Iterator[pyarrow.parquet.ParquetFile]:
+    files, path = _filesystem(folder)
+    selector = pyarrow.fs.FileSelector(path, allow_not_found=True)
+    for name in sorted(info.path for info in files.get_file_info(selector) if info.path.endswith(".parquet")):
+        with pyarrow.parquet.ParquetFile(files.open_input_file(name)) as file:
+            yield file
 
 
 def _filesystem(uri: str) -> tuple[Any, str]:

@@ -20,6 +20,7 @@ from vesica._flags import Flag
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 _WORDS = {
     "keys": "hashing the keys of all rows",
@@ -47,6 +48,8 @@ class Jobs:
     ) -> None:
         self._df, self._on, self._key = df, on, key
         self._needed = list(dict.fromkeys([*on, *payload]))
+        # What the tables in the folder have, so that Spark need not look at their files for that.
+        self._schemas: dict[str, StructType] = {}
         # Columns of values that stand beside each digest.
         self._values: list[str] = []
         self._keeps_rows = keeps_rows
@@ -126,7 +129,7 @@ class Jobs:
         matched = self._numbers(len(self._attempts), min(len(self._attempts), self.slots())).mapInArrow(
             partial(_executors.matches, self.folder, self._attempts), f"{DIGEST} binary"
         )
-        return self._rows().join(matched, DIGEST, how).drop(DIGEST, COUNTS)
+        return self._read("rows").join(matched, DIGEST, how).drop(DIGEST, COUNTS)
 
     def _play(self, kind: str, argument: str) -> None:
         log.info("the cluster begins: %s", _WORDS[kind])
@@ -155,12 +158,10 @@ class Jobs:
         else:
             work = partial(_executors.only_digests, self._key, self._needed, argument)
             schema = StructType([*added, *(StructField(name, LongType()) for name in self._values)])
-        self._df.mapInArrow(work, schema).write.parquet(f"{self.folder}/rows", compression="zstd")
-        rows = self._rows()
+        self._write("rows", self._df.mapInArrow(work, schema), compression="zstd")
+        rows = self._read("rows")
         keyed = rows.select(DIGEST, *self._values).where(f"{DIGEST} is not null")
-        self._one_a_key(keyed, values["columns"], values["sum"]).write.parquet(
-            f"{self.folder}/digests", compression="uncompressed"
-        )
+        self._write("digests", self._one_a_key(keyed, values["columns"], values["sum"]))
         counts = rows.select(COUNTS).where(f"{COUNTS} is not null").collect()
         distinct, clamped = self._count_keys(values["columns"], values["sum"])
         return distinct, [row[0] for row in counts], clamped
@@ -186,12 +187,15 @@ class Jobs:
 
     def _count_keys(self, columns: list[dict[str, Any]], adds_up: bool) -> tuple[int, list[int]]:
         """How many keys there are, and how many of their values each column had outside of its range."""
-        from pyspark.sql.functions import col, count, count_if
+        from pyspark.sql.functions import col, count_if
 
-        found = [count("*")]
+        (distinct,) = _executors.count_rows(self.folder, ["digests"])
+        if not columns:
+            return distinct, []
+        found = []
         for name in self._values:
             found += [count_if(col(f"{name}_outside")), count_if(col(f"{name}_none"))]
-        distinct, *others = self._spark.read.parquet(f"{self.folder}/digests").agg(*found).collect()[0]
+        others = self._read("digests").agg(*found).collect()[0]
         for column, missing in zip(columns, others[1::2]):
             if missing and adds_up:
                 fault = f"the values of {missing} keys in column {column['name']!r} add up to more than 64 bits hold"
@@ -204,14 +208,12 @@ class Jobs:
 
     def _divide(self, division: str) -> list[int]:
         schema = ", ".join([f"{DIGEST} binary", *(f"{name} bigint" for name in self._values), "bucket int"])
-        divided = self._digests().mapInArrow(partial(_executors.with_buckets, division), schema)
+        keys = self._read("digests").select(DIGEST, *self._values)
+        divided = keys.mapInArrow(partial(_executors.with_buckets, division), schema)
         buckets = json.loads(division)["buckets"]
         divided = divided.repartition(min(buckets, 2 * self.slots()), "bucket")
         divided.write.partitionBy("bucket").parquet(f"{self.folder}/buckets", compression="uncompressed")
-        counts = [0] * buckets
-        for row in self._spark.read.parquet(f"{self.folder}/buckets").groupBy("bucket").count().collect():
-            counts[row["bucket"]] = row["count"]
-        return counts
+        return _executors.count_rows(self.folder, [f"buckets/bucket={bucket}" for bucket in range(buckets)])
 
     def _run_wave(self, argument: str) -> list[tuple[Any, ...]]:
         workers, named = json.loads(argument)
@@ -241,12 +243,12 @@ class Jobs:
             self._attempts[bucket["bucket"]] = bucket["attempt"]
         return len(self._attempts)
 
-    def _rows(self) -> DataFrame:
-        return self._spark.read.parquet(f"{self.folder}/rows")
+    def _write(self, name: str, rows: DataFrame, compression: str = "uncompressed") -> None:
+        rows.write.parquet(f"{self.folder}/{name}", compression=compression)
+        self._schemas[name] = rows.schema
 
-    def _digests(self) -> DataFrame:
-        """The digests of all keys, and the values of each within their ranges."""
-        return self._spark.read.parquet(f"{self.folder}/digests").select(DIGEST, *self._values)
+    def _read(self, name: str) -> DataFrame:
+        return self._spark.read.schema(self._schemas[name]).parquet(f"{self.folder}/{name}")
 
     def _numbers(self, count: int, tasks: int) -> DataFrame:
         return self._spark.range(0, count, 1, tasks)
