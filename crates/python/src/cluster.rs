@@ -2,7 +2,7 @@
 //! `python/vesica` know.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -143,32 +143,41 @@ pub fn bucket_numbers(py: Python<'_>, division: &str, digests: AnyRecordBatch) -
 }
 
 /// Runs one bucket with the partner's worker, on `cores` threads; `keys` has the digests of its keys, and behind them a
-/// column for each of the sender's values. Returns the transcript in hexadecimal, and what this side learned under the
-/// ticket's mask, a bit for each key or totals; of a side that learns nothing `None`.
+/// column for each of the sender's values.
 #[pyfunction]
-pub fn run_ticket<'py>(
-    py: Python<'py>,
-    ticket: &str,
-    keys: AnyRecordBatch,
-    cores: NonZeroUsize,
-) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+pub fn run_ticket(py: Python<'_>, ticket: &str, keys: AnyRecordBatch, cores: NonZeroUsize) -> PyResult<RanTicket> {
     let ran = py.detach(|| {
         refuse_after_fork()?;
         // Another task of this process may have begun with another number.
         let _ = threads::set(cores);
         let ticket = read_ticket(ticket)?;
         let (digests, values) = read_keys(keys)?;
-        let mut ran = cluster::run(&ticket, digests.into_iter().collect(), values)?;
-        if let Some(learned) = &mut ran.learned {
-            ticket.mask(learned);
-        }
-        Ok(ran)
+        let ran = cluster::run(&ticket, digests.into_iter().collect(), values)?;
+        Ok((ticket, ran))
     });
-    let Attempt { transcript, learned } = ran.map_err(|failure: Failure| raised(py, &failure))?;
-    Ok((to_hex(&transcript), learned.map(|bytes| PyBytes::new(py, &bytes))))
+    ran.map(|ran| RanTicket(Mutex::new(Some(ran)))).map_err(|failure: Failure| raised(py, &failure))
 }
 
-/// What `run_ticket` returned for this ticket, without the mask; and what it says: how many keys matched, or totals.
+/// A ticket that was run. What it gave is opened when all tickets of the task were run.
+#[pyclass(frozen)]
+pub struct RanTicket(Mutex<Option<(Ticket, cluster::Ran)>>);
+
+#[pymethods]
+impl RanTicket {
+    /// The transcript in hexadecimal, and what this side learned under the ticket's mask, a bit for each key or totals; of
+    /// a side that learns nothing `None`. It can be opened once.
+    fn open<'py>(&self, py: Python<'py>) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+        let ran = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (ticket, ran) = ran.ok_or_else(|| raised(py, &defect("a ticket was opened twice")))?;
+        let Attempt { transcript, mut learned } = ran.open(&ticket);
+        if let Some(learned) = &mut learned {
+            ticket.mask(learned);
+        }
+        Ok((to_hex(&transcript), learned.map(|bytes| PyBytes::new(py, &bytes))))
+    }
+}
+
+/// What `RanTicket.open` returned for this ticket, without the mask; and what it says: how many keys matched, or totals.
 #[pyfunction]
 pub fn unmasked<'py>(py: Python<'py>, ticket: &str, mut learned: Vec<u8>) -> PyResult<(Bound<'py, PyBytes>, Given)> {
     let ticket = read_ticket(ticket).map_err(|failure| raised(py, &failure))?;

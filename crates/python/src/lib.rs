@@ -22,7 +22,7 @@ static MEMORY: HugePages = HugePages;
 #[pymodule]
 mod _vesica {
     #[pymodule_export]
-    use crate::cluster::{bucket_numbers, key_digests, on_cluster, run_ticket, unmasked};
+    use crate::cluster::{RanTicket, bucket_numbers, key_digests, on_cluster, run_ticket, unmasked};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

@@ -155,6 +155,7 @@ def session():
         ({"payload": ["price"]}, vesica.UsageError, "payload does not run on a cluster"),
         ({"or_on": "price"}, vesica.UsageError, "alternatives"),
         ({"work": "here"}, vesica.UsageError, "no absolute path"),
+        ({"work": "/tmp/my work"}, vesica.UsageError, "has the character ' '"),
         ({"role": "both"}, vesica.UsageError, "no role"),
         ({"join": "outer"}, vesica.UsageError, "no join on a cluster"),
         ({"rendezvous": "here"}, vesica.UsageError, "no address"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,7 +14,7 @@ import pyarrow.fs
 import pyarrow.parquet
 
 from vesica import _vesica
-from vesica._errors import Error
+from vesica._errors import Error, OutputError, PeerAbsent
 from vesica._flags import Flag
 
 # Columns that vesica adds to the rows of a run.
@@ -25,6 +26,9 @@ def value(place: int) -> str:
     """The name of the column of values at this place among those that a side computes with."""
     return f"__vesica_value_{place}"
 
+
+# Whoever waited so many seconds for the partner's worker in vain does not wait for it again in this task.
+LONG_WAIT = 60.0
 
 # What a task of a wave returns.
 OUTCOMES = "bucket int, attempt int, transcript string, learned binary, failure string"
@@ -74,14 +78,25 @@ def run(
 ) -> Iterator[pa.RecordBatch]:
     """Runs the tickets of the worker whose number comes in, of which there is one in each task."""
     for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+        ran: list[tuple[dict[str, Any], _vesica.RanTicket | None]] = []
+        absent: str | None = None
         for bucket, attempt, ticket in tickets[number::workers]:
-            outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt}
+            outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": absent}
+            done = None
+            began = time.monotonic()
             try:
-                transcript, learned = _vesica.run_ticket(ticket, keys_of(folder, bucket), cores)
-                outcome.update(transcript=transcript, learned=learned)
+                if absent is None:
+                    done = _vesica.run_ticket(ticket, keys_of(folder, bucket), cores)
             except Error as error:
                 # No failure of the task: Spark would run the same tickets again, each of which is good for one run.
-                outcome.update(failure=json.dumps([error.exit_code, error.fault, error.mend]))
+                outcome["failure"] = json.dumps([error.exit_code, error.fault, error.mend])
+                if isinstance(error, PeerAbsent) and time.monotonic() - began > LONG_WAIT:
+                    absent = outcome["failure"]
+            ran.append((outcome, done))
+        # Only now is looked at what matched: a partner could time when the next bucket begins.
+        for outcome, done in ran:
+            if done is not None:
+                outcome["transcript"], outcome["learned"] = done.open()
             yield pa.RecordBatch.from_pylist([outcome], schema=_OUTCOMES)
 
 
@@ -106,6 +121,11 @@ def count_rows(folder: str, names: list[str]) -> list[int]:
 
     def count(name: str) -> int:
         return sum(file.metadata.num_rows for file in _parquet_files(f"{folder}/{name}"))
+
+    files, path = _filesystem(folder)
+    if files.get_file_info(path).type != pyarrow.fs.FileType.Directory:
+        fault = f"this program does not see what the executors wrote to {folder}"
+        raise OutputError(fault, "name a directory with work= that it and all executors read and write")
 
     # Files of a store far away take their time.
     with ThreadPoolExecutor(16) as pool:
@@ -134,9 +154,11 @@ def write(folder: str, name: str, content: bytes) -> None:
 def _parquet_files(folder: str) -> Iterator[pyarrow.parquet.ParquetFile]:
     files, path = _filesystem(folder)
     selector = pyarrow.fs.FileSelector(path, allow_not_found=True)
-    for name in sorted(info.path for info in files.get_file_info(selector) if info.path.endswith(".parquet")):
-        with pyarrow.parquet.ParquetFile(files.open_input_file(name)) as file:
-            yield file
+    for info in sorted(files.get_file_info(selector), key=lambda info: str(info.path)):
+        # What Spark hides begins with one of these.
+        if info.extension == "parquet" and not info.base_name.startswith(("_", ".")):
+            with files.open_input_file(info.path) as file:
+                yield pyarrow.parquet.ParquetFile(file)
 
 
 def _filesystem(uri: str) -> tuple[Any, str]:

@@ -152,13 +152,16 @@ class Jobs:
         values = json.loads(argument)
         self._values = [value(place) for place in range(len(values["columns"]))]
         added = [StructField(DIGEST, BinaryType()), StructField(COUNTS, StringType())]
+        df = self._df
         if self._keeps_rows:
             work = partial(_executors.with_digests, self._key, self._on)
             schema = StructType([*self._df.schema.fields, *added])
         else:
+            quoted = [name.replace("`", "``") for name in self._needed]
+            df = df.select([f"`{name}`" for name in quoted])
             work = partial(_executors.only_digests, self._key, self._needed, argument)
             schema = StructType([*added, *(StructField(name, LongType()) for name in self._values)])
-        self._write("rows", self._df.mapInArrow(work, schema), compression="zstd")
+        self._write("rows", df.mapInArrow(work, schema), compression="zstd")
         rows = self._read("rows")
         keyed = rows.select(DIGEST, *self._values).where(f"{DIGEST} is not null")
         self._write("digests", self._one_a_key(keyed, values["columns"], values["sum"]))

@@ -13,6 +13,7 @@ docs/spark.md says what each side needs, and what it reveals.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Callable
 from urllib.parse import urlsplit
@@ -169,6 +170,9 @@ def _arrow(outcome: Any) -> Any:
 
 def _folder(work: str) -> str:
     """The directory as a URI that Spark and Arrow both read."""
+    if strange := re.search(r"[^A-Za-z0-9_.~:/@=+,\[\]-]", work):
+        text = f"work={work!r} has the character {strange[0]!r}, which Spark and Arrow read in different ways"
+        raise UsageError(text, "name a directory of plain letters, digits and signs such as - and _")
     parts = urlsplit(work)
     if not parts.scheme:
         if not work.startswith("/"):

@@ -44,12 +44,12 @@ pub(crate) use rendezvous::{BoundInside, Rendezvous};
 pub(crate) use ticket::Work;
 pub use ticket::{Division, Ticket};
 pub(crate) use waves::Waves;
-pub use worker::{Attempt, places, run};
+pub use worker::{Attempt, Ran, places, run};
 
 /// How often a bucket is run at most.
 pub const MOST_ATTEMPTS: u32 = 4;
 
-/// The most workers of a wave, and the most buckets.
+/// The most workers of a wave, and the most buckets of one.
 pub const MOST_SLOTS: u32 = 1 << 12;
 
 /// Says why a side must give up, if it must. To be asked a few times a second by whoever waits for a machine.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,6 +46,8 @@ const MOST_SILENT: usize = 64;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Time between two looks at a listener.
 const PAUSE: Duration = Duration::from_millis(2);
+/// How long the second direction of a connection may go on when the first has ended.
+const AFTER_FIRST_END: Duration = Duration::from_secs(30);
 /// How long a rendezvous tries to dial the partner's.
 const DIAL_FOR: Duration = Duration::from_secs(10);
 /// Bytes that are passed on at once.
@@ -100,7 +102,7 @@ struct Attempt {
     taken: bool,
     /// The link that the partner's rendezvous has opened.
     outside: Option<Arc<TcpStream>>,
-    /// It has opened one.
+    /// There is, or was, a link to the partner's rendezvous.
     linked: bool,
     /// When it was over.
     ended: Option<Instant>,
@@ -231,13 +233,13 @@ impl Shared {
                 // It may be shut already.
                 let _ = socket.shutdown(Shutdown::Both);
             }
-            if !attempt.taken {
+            if !attempt.linked {
                 self.excuse(attempt.link);
             }
         }
     }
 
-    /// Opens a link for an own worker that never came, and shuts it: the partner's worker would wait for it.
+    /// Opens a link that there never was, and shuts it: the partner's worker would wait for it.
     fn excuse(&self, link: [u8; 32]) {
         let Some(partner) = self.partner.clone() else { return };
         // Nobody waits for it, and if it fails, the partner's worker waits no longer than it would.
@@ -305,7 +307,7 @@ impl Shared {
         };
         let _ending = Ending { shared: self, pass };
         let joined = match &self.partner {
-            Some(address) => self.dial(address, pass, link),
+            Some(address) => self.dial(address, pass, link).and_then(|link| self.wait_for_answer(&socket, link)),
             None => self.wait_for_link(&socket, pass),
         };
         match joined {
@@ -339,15 +341,43 @@ impl Shared {
         }
     }
 
-    /// A link to the partner's rendezvous. That tells both workers when they are joined.
+    /// A link to the partner's rendezvous, which says when the partner's worker is there.
     fn dial(&self, address: &str, pass: [u8; 32], link: [u8; 32]) -> Option<Arc<TcpStream>> {
         let mut socket = tcp::connect(address, DIAL_FOR).ok()?;
         tcp::tune(&socket).ok()?;
         socket.write_all(&TO_PARTNER).and_then(|()| socket.write_all(&link)).ok()?;
         let socket = Arc::new(socket);
         // Not if the wave has ended meanwhile.
-        self.lock().attempts.get_mut(&pass)?.open.push(socket.clone());
+        let mut state = self.lock();
+        let attempt = state.attempts.get_mut(&pass)?;
+        attempt.open.push(socket.clone());
+        attempt.linked = true;
         Some(socket)
+    }
+
+    /// The link, once the partner's rendezvous has said that its worker is there; the own one is told. `None` if it will
+    /// not come, or the own one goes.
+    fn wait_for_answer(&self, mut worker: &TcpStream, link: Arc<TcpStream>) -> Option<Arc<TcpStream>> {
+        let mut told = Instant::now();
+        link.set_read_timeout(Some(LOOK_EVERY)).ok()?;
+        loop {
+            let mut said = NO;
+            match (&*link).read(&mut said) {
+                Ok(1) if said == GO => break,
+                Err(error) if is_timeout(&error) => {}
+                _ => return None,
+            }
+            if is_gone(worker) {
+                return None;
+            }
+            if told.elapsed() > WAIT_EVERY {
+                told = Instant::now();
+                worker.write_all(&WAIT).ok()?;
+            }
+        }
+        self.received.fetch_add(GO.len() as u64, Ordering::Relaxed);
+        worker.write_all(&GO).ok()?;
+        Some(link)
     }
 
     /// The link of the partner's rendezvous, once it has come; both workers are told. `None` if the worker goes
@@ -378,9 +408,10 @@ impl Shared {
     }
 
     fn pass_on(&self, worker: &TcpStream, outside: &TcpStream) -> io::Result<()> {
+        let first_end = OnceLock::new();
         thread::scope(|scope| {
-            thread::Builder::new().spawn_scoped(scope, || pump(worker, outside, &self.sent))?;
-            pump(outside, worker, &self.received);
+            thread::Builder::new().spawn_scoped(scope, || pump(worker, outside, &self.sent, &first_end))?;
+            pump(outside, worker, &self.received, &first_end);
             Ok(())
         })
     }
@@ -440,14 +471,21 @@ fn read_pass(mut socket: &TcpStream, magic: [u8; 8]) -> io::Result<[u8; 32]> {
     }
 }
 
-/// Passes on all that comes from `from`. An end is passed on as an end, and a failure ends both.
-fn pump(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64) {
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+/// Passes on all that comes from `from`. An end is passed on as an end, and a failure ends both. `first_end` is when the
+/// first of the two directions ended: a machine that is gone without a word does not keep the other one open.
+fn pump(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64, first_end: &OnceLock<Instant>) {
     let mut piece = vec![0; PIECE];
+    let is_late = || first_end.get().is_some_and(|end| end.elapsed() > AFTER_FIRST_END);
+    let begun = from.set_read_timeout(Some(LOOK_EVERY));
     let done = loop {
-        let read = match from.read(&mut piece) {
+        let read = match begun.as_ref().map_err(|error| error.kind().into()).and_then(|()| from.read(&mut piece)) {
             Ok(0) => break Ok(()),
             Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) if is_timeout(&error) && !is_late() => continue,
             Err(error) => break Err(error),
         };
         if let Err(error) = to.write_all(piece.get(..read).unwrap_or_default()) {
@@ -455,6 +493,7 @@ fn pump(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64) {
         }
         count.fetch_add(read as u64, Ordering::Relaxed);
     };
+    let _ = first_end.set(Instant::now());
     // It may be shut already.
     let _ = match done {
         Ok(()) => to.shutdown(Shutdown::Write),

@@ -47,9 +47,12 @@ pub(crate) struct Waves<'a> {
 /// small bucket; but when a worker is lost, all its buckets of the wave are run again.
 const MOST_IN_TURN: usize = 8;
 
-/// How many buckets each of so many workers runs in a wave when so many are due.
-fn in_turn(due: usize, workers: usize) -> usize {
-    due.div_ceil(workers).min(MOST_IN_TURN).min(MOST_SLOTS as usize / workers)
+/// How many buckets each of so many workers runs in a wave when these are due: one where workers were lost.
+fn in_turn(due: &VecDeque<Due>, workers: usize) -> usize {
+    match due.iter().any(|&(_, attempt)| attempt > 0) {
+        true => 1,
+        false => due.len().div_ceil(workers).min(MOST_IN_TURN).min(MOST_SLOTS as usize / workers),
+    }
 }
 
 /// A bucket, and which attempt at it is due.
@@ -80,7 +83,7 @@ impl Waves<'_> {
             send(ch, Slots { slots })?;
             let theirs = recv::<Slots>(ch)?.slots;
             let workers = due.len().min(slots.min(theirs) as usize);
-            let now: Vec<Due> = due.drain(..due.len().min(workers * in_turn(due.len(), workers))).collect();
+            let now: Vec<Due> = due.drain(..due.len().min(workers * in_turn(&due, workers))).collect();
             let tickets = self.tickets(ch, &now, rng)?;
             let outcomes = machines.wave(&tickets, workers, &|| stop(ch));
             self.rendezvous.close_wave();

@@ -1,5 +1,6 @@
 //! What a worker does: one attempt at one bucket.
 
+use std::fmt;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,30 @@ const TLS_LIMIT: Duration = Duration::from_secs(20);
 /// How long a worker tries to reach its rendezvous.
 const DIAL_FOR: Duration = Duration::from_secs(10);
 
+/// An attempt that was run, of which nothing has been looked at: that takes time by what matched, and a partner could
+/// time when the next bucket of the same worker begins.
+pub struct Ran {
+    transcript: [u8; 32],
+    found: Option<Found>,
+}
+
+impl Ran {
+    /// What the attempt at this ticket gave.
+    pub fn open(self, ticket: &Ticket) -> Attempt {
+        let learned = self.found.map(|found| match found {
+            Found::Matches(matches) => bits(&matches, ticket.keys, ticket.division.size),
+            Found::Totals(totals) => totals.into_iter().flat_map(u64::to_le_bytes).collect(),
+        });
+        Attempt { transcript: self.transcript, learned }
+    }
+}
+
+impl fmt::Debug for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ran").finish_non_exhaustive()
+    }
+}
+
 /// What an attempt gave.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Attempt {
@@ -44,7 +69,7 @@ pub struct Attempt {
 ///
 /// # Errors
 /// If the digests are not those of this bucket, the partner's worker does not come, or the run fails.
-pub fn run(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Attempt, Failure> {
+pub fn run(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Ran, Failure> {
     if values.len() != digests.len() * ticket.work.values(ticket.role) {
         return Err(Failure::new(
             code::INTERNAL,
@@ -67,12 +92,7 @@ pub fn run(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Attemp
         Ok((transcript, found)) => {
             // What the partner does from here on changes nothing: whether its part is kept, its driver says.
             let _ = ch.finish();
-            // Only now is the result looked at.
-            let learned = found.map(|found| match found {
-                Found::Matches(matches) => bits(&matches, ticket.keys, ticket.division.size),
-                Found::Totals(totals) => totals.into_iter().flat_map(u64::to_le_bytes).collect(),
-            });
-            Ok(Attempt { transcript, learned })
+            Ok(Ran { transcript, found })
         }
         Err(abort) => {
             let failure = Failure::from(abort);

@@ -30,6 +30,10 @@ enum Fate {
     LosesAll,
     /// It does its work, and so does a copy of it.
     Twice,
+    /// It is lost when the partner's worker has come, and one in its place begins with its first ticket.
+    Restarts,
+    /// It comes so late that the partner's would have given up, did it not hear that it is to wait.
+    IsLate,
 }
 
 /// A cluster whose workers are threads.
@@ -52,40 +56,74 @@ fn lost() -> Outcome {
 }
 
 impl Threads<'_> {
+    fn run(&self, ticket: &Ticket) -> Result<Attempt, Failure> {
+        let keys = &self.buckets[ticket.bucket as usize];
+        let width = ticket.work.values(ticket.role);
+        let values = keys.iter().flat_map(|digest| vec![self.values[digest]; width]).collect();
+        let attempt = cluster::run(ticket, keys.iter().copied().collect(), values)?.open(ticket);
+        if let (Some(bytes), Work::Totals { .. }) = (&attempt.learned, &ticket.work) {
+            let Some(cluster::Learned::Totals(totals)) = ticket.learned(bytes) else { panic!("totals") };
+            self.totals.lock().expect("a lock").push((ticket.bucket, totals));
+        }
+        Ok(attempt)
+    }
+
+    /// A worker that comes, and is lost as soon as the partner's has come.
+    fn hang_up(&self, ticket: &Ticket) {
+        let mut socket = TcpStream::connect(&ticket.rendezvous).expect("the rendezvous");
+        socket.write_all(b"vesica\0w").expect("sent");
+        socket.write_all(&ticket.pass).expect("sent");
+        let mut said = *b".";
+        while said == *b"." {
+            socket.read_exact(&mut said).expect("the partner's worker has come");
+        }
+    }
+
     fn work(&self, ticket: &Ticket) -> Option<Result<Attempt, Failure>> {
-        let work = || {
-            let keys = &self.buckets[ticket.bucket as usize];
-            let width = ticket.work.values(ticket.role);
-            let values = keys.iter().flat_map(|digest| vec![self.values[digest]; width]).collect();
-            let ran = cluster::run(ticket, keys.iter().copied().collect(), values);
-            if let (Ok(Attempt { learned: Some(bytes), .. }), Work::Totals { .. }) = (&ran, &ticket.work) {
-                let Some(cluster::Learned::Totals(totals)) = ticket.learned(bytes) else { panic!("totals") };
-                self.totals.lock().expect("a lock").push((ticket.bucket, totals));
-            }
-            ran
-        };
         match (self.fate)(ticket) {
-            Fate::Works => Some(work()),
+            Fate::Works | Fate::Restarts => Some(self.run(ticket)),
             Fate::NeverComes => None,
+            Fate::IsLate => {
+                thread::sleep(Duration::from_secs(17));
+                Some(self.run(ticket))
+            }
             Fate::HangsUp => {
-                let mut socket = TcpStream::connect(&ticket.rendezvous).expect("the rendezvous");
-                socket.write_all(b"vesica\0w").expect("sent");
-                socket.write_all(&ticket.pass).expect("sent");
-                socket.read_exact(&mut [0]).expect("the partner's worker has come");
+                self.hang_up(ticket);
                 None
             }
-            Fate::LosesAll => work().err().map(Err),
+            Fate::LosesAll => self.run(ticket).err().map(Err),
             // Spark takes what comes first.
             Fate::Twice => thread::scope(|scope| {
                 let (say, said) = mpsc::channel();
                 for say in [say.clone(), say] {
-                    scope.spawn(move || say.send(work()).expect("heard"));
+                    scope.spawn(move || say.send(self.run(ticket)).expect("heard"));
                 }
                 let [first, second] = [said.recv().expect("said"), said.recv().expect("said")];
                 assert!(second.is_err(), "one ticket is good for one run");
                 Some(first)
             }),
         }
+    }
+
+    /// All tickets of a worker, one after the other.
+    fn work_in_turn(&self, tickets: &[&Ticket]) -> Vec<Option<Result<Attempt, Failure>>> {
+        let mut given = Vec::new();
+        for (place, ticket) in tickets.iter().enumerate() {
+            match (self.fate)(ticket) {
+                Fate::NeverComes => break,
+                Fate::Restarts => {
+                    self.hang_up(ticket);
+                    given.clear();
+                    for spent in &tickets[..=place] {
+                        assert!(self.run(spent).is_err(), "a ticket is good for one run");
+                        given.push(None);
+                    }
+                }
+                _ => given.push(self.work(ticket)),
+            }
+        }
+        given.resize_with(tickets.len(), || None);
+        given
     }
 
     /// The digests of keys that matched, of what counts.
@@ -126,15 +164,8 @@ impl Machines for Threads<'_> {
         let of_workers: Vec<Vec<_>> = thread::scope(|scope| {
             let this = &*self;
             let of_worker = |number| {
-                let of_worker = tickets.iter().skip(number).step_by(workers);
-                // A worker that never comes runs none of what it has left.
-                let mut is_there = true;
-                let run = move |ticket| {
-                    let ran = if is_there { this.work(ticket) } else { None };
-                    is_there &= (this.fate)(ticket) != Fate::NeverComes;
-                    ran
-                };
-                scope.spawn(move || of_worker.map(run).collect())
+                let of_worker: Vec<_> = tickets.iter().skip(number).step_by(workers).collect();
+                scope.spawn(move || this.work_in_turn(&of_worker))
             };
             let running: Vec<_> = (0..workers).map(of_worker).collect();
             running.into_iter().map(|worker| worker.join().expect("no panic")).collect()
@@ -314,6 +345,36 @@ fn a_bucket_whose_worker_is_lost_is_run_again() {
         check([50, 60], 20, 5, [2, 2], [WORKS, &at_first], |_| {});
     }
     check([50, 60], 20, 2, [2, 2], [&|_| Fate::Twice; 2], |_| {});
+}
+
+/// A worker that takes the place of a lost one goes through its tickets again: spent ones end, and it meets the partner's
+/// worker at the ticket behind the one that failed.
+#[test]
+fn a_worker_that_begins_again_meets_the_partners_where_that_is() {
+    let restarts =
+        |ticket: &Ticket| if (ticket.bucket, ticket.attempt) == (2, 0) { Fate::Restarts } else { Fate::Works };
+    for fates in [[&restarts as &FateOf, WORKS], [WORKS, &restarts]] {
+        let began = Instant::now();
+        check([50, 60], 20, 5, [1, 1], fates, |_| {});
+        assert!(began.elapsed() < Duration::from_secs(60), "nobody waited for a worker in vain");
+    }
+}
+
+/// Whoever waits hears so, whether its rendezvous listens or dials.
+#[test]
+fn a_worker_waits_for_one_that_is_late() {
+    static RERUNS: AtomicU32 = AtomicU32::new(0);
+    fn works(ticket: &Ticket) -> Fate {
+        RERUNS.fetch_add(ticket.attempt, Ordering::Relaxed);
+        Fate::Works
+    }
+    let is_late = |ticket: &Ticket| if ticket.bucket == 1 { Fate::IsLate } else { works(ticket) };
+    thread::scope(|scope| {
+        for fates in [[&is_late as &FateOf, &works], [&works, &is_late]] {
+            scope.spawn(move || check([50, 60], 20, 2, [2, 2], fates, |_| {}));
+        }
+    });
+    assert_eq!(RERUNS.load(Ordering::Relaxed), 0, "nobody gave up");
 }
 
 /// One bucket fails for ever: both sides say so, and which one.
