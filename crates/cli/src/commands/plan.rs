@@ -133,7 +133,9 @@ impl Asked {
         }
         let amounts = args.task.amounts()?;
         let (tables, buckets) = (args.task.extent(sender_items, receiver_items)?, args.buckets);
-        let workload = args.task.task()?.workload(&buckets::extent(&tables, buckets)?, &amounts)?;
+        let task = args.task.task()?;
+        task.check_buckets(buckets)?;
+        let workload = task.workload(&buckets::extent(&tables, buckets)?, &amounts)?;
         Ok(Some(Self { tables, buckets, workload, amounts }))
     }
 }

@@ -107,7 +107,7 @@ fn other_tasks_protocols_and_numbers_are_refused_on_both_sides() {
     let folder = tables();
     for (flags, code, fault) in [
         ("--buckets 2 --protocol ecdh-hfh99", 11, "ecdh-hfh99 has no malicious mode"),
-        ("--buckets 2 --security semi-honest --task cardinality", 2, "--buckets is for intersections"),
+        ("--buckets 2 --security semi-honest --task union", 2, "--buckets is not for this task"),
         ("--buckets 0", 2, "invalid value '0' for '--buckets <N>'"),
         ("--buckets 65537", 2, "65537 is not in 1..=65536"),
     ] {

@@ -133,7 +133,7 @@ fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality
 }
 
 /// The refusal of a task that does not run in buckets.
-fn no_buckets(task: &str) -> Unsupported {
+pub(super) fn no_buckets(task: &str) -> Unsupported {
     Unsupported::new(format_args!("the task {task} does not run in buckets"), "omit --buckets, or name another task")
 }
 

@@ -39,7 +39,7 @@ pub use settings::{Columns, Flags, Settings, Side};
 
 pub use crate::table::ResultKind;
 
-use agreed::{Configured, TypedWorkload, rows, rows_with_variants};
+use agreed::{Configured, TypedWorkload, no_buckets, rows, rows_with_variants};
 use job::Job;
 
 use crate::failure::Failure;
@@ -76,6 +76,11 @@ pub trait AnyTask: Sync {
     fn result_kind(&self, role: Role, settings: &Settings) -> Option<ResultKind>;
     /// Whether the task takes a key with alternatives (`--or-key`).
     fn takes_or_keys(&self) -> bool;
+    /// Refuses more than one bucket (`--buckets`) where the task does not run in buckets.
+    ///
+    /// # Errors
+    /// If it does not.
+    fn check_buckets(&self, buckets: u32) -> Result<(), Unsupported>;
     /// One side of the task, if its settings are what the task takes.
     ///
     /// # Errors
@@ -195,6 +200,13 @@ impl<J: Job> AnyTask for Face<J> {
 
     fn takes_or_keys(&self) -> bool {
         J::TAKES_OR_KEYS
+    }
+
+    fn check_buckets(&self, buckets: u32) -> Result<(), Unsupported> {
+        match J::IN_BUCKETS {
+            None if buckets > 1 => Err(no_buckets(J::Functionality::NAME)),
+            _ => Ok(()),
+        }
     }
 
     fn configure(&self, side: &Side<'_>) -> Result<Box<dyn AnyJob>, Failure> {
