@@ -192,7 +192,7 @@ mod tests {
             assert!(equal(params.sigma - 1) + differences + f64::exp2(-43.0) + f64::exp2(-46.0) > budget);
         }
         // A billion items on either side.
-        assert_eq!(derive(1 << 20, 1 << 20, 1 << 10).unwrap().sigma, 72);
+        assert_eq!(derive(1 << 20, 1 << 20, 1 << 10).unwrap().sigma, 73);
     }
 
     #[test]
