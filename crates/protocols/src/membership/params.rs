@@ -7,7 +7,10 @@ use vesica_party::{Protocol, Security};
 use vesica_structures::facts::Unsupported;
 
 use super::{Arrows, For, Membership, MembershipTest};
-use crate::tasks::{Aggregate, AggregateRequest, Intersect, IntersectRequest, Over, Union, UnionRequest};
+use crate::tasks::{
+    Aggregate, AggregateOptions, AggregateRequest, Cardinality, Extent, Intersect, IntersectRequest, Over,
+    SetFunctionality, Union, UnionRequest,
+};
 
 /// The protocol that random OTs come from.
 type Ots<M> = <<M as MembershipTest>::Arrows as Arrows>::Ots;
@@ -31,16 +34,7 @@ pub struct Params<M: MembershipTest> {
 
 /// Sets of these sizes, without values.
 fn without_values(sender_items: usize, receiver_items: usize, security: Security) -> AggregateRequest {
-    AggregateRequest {
-        sender_items,
-        receiver_items,
-        security,
-        columns: 0,
-        groups: 1,
-        at_least: 0,
-        noisy: false,
-        runs: 1,
-    }
+    Cardinality::request(&Extent::new(sender_items, receiver_items, security), &AggregateOptions::default())
 }
 
 impl<M: MembershipTest> Params<M> {

@@ -99,21 +99,12 @@ mod tests {
     use super::messages::{Blinded, Digests, DoublyBlinded};
     use super::*;
     use crate::ecdh::{blind_items, digests, random_exponent};
-    use crate::tasks::{AggregateReceiverInput, AggregateSenderInput};
+    use crate::tasks::{AggregateOptions, AggregateReceiverInput, AggregateSenderInput, Extent, SetFunctionality};
 
     #[test]
     fn points_outside_of_the_group_are_caught_on_both_sides() {
         let security = Security::SemiHonest;
-        let request = AggregateRequest {
-            sender_items: 1,
-            receiver_items: 1,
-            security,
-            columns: 0,
-            groups: 1,
-            at_least: 0,
-            noisy: false,
-            runs: 1,
-        };
+        let request = Cardinality::request(&Extent::new(1, 1, security), &AggregateOptions::default());
         let params = Params::derive(&request).unwrap();
         for bad in [[0; 32], [0xff; 32]] {
             let (sender, _) = try_two_party(
@@ -142,16 +133,7 @@ mod tests {
     #[test]
     fn points_come_back_in_ascending_order() {
         let security = Security::SemiHonest;
-        let request = AggregateRequest {
-            sender_items: 50,
-            receiver_items: 60,
-            security,
-            columns: 0,
-            groups: 1,
-            at_least: 0,
-            noisy: false,
-            runs: 1,
-        };
+        let request = Cardinality::request(&Extent::new(50, 60, security), &AggregateOptions::default());
         let params = Params::derive(&request).unwrap();
         two_party(
             |ch, rng| {

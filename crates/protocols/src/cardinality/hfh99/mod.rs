@@ -85,22 +85,13 @@ mod tests {
     use super::messages::{Arrows, DoublyBlinded};
     use super::*;
     use crate::ecdh::{exchange, random_exponent};
-    use crate::tasks::AggregateSenderInput;
+    use crate::tasks::{AggregateOptions, AggregateSenderInput, Extent, SetFunctionality};
 
     /// The receiver gets its points back in an order that is not its own, and says nothing else.
     #[test]
     fn points_come_back_in_ascending_order() {
         let security = Security::SemiHonest;
-        let request = AggregateRequest {
-            sender_items: 50,
-            receiver_items: 60,
-            security,
-            columns: 0,
-            groups: 1,
-            at_least: 0,
-            noisy: false,
-            runs: 1,
-        };
+        let request = Cardinality::request(&Extent::new(50, 60, security), &AggregateOptions::default());
         let params = Params::derive(&request).unwrap();
         let own: Vec<u128> = (100..160).collect();
         let ((), back) = two_party(
