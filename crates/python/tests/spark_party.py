@@ -10,7 +10,7 @@ import sys
 import spark_two_clusters as example
 
 role, master, folder, settings = sys.argv[1:]
-logging.basicConfig(format="%(message)s", stream=sys.stderr)
+logging.basicConfig(format="%(relativeCreated)d ms: %(message)s", stream=sys.stderr)
 logging.getLogger("vesica").setLevel(logging.INFO)
 os.environ.update(example.ENVIRONMENT)
 builder = example.SparkSession.builder.master(master)

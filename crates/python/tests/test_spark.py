@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -11,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -75,6 +77,56 @@ def wait_for(log, pattern, processes):
         time.sleep(0.05)
 
 
+class Between:
+    """What stands between two drivers: passes on their connections, and holds the runs of buckets in their middle on demand."""
+
+    def __init__(self, port):
+        self.port = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:{}".format(self._listener.getsockname()[1])
+        self._go = threading.Event()
+        self._go.set()
+        self._held = threading.Semaphore(0)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def hold(self, runs):
+        """Holds all runs that begin from now on, and returns when so many are held."""
+        self._go.clear()
+        for _ in range(runs):
+            assert self._held.acquire(timeout=PATIENCE), "no bucket is run"
+
+    def release(self):
+        self._go.set()
+
+    def _accept(self):
+        while True:
+            dialled, _ = self._listener.accept()
+            try:
+                answered = socket.create_connection(("127.0.0.1", self.port))
+            except ConnectionRefusedError:
+                # The partner does not listen yet. Whoever dials tries again.
+                dialled.close()
+                continue
+            # What came before is no run, but the channel of the drivers.
+            run = not self._go.is_set()
+            for source, sink, to_hold in ((dialled, answered, run), (answered, dialled, False)):
+                threading.Thread(target=self._pass, args=(source, sink, to_hold), daemon=True).start()
+
+    def _pass(self, source, sink, to_hold):
+        passed = 0
+        with contextlib.suppress(OSError):
+            while data := source.recv(4096):
+                passed += len(data)
+                # Keys and greetings have passed, and most of the points of the bucket have not.
+                if to_hold and passed > 20_000:
+                    to_hold = False
+                    self._held.release()
+                    self._go.wait(PATIENCE)
+                sink.sendall(data)
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)
+
+
 def commits(report):
     folder = Path(report["work"].removeprefix("file://")) / "commits"
     return sorted((json.loads(file.read_text()) for file in folder.iterdir()), key=lambda commit: commit["wave"])
@@ -83,8 +135,10 @@ def commits(report):
 # One test, since a session on a busy machine takes most of a minute to start.
 def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clusters, tmp_path):
     rows = 60_000
-    # Slow enough for an executor to be lost in the middle of a bucket.
-    first = example.reach(tmp_path, free_port(), rows=rows, buckets=40, protocol="ecdh-hfh99")
+    port = free_port()
+    between = Between(port)
+    first = example.reach(tmp_path, port, rows=rows, buckets=40, protocol="ecdh-hfh99")
+    first[1]["connect"] = between.address
     second = [{**settings, "buckets": 200} for settings in first]
     folder = {"PYTHONPATH": str(EXAMPLE.parent)}
     parties = []
@@ -97,11 +151,13 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     log = tmp_path / "receiver.log"
     try:
         wait_for(log, r"16 of 40 buckets are done", parties)
-        time.sleep(1)
+        # Both workers of either side are in the middle of a bucket.
+        between.hold(2)
         for cluster in clusters:
             executors = cluster.executors()
             assert len(executors) == 2
             os.kill(executors[0], signal.SIGKILL)
+        between.release()
         wait_for(log, r"[0-9]+ of 200 buckets are done", parties)
         sender.kill()
         killed = time.monotonic()
