@@ -47,11 +47,13 @@ pub(crate) struct Waves<'a> {
 /// small bucket; but when a worker is lost, all its buckets of the wave are run again.
 const MOST_IN_TURN: usize = 8;
 
-/// How many buckets each of so many workers runs in a wave when these are due: one where workers were lost.
-fn in_turn(due: &VecDeque<Due>, workers: usize) -> usize {
-    match due.iter().any(|&(_, attempt)| attempt > 0) {
-        true => 1,
-        false => due.len().div_ceil(workers).min(MOST_IN_TURN).min(MOST_SLOTS as usize / workers),
+/// How many of the buckets that are due run in the next wave, with so many slots: up to [`MOST_IN_TURN`] a slot of those
+/// that never ran, and at the end one a slot of those that failed.
+fn in_next_wave(due: &VecDeque<Due>, slots: usize) -> usize {
+    let fresh = due.iter().take_while(|&&(_, attempt)| attempt == 0).count();
+    match fresh {
+        0 => due.len().min(slots),
+        _ => fresh.min(slots * MOST_IN_TURN).min(MOST_SLOTS as usize),
     }
 }
 
@@ -82,8 +84,9 @@ impl Waves<'_> {
             let slots = machines.slots()?.clamp(1, MOST_SLOTS);
             send(ch, Slots { slots })?;
             let theirs = recv::<Slots>(ch)?.slots;
-            let workers = due.len().min(slots.min(theirs) as usize);
-            let now: Vec<Due> = due.drain(..due.len().min(workers * in_turn(&due, workers))).collect();
+            let slots = slots.min(theirs) as usize;
+            let now: Vec<Due> = due.drain(..in_next_wave(&due, slots)).collect();
+            let workers = now.len().min(slots);
             let tickets = self.tickets(ch, &now, rng)?;
             let outcomes = machines.wave(&tickets, workers, &|| stop(ch));
             self.rendezvous.close_wave();

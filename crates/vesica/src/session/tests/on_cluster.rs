@@ -347,6 +347,24 @@ fn a_bucket_whose_worker_is_lost_is_run_again() {
     check([50, 60], 20, 2, [2, 2], [&|_| Fate::Twice; 2], |_| {});
 }
 
+/// Buckets that failed run at the end, one a worker, and the others in as few waves as without them.
+#[test]
+fn a_bucket_that_failed_does_not_hold_up_the_others() {
+    let folder = Folder::new();
+    let first = |ticket: &Ticket| match (ticket.bucket, ticket.attempt) {
+        (3 | 4 | 20, 0) => Fate::LosesAll,
+        _ => Fate::Works,
+    };
+    let keys = || (0..20).map(|number| key('k', number, 20));
+    let (mut ours, mut theirs) = (threads(keys(), 2, &first), threads(keys(), 3, WORKS));
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| config(&folder, role, 40));
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    assert_eq!((received.expect("a result").matched_keys, sent.expect("sent").matched_keys), (Some(20), None));
+    let counted: Vec<_> = ours.commits.iter().map(|commit| commit.buckets.len()).collect();
+    // Of waves of 16, 16, 8, and then 2 and 1.
+    assert_eq!(counted, [14, 15, 8, 2, 1]);
+}
+
 /// A worker that takes the place of a lost one goes through its tickets again: spent ones end, and it meets the partner's
 /// worker at the ticket behind the one that failed.
 #[test]
