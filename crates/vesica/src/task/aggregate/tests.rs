@@ -1,12 +1,13 @@
 use vesica_party::Security;
 
 use super::super::cardinality::CardinalityKind;
+use super::super::job::Said;
 use super::super::join_and_compute::JoinAndComputeKind;
 use super::super::sum::SumKind;
 use super::super::union_cardinality::UnionCardinalityKind;
 use super::super::union_sum::UnionSumKind;
 use super::*;
-use crate::table::Clamp;
+use crate::table::{Clamp, decimal};
 
 /// A side whose columns have these ranges.
 fn proposal(values: &[(i64, i64)]) -> Proposal {
