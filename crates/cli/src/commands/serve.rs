@@ -56,8 +56,9 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
         Clients::InsecurePlaintext => None,
     };
     let (serve, started) = service::start(config, &log)?;
-    log.started(&started);
+    // Before anybody reads that the server listens, and stops it.
     signalled.set_running();
+    log.started(&started);
     // Not joined: the server does not wait for a long table when it stops.
     thread::spawn({
         let (serve, stop, signalled) = (serve.clone(), stop.clone(), signalled.clone());
