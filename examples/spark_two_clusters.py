@@ -1,6 +1,6 @@
 """Two organisations join their Spark DataFrames, each on a cluster of its own. Both are on this machine here.
 
-Run it with the Python that has vesica and PySpark 4 (`pip install . pyspark`), and Java 17:
+Run it with the Python that has vesica and PySpark (`pip install '.[spark]'`), and Java 17:
 
     python examples/spark_two_clusters.py
 

@@ -20,7 +20,7 @@ import pandas
 import pytest
 
 import vesica
-from vesica import _executors
+from vesica import _executors, _jobs
 from vesica.testing import partner
 
 pyspark = pytest.importorskip("pyspark.sql", reason="PySpark is missing")
@@ -32,6 +32,10 @@ if shutil.which("java") is None:
 from vesica import spark  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "spark_two_clusters.py"
+
+# `.ci/nightly` runs the tests once more with Spark Connect.
+IS_REMOTE = bool(os.environ.get("VESICA_SPARK_CONNECT"))
+without_connect = pytest.mark.skipif(IS_REMOTE, reason="is about a driver in the same program")
 
 # An error on a busy machine that starts JVMs must not be taken for a hang.
 PATIENCE = 240
@@ -133,6 +137,7 @@ def commits(report):
 
 
 # One test, since a session on a busy machine takes most of a minute to start.
+@without_connect
 def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clusters, tmp_path):
     rows = 60_000
     port = free_port()
@@ -194,10 +199,18 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
 @pytest.fixture(scope="module")
 def session():
     os.environ.update(example.ENVIRONMENT)
-    builder = pyspark.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    session = builder.getOrCreate()
+    builder = pyspark.SparkSession.builder.config("spark.ui.enabled", "false")
+    session = (builder.remote("local[2]") if IS_REMOTE else builder.master("local[2]")).getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture(autouse=True)
+def reached_by_executors(monkeypatch):
+    """Says `rendezvous` wherever a test with Spark Connect does not."""
+    if IS_REMOTE:
+        inside = spark._inside
+        monkeypatch.setattr(spark, "_inside", lambda said, jobs: inside(said or "127.0.0.1:0", jobs))
 
 
 @pytest.mark.parametrize(
@@ -222,16 +235,27 @@ def session():
 def test_what_cannot_run_is_refused_as_on_one_machine(session, tmp_path, identities, change, kind, said):
     us, _ = identities
     df = session.createDataFrame([("a@x.org", 1.5, ["x"])], "email string, price double, tags array<string>")
-    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "buckets": 2, "listen": "127.0.0.1:0"}
+    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "slots": 1, "listen": "127.0.0.1:0"}
     with pytest.raises(kind, match=re.escape(said)):
-        spark.intersect(df, **{**given, "wait": 0, **us, **change})
+        spark.intersect(df, **{**given, "buckets": 2, "wait": 0, **us, **change})
+
+
+@without_connect
+def test_a_session_of_spark_connect_is_asked_for_what_it_does_not_say(session, tmp_path, identities, monkeypatch):
+    us, _ = identities
+    monkeypatch.setattr(_jobs.Jobs, "_context", lambda _: None)
+    given = {"on": "id", "role": "receiver", "work": str(tmp_path), "listen": "127.0.0.1:0", **us}
+    with pytest.raises(vesica.UsageError, match="how many tasks .*; say slots="):
+        spark.intersect(session.range(3), **given)
+    with pytest.raises(vesica.UsageError, match="at which address .*; say rendezvous="):
+        spark.intersect(session.range(3), slots=1, **given)
 
 
 def test_a_partner_that_does_not_come_is_named(session, tmp_path, identities):
     us, _ = identities
     df = session.range(3)
     with pytest.raises(vesica.PeerAbsent, match="nobody connected within 1 s"):
-        spark.intersect(df, on="id", role="receiver", work=str(tmp_path), listen="127.0.0.1:0", wait=1, **us)
+        spark.intersect(df, on="id", role="receiver", work=str(tmp_path), slots=1, listen="127.0.0.1:0", wait=1, **us)
     assert not list(tmp_path.glob("vesica-*")), "nothing was computed for nobody"
 
 
@@ -323,9 +347,9 @@ def them_learned_nothing(reach):
 def test_totals_that_cannot_run_are_refused_as_on_one_machine(session, tmp_path, identities, task, change, said):
     us, _ = identities
     df = session.createDataFrame([("a@x.org", 1.5, 1)], "email string, price double, n int")
-    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "buckets": 2, "listen": "127.0.0.1:0"}
+    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "slots": 1, "listen": "127.0.0.1:0"}
     with pytest.raises(vesica.Error, match=re.escape(said)):
-        getattr(spark, task)(df, **{**given, "wait": 0, **us, **change})
+        getattr(spark, task)(df, **{**given, "buckets": 2, "wait": 0, **us, **change})
 
 
 def test_differing_settings_are_named_on_both_sides(session, tmp_path):
@@ -341,13 +365,14 @@ def test_differing_settings_are_named_on_both_sides(session, tmp_path):
 
 def test_a_fault_in_a_row_is_the_error_of_one_machine(session, tmp_path):
     # Spark evaluates it when the rows are read: an executor finds the fault.
-    df = session.range(3).selectExpr("if(id < 2, cast(id as string), raise_error('no')) as id")
+    df = session.range(3).selectExpr("if(id < 2, cast(id as string), raise_error('no such number')) as id")
     with pytest.raises(vesica.OutputError, match="the cluster failed with ") as caught:
         with partner(session.range(3), on="id", role="sender", work=str(tmp_path), buckets=2, slots=1) as them:
             spark.intersect(df, on="id", role="receiver", work=str(tmp_path), buckets=2, slots=1, **them)
-    assert "USER_RAISED_EXCEPTION" in str(caught.value.__cause__)
+    assert "no such number" in str(caught.value.__cause__)
 
 
+@without_connect
 def test_executors_without_vesica_are_told(session, tmp_path, monkeypatch):
     monkeypatch.setattr(session.sparkContext, "pythonExec", "/usr/bin/python3")
     df = session.range(3)
@@ -367,8 +392,11 @@ def test_a_partner_that_ends_has_the_job_cancelled(session, tmp_path):
         with partner(df, on="id", role="sender", work=str(tmp_path), buckets=2, slots=1) as them:
             spark.intersect(slow, on="id", role="receiver", work=str(tmp_path), buckets=2, slots=1, **them)
     assert isinstance(caught.value, vesica.PeerFailed) and "its cluster failed" in str(caught.value)
-    while session.sparkContext.statusTracker().getActiveJobsIds():
-        time.sleep(0.1)
+    if IS_REMOTE:
+        time.sleep(25)
+    else:
+        while session.sparkContext.statusTracker().getActiveJobsIds():
+            time.sleep(0.1)
     assert not list(tmp_path.glob("vesica-*/rows/_SUCCESS")), "the job went on to its end"
 
 

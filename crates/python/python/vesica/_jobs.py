@@ -82,6 +82,9 @@ class Jobs:
 
     def driver_host(self) -> str:
         """The host of this program as executors know it."""
+        if self._context() is None:
+            text = "a session of Spark Connect does not say at which address executors reach this program"
+            raise UsageError(text, 'say rendezvous="host:port"; port 0 takes a free one')
         host = self._setting("spark.driver.host")
         return host if host is not None else "127.0.0.1"
 

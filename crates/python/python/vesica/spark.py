@@ -61,6 +61,7 @@ def intersect(
     core holds one bucket.
     `slots`: how many tasks of this cluster may run at once; by default what Spark says.
     `rendezvous`: host:port of this program that all executors reach; by default the driver's host, and a free port.
+    With Spark Connect say it and `slots`; port 0 takes a free one.
     `join`: "inner", or "difference" for the other rows.
 
     All other arguments are those of `vesica.intersect`. The partner must be trusted to follow the protocol:
@@ -143,7 +144,7 @@ def run(
     teller = Teller(progress, listening)
     try:
         outcome = _vesica.on_cluster(
-            _COMMANDS[role], spoken, jobs.no_rows(), _inside(rendezvous, jobs.driver_host()), jobs, teller
+            _COMMANDS[role], spoken, jobs.no_rows(), _inside(rendezvous, jobs), jobs, teller
         )
     except Error as error:
         if jobs.error is not None and jobs.error is not error:
@@ -156,16 +157,20 @@ def run(
         teller.warn(warning)
     result = None
     if outcome.kind == "numbers":
-        result = outcome.lists(0)[task][0] if task == "cardinality" else df.sparkSession.createDataFrame(_arrow(outcome))
+        result = outcome.lists(0)[task][0] if task == "cardinality" else _one_row(df, outcome)
     elif report["matched_keys"] is not None:
         result = jobs.result(_JOINS[join])
     return (result, report) if with_report else result
 
 
-def _arrow(outcome: Any) -> Any:
+def _one_row(df: DataFrame, outcome: Any) -> DataFrame:
+    """The numbers of a run in a DataFrame, beside that which was given."""
     import pyarrow
+    from pyspark.sql.pandas.types import from_arrow_schema
 
-    return pyarrow.table(outcome.table(0))
+    table = pyarrow.table(outcome.table(0))
+    row = tuple(table.to_pylist()[0].values())
+    return df.sparkSession.createDataFrame([row], from_arrow_schema(table.schema))
 
 
 def _folder(work: str) -> str:
@@ -181,9 +186,10 @@ def _folder(work: str) -> str:
     return work.rstrip("/")
 
 
-def _inside(rendezvous: str | None, host: str) -> tuple[str, str | None]:
+def _inside(rendezvous: str | None, jobs: Jobs) -> tuple[str, str | None]:
     """The address to bind, and the host that executors dial."""
     if rendezvous is None:
+        host = jobs.driver_host()
         return ("0.0.0.0:0" if ":" not in host else "[::]:0"), host
     name, _, port = rendezvous.rpartition(":")
     if not name or not port.isdigit():
