@@ -55,7 +55,9 @@ pub fn lines(text: &str) -> Vec<Value> {
 /// Whether the process whose number is in the file has ended; a zombie has.
 pub fn has_ended(file: &Path) -> bool {
     let number = fs::read_to_string(file).expect("a number");
-    fs::read(format!("/proc/{}/cmdline", number.trim())).unwrap_or_default().is_empty()
+    // The state is the first word behind the program's name. While a program is being replaced, its command line is empty.
+    let status = fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
+    status.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with(['Z', 'X']))
 }
 
 #[test]
