@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::harness::{Ended, Folder, Process};
-use crate::programs::{has_ended, lines, scripts, suite, with_small_tables};
+use crate::programs::{ends, lines, scripts, suite, with_small_tables};
 
 /// Whether namespaces with a token bucket can be made here; if not, says why the test is skipped.
 fn are_possible() -> bool {
@@ -112,7 +112,7 @@ fn an_interrupt_removes_the_namespaces() {
     assert_eq!(left_of(number).len(), 2);
     process.signal("TERM");
     process.end().expect(143, &["interrupted by SIGTERM"]);
-    assert!(has_ended(&folder.path("sleeper")));
+    assert!(ends(&folder.path("sleeper")));
     assert_eq!(left_of(number), [""; 0]);
 }
 

@@ -53,11 +53,20 @@ pub fn lines(text: &str) -> Vec<Value> {
 }
 
 /// Whether the process whose number is in the file has ended; a zombie has.
-pub fn has_ended(file: &Path) -> bool {
+fn has_ended(file: &Path) -> bool {
     let number = fs::read_to_string(file).expect("a number");
     // The state is the first word behind the program's name. While a program is being replaced, its command line is empty.
     let status = fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
     status.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with(['Z', 'X']))
+}
+
+/// Whether that process ends within seconds: one that was killed takes a moment.
+pub fn ends(file: &Path) -> bool {
+    let end = Instant::now() + Duration::from_secs(10);
+    while !has_ended(file) && Instant::now() < end {
+        thread::sleep(Duration::from_millis(5));
+    }
+    has_ended(file)
 }
 
 #[test]
@@ -76,7 +85,7 @@ fn each_outcome_of_a_program_is_recorded_and_shown() {
             "take its line out of runs.jsonl",
         ],
     );
-    assert!(has_ended(&folder.path("sleeper")), "the program's own child was left");
+    assert!(ends(&folder.path("sleeper")), "the program's own child was left");
 
     let recorded = lines(&folder.read("runs.jsonl"));
     assert_eq!(recorded.len(), 1 + 5);
@@ -167,7 +176,7 @@ fn an_interrupted_program_leaves_nothing() {
     assert!(!has_ended(&folder.path("sleeper")));
     suite.signal("INT");
     suite.end().expect(130, &["interrupted by SIGINT"]);
-    assert!(has_ended(&folder.path("sleeper")));
+    assert!(ends(&folder.path("sleeper")));
     assert_eq!(fs::read_dir(folder.path("tmp")).expect("a folder").count(), 0);
     assert_eq!(folder.read("runs.jsonl").lines().count(), 1, "nothing is recorded of it");
 }
