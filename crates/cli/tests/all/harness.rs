@@ -11,6 +11,20 @@ use std::time::{Duration, Instant};
 /// After this a test is considered to hang.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Whether this holds within so many seconds.
+pub fn within(seconds: u64, mut holds: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + Duration::from_secs(seconds);
+    loop {
+        if holds() {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// A temporary folder with two identities, `us` (who receive) and `them` (who send).
 pub struct Folder {
     folder: tempfile::TempDir,

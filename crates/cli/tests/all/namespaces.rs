@@ -5,12 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::harness::{Ended, Folder, Process};
-use crate::programs::{ends, lines, scripts, suite, with_small_tables};
+use crate::programs::{begins, ends, lines, scripts, suite, with_small_tables};
 
 /// Whether namespaces with a token bucket can be made here; if not, says why the test is skipped.
 fn are_possible() -> bool {
@@ -103,11 +102,7 @@ fn an_interrupt_removes_the_namespaces() {
         suite(&["hangs"]).replace("timeout_seconds = 1", "timeout_seconds = 100\nlinks = [\"netns:1gbit,0ms\"]");
     folder.write("open.toml", hangs);
     let process: Process = folder.start("bench suite open.toml --out runs.jsonl");
-    let end = Instant::now() + Duration::from_secs(60);
-    while !fs::read_to_string(folder.path("sleeper")).is_ok_and(|text| text.ends_with('\n')) {
-        assert!(Instant::now() < end, "the program never starts");
-        thread::sleep(Duration::from_millis(5));
-    }
+    assert!(begins(&folder.path("sleeper")), "the program never starts");
     let number = process.child.id();
     assert_eq!(left_of(number).len(), 2);
     process.signal("TERM");

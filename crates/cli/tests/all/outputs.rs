@@ -18,7 +18,7 @@ use arrow_schema::{DataType, TimeUnit};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use crate::harness::{Folder, Process, RECEIVER, SENDER, by_shell};
+use crate::harness::{Folder, Process, RECEIVER, SENDER, by_shell, within};
 
 fn tables() -> Folder {
     let folder = Folder::new();
@@ -140,10 +140,7 @@ fn a_result_is_private_until_it_is_complete() {
     // Neither the default of most systems nor a mask that hides all.
     let (receiver, mut sender, partial) = mid_run(&folder, "umask 0026; exec \"$@\"");
     // Empty, it has the user's mode for a moment, which the program reads.
-    let end = Instant::now() + Duration::from_secs(60);
-    while mode(&partial) != 0o600 && Instant::now() < end {
-        thread::sleep(Duration::from_millis(5));
-    }
+    within(60, || mode(&partial) == 0o600);
     assert_eq!(mode(&partial), 0o600);
     sender.stdin.take().expect("open").write_all(b"mail\na@x.org\n").expect("read");
     sender.end().expect(0, &[]);

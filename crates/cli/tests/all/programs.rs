@@ -4,12 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::Folder;
+use crate::harness::{Folder, within};
 
 /// Receivers, by what they do. Their arguments: both tables, the output, the folder of the suite.
 const RECEIVERS: [(&str, &str); 5] = [
@@ -55,18 +53,20 @@ pub fn lines(text: &str) -> Vec<Value> {
 /// Whether the process whose number is in the file has ended; a zombie has.
 fn has_ended(file: &Path) -> bool {
     let number = fs::read_to_string(file).expect("a number");
-    // The state is the first word behind the program's name. While a program is being replaced, its command line is empty.
+    // The state is the first word behind the program's name. The command line would not do: it is
+    // empty while a program is being replaced.
     let status = fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
     status.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with(['Z', 'X']))
 }
 
+/// Whether a process writes its number to the file within a minute.
+pub fn begins(file: &Path) -> bool {
+    within(60, || fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')))
+}
+
 /// Whether that process ends within seconds: one that was killed takes a moment.
 pub fn ends(file: &Path) -> bool {
-    let end = Instant::now() + Duration::from_secs(10);
-    while !has_ended(file) && Instant::now() < end {
-        thread::sleep(Duration::from_millis(5));
-    }
-    has_ended(file)
+    within(10, || has_ended(file))
 }
 
 #[test]
@@ -168,11 +168,7 @@ fn an_interrupted_program_leaves_nothing() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
     command.env("TMPDIR", folder.path("tmp"));
     let suite = folder.start_under(command, "bench suite open.toml --out runs.jsonl");
-    let end = Instant::now() + Duration::from_secs(60);
-    while !fs::read_to_string(folder.path("sleeper")).is_ok_and(|text| text.ends_with('\n')) {
-        assert!(Instant::now() < end, "the program never starts");
-        thread::sleep(Duration::from_millis(5));
-    }
+    assert!(begins(&folder.path("sleeper")), "the program never starts");
     assert!(!has_ended(&folder.path("sleeper")));
     suite.signal("INT");
     suite.end().expect(130, &["interrupted by SIGINT"]);

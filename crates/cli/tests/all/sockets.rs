@@ -4,9 +4,8 @@
 use std::fs::{self, File};
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
 
-use crate::harness::{Folder, Process, RECEIVER, SENDER};
+use crate::harness::{Folder, Process, RECEIVER, SENDER, within};
 
 /// How many sockets the process holds, but for those to itself, by which it hears of signals. One that is shut down
 /// stands in no table of the system any more, but counts.
@@ -26,11 +25,7 @@ fn sockets(process: &Process) -> usize {
 
 #[track_caller]
 fn assert_lets_go(process: &Process) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while sockets(process) > 0 {
-        assert!(Instant::now() < end, "the socket stays open");
-        thread::sleep(Duration::from_millis(20));
-    }
+    assert!(within(60, || sockets(process) == 0), "the socket stays open");
 }
 
 #[test]
