@@ -1,4 +1,4 @@
-# What .ci/run and .ci/nightly share: steps with their seconds, and the list of test programs.
+# What .ci/run and .ci/nightly share: steps with their seconds, test programs, and environments of Python.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 steps=() began=0
@@ -63,4 +63,10 @@ program() {
     grep -F "/crates/$package/Cargo.toml\"" | grep -F "\"name\":\"$target\"" | grep -F '"test":true},' | grep -F '"executable":"/')
   local path=${line##*\"executable\":\"}
   (cd "crates/$package" && "${path%%\"*}" "$@")
+}
+
+# python_environment FOLDER [REQUIREMENT...]: a virtual environment with the Python package, what its tests need, and these.
+python_environment() {
+  python3 -m venv --clear "$1"
+  "$1/bin/pip" install --quiet '.[pandas,polars,duckdb,spark]' -r crates/python/tests/requirements.txt "${@:2}"
 }
