@@ -82,11 +82,12 @@ class Jobs:
 
     def driver_host(self) -> str:
         """The host of this program as executors know it."""
-        if self._context() is None:
-            text = "a session of Spark Connect does not say at which address executors reach this program"
+        # With Spark Connect, the driver that has this host is another program.
+        host = None if self._context() is None else self._setting("spark.driver.host")
+        if host is None:
+            text = "this session does not say at which address executors reach this program"
             raise UsageError(text, 'say rendezvous="host:port"; port 0 takes a free one')
-        host = self._setting("spark.driver.host")
-        return host if host is not None else "127.0.0.1"
+        return host
 
     def slots(self) -> int:
         """How many tasks may run at once."""
