@@ -47,8 +47,8 @@ pub(crate) struct Waves<'a> {
 /// small bucket; but when a worker is lost, all its buckets of the wave are run again.
 const MOST_IN_TURN: usize = 8;
 
-/// How many of the buckets that are due run in the next wave, with so many slots: up to [`MOST_IN_TURN`] a slot of those
-/// that never ran, and at the end one a slot of those that failed.
+/// How many of the buckets that are due run in the next wave, with so many slots: up to
+/// [`MOST_IN_TURN`] a slot of those that never ran, and at the end one a slot of those that failed.
 fn in_next_wave(due: &VecDeque<Due>, slots: usize) -> usize {
     let fresh = due.iter().take_while(|&&(_, attempt)| attempt == 0).count();
     match fresh {
