@@ -46,6 +46,7 @@ mod error;
 #[doc(hidden)]
 #[cfg_attr(not(test), expect(clippy::expect_used, clippy::panic, reason = "a finding of the fuzzer is a panic"))]
 pub mod fuzzing;
+pub mod invisible;
 pub mod key;
 pub mod nearest;
 pub mod profile;

@@ -214,7 +214,7 @@ pub fn session() -> Vec<Vec<u8>> {
     ];
     let framed = |task: &[u8], fields: &[u8]| [&(task.len() as u32).to_le_bytes()[..], task, fields].concat();
     let sizes = br#"{"items":5,"key_kinds":[{"form":"text","precision":null}],"salt_share":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#;
-    let configuration = br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@2","key_columns":["as it is"],"or_keys":[["digits@1"]],"link":null,"dry_run":false,"clock":1,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"salt_commitment":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#;
+    let configuration = br#"{"role":"sender","task":"intersect","security":"malicious","protocols":["vole-fast"],"key_digest":"vesica-key@2","key_columns":["as it is"],"or_keys":[["digits@2"]],"link":null,"dry_run":false,"clock":1,"nonce":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"salt_commitment":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}"#;
     vec![
         b"vesica\0\n\x01\0\0\0".to_vec(),
         framed(words[0], configuration),
@@ -252,8 +252,8 @@ pub fn budgets() -> Vec<Vec<u8>> {
 pub fn descriptions() -> Vec<Vec<u8>> {
     texts([
         r#"{"version":1,"protocol":"oprf-rfc9497","security":"malicious","key_digest":"vesica-key@2","key_columns":["as it is"],"key_kinds":[{"form":"text"}],"salt":"000102030405060708090a0b0c0d0e0f","capacity":61440,"items_per_query":16,"payload":null,"quota":null}"#,
-        r#"{"version":1,"protocol":"oprf-rfc9497","security":"semi-honest","key_digest":"vesica-key@2","key_columns":["email@1","int@2"],"key_kinds":[{"form":"text"},{"form":"integer"}],"salt":"ffffffffffffffffffffffffffffffff","capacity":1024,"items_per_query":1,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"quota":"1000/day"}"#,
-        r#"{"version":1,"protocol":"cm25-select","security":"semi-honest","key_digest":"vesica-key@2","key_columns":["int@2"],"key_kinds":[{"form":"integer"}],"salt":"000102030405060708090a0b0c0d0e0f","capacity":1024,"items_per_query":4,"payload":null,"quota":null,"integer_bits":33}"#,
+        r#"{"version":1,"protocol":"oprf-rfc9497","security":"semi-honest","key_digest":"vesica-key@2","key_columns":["email@2","int@3"],"key_kinds":[{"form":"text"},{"form":"integer"}],"salt":"ffffffffffffffffffffffffffffffff","capacity":1024,"items_per_query":1,"payload":{"fields":[{"name":"a","kind":"text"}],"width":9},"quota":"1000/day"}"#,
+        r#"{"version":1,"protocol":"cm25-select","security":"semi-honest","key_digest":"vesica-key@2","key_columns":["int@3"],"key_kinds":[{"form":"integer"}],"salt":"000102030405060708090a0b0c0d0e0f","capacity":1024,"items_per_query":4,"payload":null,"quota":null,"integer_bits":33}"#,
     ])
 }
 

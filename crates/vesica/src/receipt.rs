@@ -168,7 +168,7 @@ impl Receipt {
             buckets: 1,
             both_learn: false,
             key_digest: "vesica-key@2".into(),
-            key_columns: vec!["email@1".into()],
+            key_columns: vec!["email@2".into()],
             or_keys: vec![],
             payload_columns: vec![],
             payload_bytes: 0,

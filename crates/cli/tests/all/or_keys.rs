@@ -166,7 +166,7 @@ fn both_sides_name_what_differs() {
         (
             "--or-key phone --normalise phone=digits",
             "--or-key tel --normalise tel=int",
-            vec!["--normalise of an --or-key", "digits@1", "int@2"],
+            vec!["--normalise of an --or-key", "digits@2", "int@3"],
         ),
     ];
     for (ours, theirs, texts) in cases {

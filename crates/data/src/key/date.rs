@@ -200,8 +200,8 @@ pub(crate) fn zone(text: &str) -> Result<i64, Unmatchable> {
     }
 }
 
-/// How a column writes its dates: `%Y` (four digits), `%m` and `%d` (one or two digits), `%%`, and
-/// literal characters.
+/// How a column writes its dates: `%Y` (four digits), `%m` and `%d` (one or two digits, two beside another
+/// number), `%%`, and literal characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DateFormat {
     text: String,
@@ -243,11 +243,18 @@ impl DateFormat {
     pub(crate) fn read(&self, text: &str) -> Result<Date, Unmatchable> {
         let (mut year, mut month, mut day) = (0, 0, 0);
         let mut rest = text;
-        for part in &self.parts {
+        let is_number = |at: Option<usize>| {
+            let part = at.and_then(|at| self.parts.get(at));
+            part.is_some_and(|part| !matches!(part, Part::Literal(_)))
+        };
+        for (at, part) in self.parts.iter().enumerate() {
+            // `2013112` may be 2 November or 12 January.
+            let is_alone = !is_number(at.checked_sub(1)) && !is_number(Some(at + 1));
+            let one_or_two = |text| number(text, 2).or_else(|no| if is_alone { number(text, 1) } else { Err(no) });
             match part {
                 Part::Year => (year, rest) = number(rest, 4)?,
-                Part::Month => (month, rest) = number(rest, 2).or_else(|_| number(rest, 1))?,
-                Part::Day => (day, rest) = number(rest, 2).or_else(|_| number(rest, 1))?,
+                Part::Month => (month, rest) = one_or_two(rest)?,
+                Part::Day => (day, rest) = one_or_two(rest)?,
                 Part::Literal(c) => rest = rest.strip_prefix(*c).ok_or(Unmatchable)?,
             }
         }

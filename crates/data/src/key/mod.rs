@@ -14,10 +14,12 @@
 
 pub(crate) mod date;
 mod digest;
+mod email;
 mod kind;
 mod looks;
 mod mend;
 mod normalise;
+mod notation;
 mod phone;
 mod spec;
 mod timestamp;

@@ -9,6 +9,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use crate::key::date::{self, DateFormat};
 use crate::key::phone::{self, Phone, Reading};
 use crate::key::{Form, Precision, SpecError, Timestamp};
+use crate::key::{email, notation};
 
 /// The value is not of the kind that the normaliser reads (no telephone number, no date). Says
 /// nothing of the value.
@@ -25,26 +26,32 @@ pub enum Normaliser {
     Lower,
     /// `nfc@1`: Unicode normalisation form C.
     Nfc,
-    /// `email@1`: white space trimmed, NFC, lower case. Needs one `@` with text on both sides, no
-    /// white space or control character, and a domain without empty labels. Dots and `+tags` of
-    /// the local part stay: they may name another mailbox.
+    /// `email@2`: NFC, lower case, without white space, quotes, brackets, a name, `mailto:` or marks of
+    /// lists around the address, and without marks of layout that nobody sees. Needs one `@` with
+    /// text of the characters of addresses on both sides, and a domain without empty labels. Dots
+    /// and `+tags` of the local part stay: they may name another mailbox.
     Email,
-    /// `e164@2`: a telephone number to `+` and its digits (ITU-T E.164), as libphonenumber reads it
-    /// in a country.
+    /// `e164@3`: a telephone number to `+` and its digits (ITU-T E.164), as libphonenumber reads it
+    /// in a country. A number with a fraction, an exponent or a minus is none.
     E164(Phone),
-    /// `digits@1`: keeps `0` to `9` and drops the rest; a value without any is unmatchable.
+    /// `digits@2`: keeps `0` to `9` and drops the rest; a value without any is unmatchable, and so is
+    /// one whose digits alone may be another number: with a fraction, an exponent or a minus, or with
+    /// digits of another script.
     Digits,
-    /// `date@1`: a date to `YYYY-MM-DD`. Without a format it reads `YYYY-MM-DD`, `YYYYMMDD`, and an
+    /// `date@2`: a date to `YYYY-MM-DD`. Without a format it reads `YYYY-MM-DD`, `YYYYMMDD`, and an
     /// ISO 8601 timestamp, of which it keeps the date as written (no change of time zone). Days
-    /// that no calendar has are unmatchable.
+    /// that no calendar has are unmatchable. Where a format has no character between two numbers,
+    /// each has all of its digits.
     Date(Option<DateFormat>),
     /// `timestamp@1`: a date or an ISO 8601 timestamp to one instant's text.
     Timestamp(Timestamp),
-    /// `int@2`: an optional sign and decimal digits to the shortest decimal: `042`, `+42`, `42` and
-    /// `42.0` are one key. `42.5` is unmatchable.
+    /// `int@3`: an optional sign and decimal digits to the shortest decimal: `042`, `+42`, `42` and
+    /// `42.0` are one key. `42.5` is unmatchable, and so are `1.000`, which may be a thousand, and `.0`
+    /// behind more than a float holds.
     Int,
-    /// `decimal@1`: an optional sign and decimal digits with or without a point, to the shortest
-    /// decimal: `5.10`, `+5.1` and `05.1` are `5.1`; `5.0` and `5` are `5`. Exponents are unmatchable.
+    /// `decimal@2`: an optional sign and decimal digits with or without a point, to the shortest
+    /// decimal: `5.10`, `+5.1` and `05.1` are `5.1`; `5.0` and `5` are `5`. Exponents are unmatchable,
+    /// and so is `.0` behind more than a float holds.
     Decimal,
     /// `bool@1`: `true`, `t`, `yes`, `y`, `on`, `1` to `true`, and `false`, `f`, `no`, `n`, `off`, `0` to
     /// `false`, in any case. The rest is unmatchable.
@@ -78,13 +85,13 @@ impl Normaliser {
             Self::Trim => "trim@1",
             Self::Lower => "lower@1",
             Self::Nfc => "nfc@1",
-            Self::Email => "email@1",
+            Self::Email => "email@2",
             Self::E164(_) => phone::AGREED_NAME,
-            Self::Digits => "digits@1",
-            Self::Date(_) => "date@1",
+            Self::Digits => "digits@2",
+            Self::Date(_) => "date@2",
             Self::Timestamp(timestamp) => return Cow::Owned(timestamp.agreed_name()),
-            Self::Int => "int@2",
-            Self::Decimal => "decimal@1",
+            Self::Int => "int@3",
+            Self::Decimal => "decimal@2",
             Self::Bool => "bool@1",
         })
     }
@@ -136,14 +143,9 @@ impl Normaliser {
             Self::Trim => out.push_str(value.trim()),
             Self::Lower => lower(value, out),
             Self::Nfc => nfc(value, out),
-            Self::Email => email(value, out)?,
+            Self::Email => email::read(value, out)?,
             Self::E164(phone) => return phone.read(value, out),
-            Self::Digits => {
-                out.extend(value.chars().filter(char::is_ascii_digit));
-                if out.is_empty() {
-                    return Err(Unmatchable);
-                }
-            }
+            Self::Digits => digits(value, out)?,
             Self::Date(None) => date::from_iso(value)?.write(out),
             Self::Date(Some(format)) => format.read(value)?.write(out),
             Self::Timestamp(timestamp) => timestamp.read(value, out)?,
@@ -183,51 +185,38 @@ fn nfc(value: &str, out: &mut String) {
     }
 }
 
-fn email(value: &str, out: &mut String) -> Result<(), Unmatchable> {
-    let value = value.trim();
-    if value.is_ascii() {
-        lower(value, out);
-        return if is_ascii_email(value.as_bytes()) { Ok(()) } else { Err(Unmatchable) };
+fn digits(value: &str, out: &mut String) -> Result<(), Unmatchable> {
+    if value.bytes().all(|byte| byte.is_ascii_digit()) {
+        out.push_str(value);
+    } else {
+        let is_other_digit = |c: char| !c.is_ascii() && c.is_numeric();
+        if notation::may_have_fraction(value)
+            || notation::has_exponent(value)
+            || notation::is_negative(value)
+            || value.contains(is_other_digit)
+        {
+            return Err(Unmatchable);
+        }
+        out.extend(value.chars().filter(char::is_ascii_digit));
     }
-    // Lower case can leave form C (`İ` becomes two characters), so NFC comes last; it keeps lower case
-    // lower.
-    out.extend(value.nfc().flat_map(char::to_lowercase).nfc());
-    let (local, domain) = out.split_once('@').ok_or(Unmatchable)?;
-    let bad = |c: char| c.is_whitespace() || c.is_control() || c == '@';
-    if local.is_empty() || local.contains(bad) || domain.contains(bad) || domain.split('.').any(str::is_empty) {
-        return Err(Unmatchable);
-    }
-    Ok(())
-}
-
-/// The rules of [`email`] for ASCII, where they need no characters.
-fn is_ascii_email(value: &[u8]) -> bool {
-    let Some((local, [_, domain @ ..])) = memchr::memchr(b'@', value).map(|at| value.split_at(at)) else {
-        return false;
-    };
-    // A fold and not `all`, which would go byte by byte.
-    let graphic = value.iter().fold(true, |graphic, byte| graphic & byte.is_ascii_graphic());
-    graphic && !local.is_empty() && !domain.contains(&b'@') && !domain.split(|&byte| byte == b'.').any(<[u8]>::is_empty)
+    if out.is_empty() { Err(Unmatchable) } else { Ok(()) }
 }
 
 fn int(value: &str, out: &mut String) -> Result<(), Unmatchable> {
-    let (minus, digits) = match value.as_bytes().first() {
-        Some(b'-') => ("-", &value[1..]),
-        Some(b'+') => ("", &value[1..]),
-        _ => ("", value),
-    };
+    let (is_negative, whole, fraction) = notation::decimal(value).ok_or(Unmatchable)?;
     // Programs that know no missing integers write whole numbers as floats.
-    let digits = match digits.split_once('.') {
-        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|b| b == b'0') => whole,
-        _ => digits,
-    };
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+    let is_whole = fraction.is_none_or(|zeros| !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0'));
+    if whole.is_empty()
+        || !is_whole
+        || notation::may_be_thousands(whole, fraction)
+        || notation::is_inexact(whole, fraction)
+    {
         return Err(Unmatchable);
     }
-    match digits.trim_start_matches('0') {
+    match whole.trim_start_matches('0') {
         "" => out.push('0'),
         digits => {
-            out.push_str(minus);
+            out.push_str(if is_negative { "-" } else { "" });
             out.push_str(digits);
         }
     }
@@ -235,23 +224,13 @@ fn int(value: &str, out: &mut String) -> Result<(), Unmatchable> {
 }
 
 fn decimal(value: &str, out: &mut String) -> Result<(), Unmatchable> {
-    let (minus, digits) = match value.as_bytes().first() {
-        Some(b'-') => ("-", &value[1..]),
-        Some(b'+') => ("", &value[1..]),
-        _ => ("", value),
-    };
-    let (whole, fraction) = match digits.split_once('.') {
-        Some((_, "")) => return Err(Unmatchable),
-        Some(parts) => parts,
-        None if digits.is_empty() => return Err(Unmatchable),
-        None => (digits, ""),
-    };
-    if !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+    let (is_negative, whole, fraction) = notation::decimal(value).ok_or(Unmatchable)?;
+    if fraction == Some("") || (whole.is_empty() && fraction.is_none()) || notation::is_inexact(whole, fraction) {
         return Err(Unmatchable);
     }
-    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
-    if !(whole.is_empty() && fraction.is_empty()) {
-        out.push_str(minus);
+    let (whole, fraction) = (whole.trim_start_matches('0'), fraction.unwrap_or_default().trim_end_matches('0'));
+    if is_negative && !(whole.is_empty() && fraction.is_empty()) {
+        out.push('-');
     }
     out.push_str(if whole.is_empty() { "0" } else { whole });
     if !fraction.is_empty() {

@@ -1,17 +1,18 @@
 //! Telephone numbers to E.164, by the rules of libphonenumber in its Rust port `rlibphonenumber`.
 //!
 //! What is no valid number of any country is unmatchable, and so is a number with an extension:
-//! without it, it would be the key of the whole switchboard.
+//! without it, it would be the key of the whole switchboard. A number that a program took for a quantity
+//! (`4930123456.0`) is unmatchable, too: the library would read it as another subscriber's.
 
 use std::fmt;
 
 use rlibphonenumber::{CountryCodeSource, PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat, Region};
 
-use crate::key::{SpecError, Unmatchable};
+use crate::key::{SpecError, Unmatchable, notation};
 
 /// Name, own version and that of the rules, since other rules read some texts as other numbers. The
 /// version is the one that Cargo.toml pins.
-pub(crate) const AGREED_NAME: &str = "e164@2+rlibphonenumber-2.2.15";
+pub(crate) const AGREED_NAME: &str = "e164@3+rlibphonenumber-2.2.15";
 
 /// How `e164` reads a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +81,9 @@ impl Phone {
 
     /// Appends `+` and the digits of the number.
     pub(crate) fn read(&self, value: &str, out: &mut String) -> Result<Reading, Unmatchable> {
+        if notation::is_number_and_no_telephone(value) {
+            return Err(Unmatchable);
+        }
         let number = PHONE_NUMBER_UTIL.parse_and_keep_raw_input(value, Some(self.region)).map_err(|_| Unmatchable)?;
         let own = e164(&number);
         let source = number.country_code_source();

@@ -7,6 +7,7 @@ mod json_lines;
 mod key_page;
 mod keys;
 mod normalisers;
+mod notations;
 mod or_keys;
 mod outputs;
 mod parts;

@@ -1,0 +1,88 @@
+//! Notations of numbers whose digits alone would be another number: fractions, exponents, signs.
+
+/// From here on a 64-bit float no longer holds every whole number, so that `9007199254740992.0` may have been another
+/// integer once.
+const FIRST_INEXACT: &str = "9007199254740992";
+
+/// A decimal number as it is written: whether it is negative, the digits before its point, and those behind it if there
+/// is a point. `None` for anything else.
+pub(super) fn decimal(value: &str) -> Option<(bool, &str, Option<&str>)> {
+    let (is_negative, digits) = match value.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, value.strip_prefix('+').unwrap_or(value)),
+    };
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, behind)| (whole, Some(behind)));
+    let all = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    (all(whole) && all(fraction.unwrap_or_default())).then_some((is_negative, whole, fraction))
+}
+
+/// Whether a whole number with `.0` behind it has been a float that may have lost digits.
+pub(super) fn is_inexact(whole: &str, fraction: Option<&str>) -> bool {
+    let digits = whole.trim_start_matches('0');
+    fraction == Some("0") && (digits.len(), digits) >= (FIRST_INEXACT.len(), FIRST_INEXACT)
+}
+
+/// Whether a point may be a mark of thousands: `1.000` is one in most countries, and a thousand in some.
+pub(super) fn may_be_thousands(whole: &str, fraction: Option<&str>) -> bool {
+    fraction.is_some_and(|zeros| zeros.len() == 3) && (1..=3).contains(&whole.len()) && !whole.starts_with('0')
+}
+
+/// Whether the text is a number with an exponent, such as `1.23457E+11`.
+pub(super) fn has_exponent(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.trim().split_once(['e', 'E']).is_some_and(|(number, exponent)| {
+        let number = number.strip_prefix(['+', '-']).unwrap_or(number);
+        let (whole, fraction) = number.split_once(['.', ',']).unwrap_or((number, "0"));
+        digits(whole) && digits(fraction) && digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))
+    })
+}
+
+/// Marks that stand before a fraction, or between thousands.
+const MARKS: [char; 3] = ['.', ',', '\u{66b}'];
+
+/// Whether a number may have a fraction: a mark before a digit, behind a digit or at the start, that stands there only once.
+/// Marks of thousands that stand several times, as in `1.234.567`, begin none.
+pub(super) fn may_have_fraction(text: &str) -> bool {
+    let mut found = [0; MARKS.len()];
+    let mut before: Option<char> = None;
+    let mut chars = text.trim().chars().peekable();
+    while let Some(c) = chars.next() {
+        let follows = before.is_none_or(|c| c.is_ascii_digit() || c.is_whitespace() || "+-\u{2212}".contains(c));
+        if follows && chars.peek().is_some_and(char::is_ascii_digit) {
+            MARKS.iter().zip(&mut found).filter(|&(&mark, _)| mark == c).for_each(|(_, count)| *count += 1);
+        }
+        before = Some(c);
+    }
+    found.contains(&1)
+}
+
+/// Whether the text is a negative number, also as accountants write it: `-42`, `42-`, `(42)`.
+pub(super) fn is_negative(text: &str) -> bool {
+    let text = text.trim();
+    let minus = ['-', '\u{2212}'];
+    let signed = text.strip_prefix(minus).or_else(|| text.strip_suffix(minus));
+    let number = signed.or_else(|| text.strip_prefix('(').and_then(|text| text.strip_suffix(')')));
+    number.is_some_and(|number| {
+        number.chars().any(|c| c.is_ascii_digit())
+            && number.chars().all(|c| c.is_ascii_digit() || c.is_whitespace() || ".,'".contains(c))
+    })
+}
+
+/// Whether the text may be a telephone number that a program took for a number, so that its digits are those of another
+/// subscriber: `4930123456.0`, `493012345,6`, `4.93012E+11`, `-4930123456`. Points between the groups of a telephone
+/// number are none of these.
+pub(super) fn is_number_and_no_telephone(text: &str) -> bool {
+    let text = text.trim();
+    if text.starts_with(['-', '\u{2212}']) || has_exponent(text) {
+        return true;
+    }
+    let Some((before, behind)) = text.rsplit_once(['.', ',']).filter(|(_, behind)| !behind.is_empty()) else {
+        return false;
+    };
+    let mark = text.get(before.len()..text.len() - behind.len()).unwrap_or_default();
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    // Only telephone numbers have further digits behind a zero at the start.
+    let is_float = all_digits(before) && all_digits(behind) && (before == "0" || !before.starts_with('0'));
+    let all_zeros = behind.bytes().all(|byte| byte == b'0');
+    (all_zeros && !before.contains(mark)) || is_float
+}
