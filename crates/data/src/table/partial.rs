@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use tempfile::TempPath;
 
 /// What temporary names of outputs start and end with. Other temporary files have no lock, and
@@ -39,8 +39,14 @@ impl Partial {
     /// A file in `folder` that will have `mode` when it is complete; what the user's `umask` leaves
     /// unless told.
     pub fn create(folder: &Path, mode: Option<u32>) -> io::Result<Self> {
-        // What keeps a file with a name from being made, too, is the error that is told.
-        Self::unnamed(folder, mode).or_else(|_| Self::named(folder, mode))
+        // What usually keeps a file from being made, in the words of the system alone.
+        rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK)?;
+        // What keeps a file with a name from being made, too, is the error that is told. A temporary name in it would
+        // be no name that its reader knows.
+        Self::unnamed(folder, mode).or_else(|_| Self::named(folder, mode)).map_err(|error| match error.get_ref() {
+            Some(_) => error.kind().into(),
+            None => error,
+        })
     }
 
     fn unnamed(folder: &Path, mode: Option<u32>) -> io::Result<Self> {

@@ -85,6 +85,7 @@ fn places_that_cannot_be_written_show_before_the_protocol() {
     let folder = folder();
     let error = create(&folder, folder.path("no/such/out.csv").to_str().unwrap(), false).unwrap_err();
     assert!(told(&error).contains("create the folder first"), "{error}");
+    assert!(error.to_string().ends_with("out.csv: No such file or directory (os error 2)"), "no other name: {error}");
     assert_eq!(error.blame(), Blame::Output);
     for path in [folder.0.path().to_str().unwrap(), folder.path("new/").to_str().unwrap(), ""] {
         let error = create(&folder, path, true).expect_err("no file");
