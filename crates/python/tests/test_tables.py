@@ -18,6 +18,11 @@ import vesica
 SIZES = [1, 2, 700]
 
 
+def pandas_table(table: dict[str, list]) -> pandas.DataFrame:
+    """With integers that can be missing: floats are no keys."""
+    return pandas.DataFrame(table).convert_dtypes()
+
+
 def unique(table: dict[str, list], key: str) -> dict[str, list]:
     """The first row of each key, since a payload has one value for each."""
     first = {}
@@ -52,6 +57,25 @@ def test_pandas_payload_is_that_of_a_merge(rows):
     assert result["email"].tolist() == expected["email"].tolist()
     assert result["partner_amount"].tolist() == expected["amount_theirs"].tolist()
     assert result["partner_city"].fillna("").tolist() == expected["city_theirs"].fillna("").tolist()
+
+
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("as_given", [pandas_table, polars.DataFrame, pyarrow.table])
+def test_a_left_join_is_that_of_duckdb(rows, as_given):
+    """Rows without a key and keys that repeat among them. No number is rounded where others are missing."""
+    ours = pyarrow.table({"place": list(range(rows)), **columns(rows, 3)})
+    distinct = unique(columns(rows, 4), "id")
+    exact = [2**60 + amount for amount in distinct["amount"]]
+    theirs = pyarrow.table({"key": distinct["id"], "exact": exact, "town": distinct["city"]})
+    result = both(
+        "intersect", as_given(ours.to_pydict()), as_given(theirs.to_pydict()),
+        our_on="id", their_on="key", their_payload=["exact", "town"], our_join="left",
+    )
+    given = pyarrow.Table.from_pandas(result, preserve_index=False) if as_given is pandas_table else result
+    read = "SELECT place, id, email, exact::BIGINT AS exact, town FROM"
+    expected = duckdb.sql(f"{read} ours LEFT JOIN theirs ON ours.id = theirs.key ORDER BY place").fetchall()
+    assert duckdb.sql(f"{read} given").fetchall() == expected
+    assert len(expected) == rows
 
 
 @pytest.mark.parametrize("rows", SIZES)

@@ -25,6 +25,8 @@ Examples:
     ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
   Match rows by their e-mail address or by their telephone number (your partner says so, too):
     ... --key email --or-key phone
+  Write all rows, with your partner's columns beside those that match:
+    ... --join left
   Write the rows that did not match:
     ... --join difference
   Write your rows, and one row for each key that only your partner has, with the columns that it gives:
@@ -97,7 +99,7 @@ pub struct SendArgs {
     /// write your shares
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<String>,
-    /// With --both-learn: which of your rows to write. A union writes all
+    /// With --both-learn: which of your rows to write, inner or difference. A union writes all
     #[arg(long, value_enum, default_value = "inner")]
     pub join: JoinName,
     /// intersect: columns that your partner gets for its matches. union: columns that your partner

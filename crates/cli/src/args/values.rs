@@ -31,6 +31,9 @@ impl From<SecurityName> for Security {
 pub enum JoinName {
     /// Your rows whose key your partner has
     Inner,
+    /// All your rows, with your partner's columns beside them, which are empty where your partner does
+    /// not have the key
+    Left,
     /// Your rows whose key your partner does not have, and your rows without a usable key
     Difference,
 }
@@ -39,6 +42,7 @@ impl From<JoinName> for Join {
     fn from(name: JoinName) -> Self {
         match name {
             JoinName::Inner => Self::Inner,
+            JoinName::Left => Self::Left,
             JoinName::Difference => Self::Difference,
         }
     }

@@ -101,6 +101,31 @@ fn each_task_is_tried_and_nothing_is_written() {
     }
 }
 
+/// What only the receiver's table tells is bounded by what the sender allows.
+#[test]
+fn both_sides_hear_of_groups_and_thresholds_as_in_a_run() {
+    let folder = tables();
+    let shared = "--task cardinality --security semi-honest --reveal-if-at-least 2";
+    let (receive, send) = (format!("{shared} --group-by region"), format!("{shared} --max-groups 5"));
+    let (receiver, sender) = folder.join(&format!("{RECEIVE} {receive}"), &format!("{SEND} {send}"));
+    receiver.expect(
+        0,
+        &["how many keys are common, in each of 2 groups of the receiver's keys, where at least 2 keys are common"],
+    );
+    sender.expect(
+        0,
+        &[
+            "how many keys are common, in each of up to 5 groups of the receiver's keys, where at least 2 keys are common",
+            "to the sender: that the receiver's keys are in up to 5 groups",
+        ],
+    );
+    let run = |flags: &str| flags.replace("--dry-run", "");
+    let (receiver, sender) = folder.join(&run(&format!("{RECEIVE} {receive}")), &run(&format!("{SEND} {send}")));
+    for ended in [receiver, sender] {
+        ended.expect(0, &["in each of 2 groups of the receiver's keys, where at least 2 keys are common"]);
+    }
+}
+
 #[test]
 fn settings_that_differ_are_named_on_both_sides() {
     let folder = tables();

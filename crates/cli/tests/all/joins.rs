@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 
-use crate::harness::Folder;
+use crate::harness::{Folder, RECEIVER, SENDER};
 
 const OURS: &str = "id,email\n1,a@x.org\n2,b@x.org\n3,\n4,a@x.org\n5,c@x.org\n";
 const THEIRS: &str = "mail,score\nc@x.org,7\na@x.org,9\nz@x.org,1\n,5\n";
@@ -55,6 +55,54 @@ fn who_listens_is_independent_of_who_learns() {
     receiver.expect(0, &[]);
     sender.end().expect(0, &[]);
     assert_eq!(folder.read("rest.csv"), "id,email\n2,b@x.org\n3,\n");
+}
+
+/// By flags, in buckets, where both learn, and by a job file: every own row once, beside the partner's columns.
+#[test]
+fn a_left_join_keeps_all_own_rows() {
+    let folder = tables();
+    let expected = "id,email,score\n1,a@x.org,9\n2,b@x.org,\n3,,\n4,a@x.org,9\n5,c@x.org,7\n";
+    let left = "--input ours.csv --key email --join left --output left.csv --force";
+    let sender = "--input theirs.csv --key mail --payload score";
+    for (more, senders) in [("", ""), ("--buckets 2", ""), ("--both-learn", "--output theirs-too.csv --force")] {
+        let (receiver, sender) = folder.join(&format!("{left} {more}"), &format!("{sender} {more} {senders}"));
+        receiver.expect(0, &["2 keys match; wrote 5 rows"]);
+        sender.expect(0, &[]);
+        assert_eq!(folder.read("left.csv"), expected, "{more}");
+    }
+    let job = "task = \"intersect\"\n[receiver]\ninput = \"ours.csv\"\nkey = \"email\"\njoin = \"left\"\noutput = \"left.jsonl\"\n\
+               [sender]\ninput = \"theirs.csv\"\nkey = \"mail\"\npayload = \"score\"\n";
+    folder.write("job.toml", job);
+    let receiver = folder.start(&format!("run job.toml --role receiver {RECEIVER}"));
+    let address = receiver.address();
+    folder.run(&format!("run job.toml --role sender {SENDER} --connect {address}")).expect(0, &[]);
+    receiver.end().expect(0, &[]);
+    let lines = folder.read("left.jsonl");
+    assert_eq!(lines.lines().nth(1), Some("{\"id\":\"2\",\"email\":\"b@x.org\",\"score\":null}"), "{lines}");
+}
+
+/// Without a column of the partner's, a left join would be a copy of the own table.
+#[test]
+fn a_left_join_without_columns_of_the_partner_is_refused() {
+    let folder = tables();
+    let receive = "--input ours.csv --key email --join left --output left.csv";
+    let send = "--input theirs.csv --key mail";
+    let nothing = "this side gets no columns";
+    for (receive, send, receivers, senders) in [
+        (receive.to_owned(), send.to_owned(), (11, nothing), (9, "no columns: the sender names none with --payload")),
+        (format!("{receive} --or-key id"), format!("{send} --or-key score"), (2, nothing), (9, "settings")),
+        (
+            "--input ours.csv --key email --output inner.csv --both-learn".into(),
+            format!("{send} --both-learn --join left --output theirs-too.csv"),
+            (9, "settings"),
+            (2, nothing),
+        ),
+    ] {
+        let (receiver, sender) = folder.join(&receive, &send);
+        receiver.expect(receivers.0, &[receivers.1]);
+        sender.expect(senders.0, &[senders.1]);
+    }
+    assert!(!folder.files().iter().any(|name| name.ends_with("left.csv") || name.ends_with("inner.csv")));
 }
 
 #[test]

@@ -70,6 +70,18 @@ fn answers_are_those_of_a_plain_join_in_both_modes_with_and_without_labels() {
         let (server, address) = serve(&folder, &format!("--security {security} {payload} --items-per-query 7"));
         let told = report(&folder, &address, &format!("--security {security}"));
         assert_eq!(folder.read("hits.csv"), expected(&folder, !payload.is_empty()), "{security} {payload}");
+        let left = query(&folder, &address, &format!("--security {security} --join left"));
+        if payload.is_empty() {
+            left.expect(11, &["--join left", "the server gives none"]);
+        } else {
+            left.expect(0, &["100 keys match; wrote 300 rows"]);
+            let hits = folder.read("hits.csv");
+            assert_eq!(
+                hits.lines().filter(|line| !line.ends_with(',')).collect::<Vec<_>>(),
+                expected(&folder, true).lines().collect::<Vec<_>>()
+            );
+            assert_eq!(hits.lines().count(), 301);
+        }
         let figures = ["keys", "matched_keys", "queries", "items_per_query"].map(|name| told[name].as_u64());
         assert_eq!(figures, [Some(300), Some(100), Some(43), Some(7)]);
         assert_eq!(told["security"], security);

@@ -272,6 +272,7 @@ fn tasks_and_flags_that_do_not_go_together() {
         ("--task cardinality --payload-duplicates sum", "--payload-duplicates needs columns"),
         ("--task cardinality --both-learn", "--both-learn is for intersections and unions"),
         ("--task cardinality --join difference", "--join is for intersections"),
+        ("--task sum --join left", "--join is for intersections"),
     ] {
         folder.run(&format!("{receive} {arguments}")).expect(2, &[text]);
     }

@@ -358,6 +358,7 @@ fn what_no_union_can_be_made_of_is_refused_on_both_sides() {
             (7, "key column 1 is Utf8 on the sender's side and Int64 on the receiver's"),
         ),
         (format!("{ours} --join difference"), theirs.into(), (2, "a union writes all rows"), (9, "settings")),
+        (format!("{ours} --join left"), theirs.into(), (2, "a union writes all rows"), (9, "settings")),
         (format!("{ours} --max-item-bytes 0"), theirs.into(), (2, "--max-item-bytes"), (9, "settings")),
         // Tables of no rows, and of too many.
         (ours.into(), "--input empty.csv --key id".into(), (9, "input"), (3, "empty.csv has no rows")),

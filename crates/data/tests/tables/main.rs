@@ -6,6 +6,7 @@ mod csv_tables;
 mod json_lines;
 mod key_page;
 mod keys;
+mod left;
 mod normalisers;
 mod notations;
 mod or_keys;

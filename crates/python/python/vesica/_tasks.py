@@ -53,7 +53,8 @@ def intersect(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSe
     """Tells the receiver which rows of its table have a key that the sender has too.
 
     Returns the receiver's rows, in their order, with the columns that the sender gives (`payload`) behind them; and
-    `None` on the sender's side, unless both say `both_learn=True`. join="difference" gives the other rows.
+    `None` on the sender's side, unless both say `both_learn=True`. join="left" gives all rows of the receiver, with
+    nulls where the sender does not have the key; join="difference" gives the rows that the sender does not have.
 
     >>> from vesica.testing import partner
     >>> theirs = {"mail": ["b@x.org", "c@x.org"], "segment": ["gold", "silver"]}

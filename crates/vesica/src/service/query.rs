@@ -263,7 +263,7 @@ fn query_watched(
     let width = description.payload.as_ref().map_or(0, |schema| schema.width);
     let (mut matches, mut payloads) = in_order(&order, &matches, payloads, width);
     let unreadable = match &description.payload {
-        Some(schema) if config.destination.join == Join::Inner => {
+        Some(schema) if config.destination.join != Join::Difference => {
             drop_unreadable(schema, &mut matches, &mut payloads, &table)
         }
         _ => Vec::new(),
@@ -555,6 +555,13 @@ impl Asking<'_> {
         }
         self.check_leak(&described)?;
         self.check_trust(&described, trust.as_deref())?;
+        if self.config.destination.join == Join::Left && described.payload.is_none() {
+            return Err(Failure::new(
+                code::REFUSED,
+                "--join left writes all rows with the server's columns beside them, and the server gives none",
+                "say --join inner or difference; or ask whoever runs the server for columns (--payload)",
+            ));
+        }
         described.check_key(&self.config.source.key)?;
         self.check_extent(&described, quota_left, table.digests.len() as u64)?;
         if let Some(trust) = trust {

@@ -306,10 +306,9 @@ impl Sides<'_> {
         };
         let measure = self.job.measure(table);
         let ours = TaskBytes { proposal: &self.ours.proposal, measure: &measure };
-        let assumed_measure = self.job.assume(&self.theirs.proposal, table);
-        let theirs = TaskBytes { proposal: &self.theirs.proposal, measure: &assumed_measure };
         let run = buckets::extent(&extent, self.ours.buckets)?;
-        let terms = self.job.settle(&run, ours, theirs).map_err(|refusal| refusal.into_failure())?;
+        let terms = self.job.foresee(&run, ours, &self.theirs.proposal, table);
+        let terms = terms.map_err(|refusal| refusal.into_failure())?;
         let link = Link::agreed(self.ours.link, self.theirs.link);
         let workload = terms.workload();
         let chosen = plan::choose(workload, &self.ours.protocols, &self.theirs.protocols, &link)?;

@@ -147,6 +147,8 @@ pub(super) struct Terms {
     sender: Vec<ValueColumn>,
     receiver: Vec<ValueColumn>,
     groups: usize,
+    /// Whether the number of groups is assumed, and is the most that the sender allows.
+    may_be_fewer: bool,
     at_least: u64,
     /// The epsilon of the sender's noise.
     noise: Option<String>,
@@ -268,8 +270,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         Measure { groups: table.values.as_ref().map_or(1, |values| values.categories.len().max(1) as u32) }
     }
 
-    fn assume(_peer: Role, _theirs: &Proposal, _ours: &Measure) -> Measure {
-        Measure { groups: 1 }
+    fn assume(peer: Role, _theirs: &Proposal, _ours: &Measure, settings: &Settings) -> Measure {
+        Measure { groups: if peer == Role::Receiver { settings.max_groups } else { 1 } }
     }
 
     fn settle(settling: &Settling<'_, Self>) -> Result<Terms, Refusal> {
@@ -312,6 +314,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             sender: senders.clone(),
             receiver: receivers.clone(),
             groups: groups as usize,
+            may_be_fewer: settling.is_assumed && settling.role == Role::Sender,
             at_least: sender.proposal.at_least,
             noise,
             noise_scales,
@@ -384,7 +387,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             ));
         }
         if terms.groups > 1 {
-            all.push(format!("to the sender: that the receiver's keys are in {} groups", terms.groups));
+            all.push(format!("to the sender: that the receiver's keys are in {}", number_of_groups(terms)));
         }
         all
     }
@@ -595,10 +598,14 @@ fn tells_of_few_keys(over: Over, terms: &Terms) -> Option<String> {
     })
 }
 
+fn number_of_groups(terms: &Terms) -> String {
+    format!("{}{} groups", if terms.may_be_fewer { "up to " } else { "" }, terms.groups)
+}
+
 fn by_group(over: Over, terms: &Terms) -> String {
     let mut text = String::new();
     if terms.groups > 1 {
-        text.push_str(&format!(", in each of {} groups of the receiver's keys", terms.groups));
+        text.push_str(&format!(", in each of {} of the receiver's keys", number_of_groups(terms)));
     }
     if terms.at_least > 1 {
         text.push_str(&format!(", where at least {} keys are {over}", terms.at_least));

@@ -20,7 +20,7 @@ use crate::buckets::{Buckets, Masks};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
-use crate::table::KeyTable;
+use crate::table::{Join, KeyTable};
 
 /// One side of a task, configured.
 pub trait AnyJob: fmt::Debug + Send + Sync {
@@ -32,8 +32,6 @@ pub trait AnyJob: fmt::Debug + Send + Sync {
     fn proposal(&self) -> Vec<u8>;
     /// What this side says of the task once it has read its table.
     fn measure(&self, table: &KeyTable) -> Vec<u8>;
-    /// What the peer with this proposal may say once it has read its table: what only that table tells is assumed.
-    fn assume(&self, theirs: &[u8], table: &KeyTable) -> Vec<u8>;
     /// Where the peer's proposal differs from the own one although it must not.
     ///
     /// # Errors
@@ -48,6 +46,17 @@ pub trait AnyJob: fmt::Debug + Send + Sync {
         extent: &Extent,
         ours: TaskBytes<'_>,
         theirs: TaskBytes<'_>,
+    ) -> Result<Box<dyn AnyAgreed>, Refusal>;
+    /// For a dry run: the terms with a peer of the proposal `theirs`, where what only its table tells is assumed.
+    ///
+    /// # Errors
+    /// As of [`Self::settle`].
+    fn foresee(
+        &self,
+        extent: &Extent,
+        ours: TaskBytes<'_>,
+        theirs: &[u8],
+        table: &KeyTable,
     ) -> Result<Box<dyn AnyAgreed>, Refusal>;
 }
 
@@ -221,6 +230,7 @@ impl<J: Job> SampleWorkload for TypedWorkload<J> {
 pub(super) struct Configured<J: Job> {
     role: Role,
     settings: Settings,
+    output: Option<Join>,
     or_keys: bool,
     proposal: J::Proposal,
 }
@@ -233,7 +243,7 @@ impl<J: Job> fmt::Debug for Configured<J> {
 
 impl<J: Job> Configured<J> {
     pub fn new(side: &Side<'_>) -> Result<Self, Failure> {
-        let &Side { role, settings, or_keys, buckets, .. } = side;
+        let &Side { role, settings, or_keys, buckets, output } = side;
         side.refuse(
             J::Functionality::NAME,
             or_keys && !J::TAKES_OR_KEYS,
@@ -248,7 +258,7 @@ impl<J: Job> Configured<J> {
             "omit it, or name a task that takes it: intersect, cardinality, sum, union-cardinality or union-sum",
         )?;
         J::validate(side)?;
-        Ok(Self { role, settings: settings.clone(), or_keys, proposal: J::proposal(role, settings) })
+        Ok(Self { role, settings: settings.clone(), output, or_keys, proposal: J::proposal(role, settings) })
     }
 
     fn read_proposal(bytes: &[u8]) -> Result<J::Proposal, Malformed> {
@@ -295,12 +305,6 @@ impl<J: Job> AnyJob for Configured<J> {
         write(&J::measure(table))
     }
 
-    fn assume(&self, theirs: &[u8], table: &KeyTable) -> Vec<u8> {
-        // No peer gets here with a proposal that is none.
-        let theirs = Self::read_proposal(theirs).ok();
-        theirs.map_or_else(Vec::new, |theirs| write(&J::assume(self.role.peer(), &theirs, &J::measure(table))))
-    }
-
     fn differences(&self, theirs: &[u8]) -> Result<Vec<Difference>, Malformed> {
         Ok(J::differences(self.role, &self.proposal, &Self::read_proposal(theirs)?))
     }
@@ -310,6 +314,31 @@ impl<J: Job> AnyJob for Configured<J> {
         extent: &Extent,
         ours: TaskBytes<'_>,
         theirs: TaskBytes<'_>,
+    ) -> Result<Box<dyn AnyAgreed>, Refusal> {
+        self.settle_with(extent, ours, theirs, false)
+    }
+
+    fn foresee(
+        &self,
+        extent: &Extent,
+        ours: TaskBytes<'_>,
+        theirs: &[u8],
+        table: &KeyTable,
+    ) -> Result<Box<dyn AnyAgreed>, Refusal> {
+        let read = Self::read_proposal(theirs).map_err(|malformed| Refusal::Misbehaved(malformed.0))?;
+        let measure = write(&J::assume(self.role.peer(), &read, &J::measure(table), &self.settings));
+        self.settle_with(extent, ours, TaskBytes { proposal: theirs, measure: &measure }, true)
+    }
+}
+
+impl<J: Job> Configured<J> {
+    /// The terms; whether what the peer says of its table `is_assumed`.
+    fn settle_with(
+        &self,
+        extent: &Extent,
+        ours: TaskBytes<'_>,
+        theirs: TaskBytes<'_>,
+        is_assumed: bool,
     ) -> Result<Box<dyn AnyAgreed>, Refusal> {
         // Both sides' terms follow from the bytes that crossed the wire and are part of the session.
         let (our_proposal, our_measure) = Self::read_words(ours).map_err(|_| unreadable_own_words())?;
@@ -321,8 +350,8 @@ impl<J: Job> AnyJob for Configured<J> {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
         };
-        let &Self { role, ref settings, or_keys, .. } = self;
-        let terms = J::settle(&Settling { role, settings, or_keys, extent, sender, receiver })?;
+        let &Self { role, ref settings, output, or_keys, .. } = self;
+        let terms = J::settle(&Settling { role, settings, output, or_keys, is_assumed, extent, sender, receiver })?;
         let workload = TypedWorkload { extent: *extent, options: J::options(&terms), job: PhantomData };
         Ok(Box::new(Arc::new(Agreed::<J> { role: self.role, settings: self.settings.clone(), terms, workload })))
     }

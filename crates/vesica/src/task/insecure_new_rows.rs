@@ -89,7 +89,7 @@ impl Job for NewRowsJob {
         Measure { records: table.payload.as_ref().map(|payload| payload.schema.clone()) }
     }
 
-    fn assume(peer: Role, theirs: &Proposal, _ours: &Measure) -> Measure {
+    fn assume(peer: Role, theirs: &Proposal, _ours: &Measure, _settings: &Settings) -> Measure {
         let given = theirs.columns.as_ref().filter(|_| peer == Role::Sender);
         Measure { records: given.map(|names| assumed_records(names, MAX_PAYLOAD_WIDTH)) }
     }

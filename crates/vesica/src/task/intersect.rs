@@ -23,10 +23,10 @@ use vesica_structures::secret::Secret;
 use super::agreed::Agreed;
 use super::job::{InBuckets, Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
-use crate::failure::Failure;
+use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
-use crate::table::{KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema};
+use crate::table::{Join, KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema};
 
 mod in_bucket;
 
@@ -34,6 +34,10 @@ mod in_bucket;
 pub(super) struct IntersectJob;
 
 const TASK: &str = "intersect";
+
+/// Why `--join left` is refused.
+const NOTHING_TO_JOIN: &str =
+    "--join left writes all rows with the partner's columns beside them, and this side gets no columns";
 
 /// Bytes that a side holds for each transfer of a group of `dcw13` and `rr16`: docs/parameters/plan-memory.md.
 const BYTES_PER_TRANSFER: u64 = 112;
@@ -145,6 +149,14 @@ impl Job for IntersectJob {
             "--payload together with --or-key: one row of the receiver may match two rows of the sender, each by \
              another alternative, and nothing says whose columns it gets",
             "omit --payload, or run once for each alternative with --key alone",
+        )?;
+        let is_left = side.output == Some(Join::Left);
+        side.refuse(TASK, is_left && side.role == Role::Sender, NOTHING_TO_JOIN, "omit --join left")?;
+        side.refuse(
+            TASK,
+            is_left && side.or_keys,
+            &format!("{NOTHING_TO_JOIN}: there is no payload of keys with alternatives"),
+            "omit --join left, or --or-key",
         )
     }
 
@@ -186,7 +198,7 @@ impl Job for IntersectJob {
         Measure { payload: table.payload.as_ref().map(|payload| payload.schema.clone()) }
     }
 
-    fn assume(peer: Role, theirs: &Proposal, _ours: &Measure) -> Measure {
+    fn assume(peer: Role, theirs: &Proposal, _ours: &Measure, _settings: &Settings) -> Measure {
         let given = theirs.payload.as_ref().filter(|_| peer == Role::Sender);
         Measure { payload: given.map(|names| assumed_records(names, MAX_PAYLOAD_WIDTH)) }
     }
@@ -204,6 +216,14 @@ impl Job for IntersectJob {
             payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());
         if receiver.measure.payload.is_some() || given != sender.proposal.payload {
             return Err(Refusal::Misbehaved("a payload that does not go with the configuration"));
+        }
+        if settling.output == Some(Join::Left) && payload.is_none() {
+            return Err(Refusal::Refused(Failure::new(
+                code::REFUSED,
+                format_args!("{NOTHING_TO_JOIN}: the sender names none with --payload"),
+                "have the sender name columns with --payload; for the rows that match or do not, the receiver says \
+                 --join inner or difference",
+            )));
         }
         Ok(Terms { payload: payload.clone(), both_learn: sender.proposal.both_learn })
     }

@@ -19,7 +19,7 @@ use crate::buckets::{Buckets, Masks};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
-use crate::table::{KeyTable, PayloadField, PayloadKind, PayloadSchema};
+use crate::table::{Join, KeyTable, PayloadField, PayloadKind, PayloadSchema};
 
 /// The sender's input of a job.
 pub(super) type SenderInput<J> = <<J as Job>::Functionality as Task>::SenderInput;
@@ -103,8 +103,8 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
 
     /// For a dry run: what a partner with this role and proposal may say once it has read its table, where this side
     /// would say `ours`. What only its table tells is assumed: [`ASSUMED_BYTES`] for each of its columns and keys, and
-    /// one group.
-    fn assume(peer: Role, theirs: &Self::Proposal, ours: &Self::Measure) -> Self::Measure;
+    /// as many groups as this side allows.
+    fn assume(peer: Role, theirs: &Self::Proposal, ours: &Self::Measure, settings: &Settings) -> Self::Measure;
 
     /// The terms that follow from what both sides said, the same on both sides; or a refusal. The
     /// own part has been checked.
@@ -232,8 +232,12 @@ pub(super) struct Settling<'a, J: Job> {
     pub role: Role,
     /// This side's settings.
     pub settings: &'a Settings,
+    /// Which own rows go to this side's output; `None` without an output.
+    pub output: Option<Join>,
     /// Whether the keys of both sides have alternatives.
     pub or_keys: bool,
+    /// Whether the partner's measure is assumed, by [`Job::assume`].
+    pub is_assumed: bool,
     /// Both sizes.
     pub extent: &'a Extent,
     /// The sender's words.

@@ -107,7 +107,7 @@ impl Job for SharesJob {
         Measure {}
     }
 
-    fn assume(_peer: Role, _theirs: &Proposal, _ours: &Measure) -> Measure {
+    fn assume(_peer: Role, _theirs: &Proposal, _ours: &Measure, _settings: &Settings) -> Measure {
         Measure {}
     }
 

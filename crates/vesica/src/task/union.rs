@@ -25,7 +25,7 @@ use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, 
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
-use crate::table::{KeyKind, KeyTable, PayloadSchema, UnionSpec, key_schema};
+use crate::table::{Join, KeyKind, KeyTable, PayloadSchema, UnionSpec, key_schema};
 
 /// The task `union`.
 pub(super) struct UnionJob;
@@ -203,7 +203,7 @@ impl Job for UnionJob {
             "a union computes nothing",
             "choose a task that computes, for example --task sum",
         )?;
-        side.refuse(TASK, side.output == Some(crate::table::Join::Difference), "a union writes all rows", "omit --join")
+        side.refuse(TASK, side.output.is_some_and(|join| join != Join::Inner), "a union writes all rows", "omit --join")
     }
 
     fn columns(role: Role, settings: &Settings) -> Columns {
@@ -252,7 +252,7 @@ impl Job for UnionJob {
         Measure { keys: table.union.as_ref().map(|union| union.kinds.clone()).unwrap_or_default(), records }
     }
 
-    fn assume(peer: Role, theirs: &Proposal, ours: &Measure) -> Measure {
+    fn assume(peer: Role, theirs: &Proposal, ours: &Measure, _settings: &Settings) -> Measure {
         // Keys of the same kinds and as long as the own ones, if these travel.
         let own = ours.records.as_ref().map(|records| records.key_bytes);
         let most = theirs.most_item_bytes;
@@ -528,6 +528,8 @@ mod tests {
         UnionJob::settle(&Settling {
             role: Role::Sender,
             settings: &Settings::default(),
+            output: None,
+            is_assumed: false,
             or_keys: false,
             extent: &extent,
             sender: super::super::job::Said { proposal: &sender, measure: &sent },

@@ -142,6 +142,9 @@ fn invent(command: &str, side: Side) -> String {
         // A column of both tables.
         invented.push_str(" --or-key phone");
     }
+    if value(command, "--join") == Some("left") {
+        invented.push_str(" --payload segment");
+    }
     match (value(command, "--task"), partner) {
         (Some("sum" | "union-sum"), Side::Send) => invented.push_str(" --payload amount --scale amount=2"),
         (Some("sum" | "union-sum"), Side::Receive) => invented = with(&invented, "--output", "sum.csv"),

@@ -72,6 +72,11 @@ impl PayloadSchema {
     pub(crate) fn presence_bytes(&self) -> usize {
         self.fields.len().div_ceil(8)
     }
+
+    /// A record whose fields are all null.
+    pub(crate) fn null_record(&self) -> Vec<u8> {
+        vec![0; self.width]
+    }
 }
 
 /// One record a distinct key of the sender.

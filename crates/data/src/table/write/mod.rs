@@ -26,7 +26,9 @@ pub enum Join {
     /// Rows whose key the partner has.
     #[default]
     Inner,
-    /// The other rows, those without a usable key among them.
+    /// All rows. The partner's columns are null where it does not have the key, or the row has no usable one.
+    Left,
+    /// Rows whose key the partner does not have, those without a usable key among them.
     Difference,
 }
 
@@ -36,7 +38,7 @@ pub struct Matches<'a> {
     /// Indices into [`KeyTable::digests`] (which may have been moved into the protocol) of the keys
     /// that the partner has too.
     pub keys: &'a [u32],
-    /// One record a match, in the order of `keys`. Only for [`Join::Inner`].
+    /// One record a match, in the order of `keys`. Not for [`Join::Difference`].
     pub payload: Option<ReceivedPayload<'a>>,
 }
 
@@ -60,6 +62,8 @@ pub struct KeptRows<'a> {
     rank: Vec<u32>,
     join: Join,
     payload: Option<ReceivedPayload<'a>>,
+    /// A record of nulls, for rows of [`Join::Left`] without a match.
+    null_record: Vec<u8>,
     /// One more than the last row that was asked for.
     asked: Cell<usize>,
     /// The row that [`Self::row`] takes for 0.
@@ -82,30 +86,35 @@ impl<'a> KeptRows<'a> {
                 *rank = place;
             }
         }
-        let payload = matches.payload.filter(|_| join == Join::Inner);
+        let payload = matches.payload.filter(|_| join != Join::Difference);
         if let Some(payload) = &payload {
             payload.schema.check()?;
             if payload.schema.width.checked_mul(matches.keys.len()) != Some(payload.bytes.len()) {
                 return Err(TableError::PeerPayload("its length is not that of the matches"));
             }
         }
-        let (row_key, keys_per_row) = (&table.row_key[..], table.keys_per_row());
-        let (asked, first) = (Cell::new(0), Cell::new(0));
-        Ok(Self { row_key, keys_per_row, rank, join, payload, asked, first })
+        Ok(Self {
+            rank,
+            join,
+            null_record: payload.map(|payload| payload.schema.null_record()).unwrap_or_default(),
+            payload,
+            ..Self::all(table)
+        })
     }
 
     /// All rows of `table`, those without a usable key among them.
     pub(crate) fn all(table: &'a KeyTable) -> Self {
         let (row_key, keys_per_row) = (&table.row_key[..], table.keys_per_row());
         let (asked, first) = (Cell::new(0), Cell::new(0));
-        Self { row_key, keys_per_row, rank: Vec::new(), join: Join::Difference, payload: None, asked, first }
+        let (rank, null_record) = (Vec::new(), Vec::new());
+        Self { row_key, keys_per_row, rank, join: Join::Left, payload: None, null_record, asked, first }
     }
 
-    /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match. A
-    /// row matches if one of its keys does, in any alternative.
+    /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match, or
+    /// nulls for it. A row matches if one of its keys does, in any alternative.
     /// A second pass asks this of every row.
     #[inline]
-    pub fn row(&self, row: usize) -> Option<Option<&'a [u8]>> {
+    pub fn row(&self, row: usize) -> Option<Option<&[u8]>> {
         let row = self.first.get() + row;
         self.asked.set(self.asked.get().max(row + 1));
         let of_key = |key: u32| self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
@@ -116,14 +125,17 @@ impl<'a> KeptRows<'a> {
                 of_row.iter().map(|&key| of_key(key)).find(|&rank| rank != NO_MATCH).unwrap_or(NO_MATCH)
             }
         };
-        if (rank != NO_MATCH) != (self.join == Join::Inner) {
-            return None;
-        }
-        let record = self.payload.and_then(|payload| {
-            let start = rank as usize * payload.schema.width;
-            payload.bytes.get(start..start + payload.schema.width)
-        });
-        Some(record)
+        let is_match = rank != NO_MATCH;
+        let is_kept = match self.join {
+            Join::Inner => is_match,
+            Join::Left => true,
+            Join::Difference => !is_match,
+        };
+        is_kept.then(|| {
+            let ReceivedPayload { schema, bytes } = self.payload?;
+            let start = rank as usize * schema.width;
+            if is_match { bytes.get(start..start + schema.width) } else { Some(self.null_record.as_slice()) }
+        })
     }
 
     /// Counts rows from 0 again, behind those that were asked for. How many these are.

@@ -32,7 +32,16 @@ fn settle_groups<K: AggregateKind>(
     let settings = Settings { max_groups: 5, ..Settings::default() };
     let (sender, receiver) =
         (Said { proposal: sender.0, measure: sender.1 }, Said { proposal: receiver.0, measure: receiver.1 });
-    AggregateJob::<K>::settle(&Settling { role, settings: &settings, or_keys: false, extent, sender, receiver })
+    AggregateJob::<K>::settle(&Settling {
+        role,
+        settings: &settings,
+        output: None,
+        is_assumed: false,
+        or_keys: false,
+        extent,
+        sender,
+        receiver,
+    })
 }
 
 fn settle<K: AggregateKind>(items: usize, sender: &Proposal, receiver: &Proposal) -> Result<Terms, Refusal> {
