@@ -12,6 +12,8 @@ mod buckets;
 mod commands;
 #[path = "all/comparisons.rs"]
 mod comparisons;
+#[path = "all/counts.rs"]
+mod counts;
 #[path = "all/documents.rs"]
 mod documents;
 #[path = "all/dry_run.rs"]

@@ -51,5 +51,6 @@ pub mod key;
 pub mod nearest;
 pub mod profile;
 pub mod table;
+pub mod words;
 
 pub use error::UsageError;

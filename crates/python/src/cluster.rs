@@ -25,6 +25,7 @@ use vesica::table::{
     KeyStats, KeyTable, NO_KEY, ValueColumn, ValueDuplicates, ValueSpec, collect_keys, collect_values,
 };
 use vesica::threads;
+use vesica::words::counted;
 use vesica_cli::embed::{self, Flag, OnCluster};
 
 use crate::failure::{defect, raised};
@@ -302,7 +303,7 @@ impl Machines for PyMachines {
         if distinct == 0 {
             let fault = match stats.rows {
                 0 => "the DataFrame has no rows".to_owned(),
-                rows => format!("none of the {rows} rows of the DataFrame has a usable key"),
+                rows => format!("the DataFrame has {}, and none of them a usable key", counted(rows, "row", "rows")),
             };
             return Err(Failure::new(code::INPUT, fault, "name another key column, or look at its values"));
         }

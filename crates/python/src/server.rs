@@ -12,6 +12,7 @@ use vesica::party::Abort;
 use vesica::party::service::{ClientIdentity, Query, Stop};
 use vesica::service::{Quota, Serve, ServeLog};
 use vesica::table::{Batches, OpenSource, Source, TableError};
+use vesica::words::counted;
 use vesica_cli::embed::{self, Flag, client_name};
 
 use crate::failure::raised;
@@ -200,7 +201,8 @@ impl ServeLog for Log {
 
     fn volume(&self, client: &ClientIdentity, items: u64, threshold: Quota) {
         let client = client_name(client);
-        self.say("warning", format!("the client {client} has asked about {items} items, more than {threshold}"));
+        let asked = counted(items, "item", "items");
+        self.say("warning", format!("the client {client} has asked about {asked}, more than {threshold}"));
     }
 
     fn answered(&self, _query: &Query, _took: Duration) {}

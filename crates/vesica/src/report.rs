@@ -117,6 +117,10 @@ pub struct OutputReport {
     pub rows: u64,
     /// Those of them that the partner gave; null where rows are all own ones.
     pub new_rows: Option<u64>,
+    /// The name and the number of each result, where the result is numbers without groups; `None` for one that is
+    /// withheld. For the terminal of whoever gets the result, and in no other report.
+    #[serde(skip)]
+    pub totals: Vec<(String, Option<String>)>,
 }
 
 /// A phase of the conversation.

@@ -146,7 +146,7 @@ pub struct ServeArgs {
     pub identity: Option<PathBuf>,
     /// The clients that may ask: a file with one public key on each line, as in their .pub files;
     /// lines that start with # are comments. Give either this, --any-client or --insecure-plaintext
-    #[arg(long, value_name = "FILE", help_heading = "Clients", required_unless_present_any = ["any_client", "insecure_plaintext"])]
+    #[arg(long, value_name = "FILE", help_heading = "Clients")]
     pub clients: Option<PathBuf>,
     /// Allow a protocol that keeps your table secret only if every client follows it (cm25-select). A client with a
     /// program of its own, or a thief of its private key, can then read all keys of your table, not only
@@ -165,7 +165,7 @@ pub struct ServeArgs {
     /// How many items each client may ask about in each day, hour or minute of UTC, for example
     /// 1000/day or 100/hour; dummies count. --quota needs --state: what was used is kept in a file beside
     /// the state file. Unless you say --any-client, give either this or --no-quota
-    #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client", requires = "state", required_unless_present_any = ["no_quota", "any_client"])]
+    #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client", requires = "state")]
     pub quota: Option<Quota>,
     /// Let each client ask about as many items as it likes: then it can try out all keys that it can
     /// guess

@@ -10,6 +10,7 @@ use vesica::party::Role;
 use vesica::profile::{self, ColumnProfile, Comparison, Examples, MeetingRows, Profile};
 use vesica::table::{Join, KeyTable, Source, TableFile};
 use vesica::task::{self, Flags, Side};
+use vesica::words::counted;
 
 use crate::args::{CheckArgs, SideName};
 use crate::commands::join::{input_options, key_spec, names, usage};
@@ -126,13 +127,15 @@ impl CheckedColumns {
             let _ = writeln!(text, "  columns: {}", self.names.join(", "));
         }
         if self.payload_bytes > 0 {
-            let _ = writeln!(text, "  the payload of each key takes {} bytes", self.payload_bytes);
+            let _ = writeln!(text, "  the payload of each key takes {}", counted(self.payload_bytes, "byte", "bytes"));
         }
         for (name, count) in self.clamped.iter().filter(|(_, count)| *count > 0) {
-            let _ = writeln!(text, "  {count} values of column {name} are outside of its range");
+            let values = counted(*count, "value is", "values are");
+            let _ = writeln!(text, "  {values} outside of the range of column {name}");
         }
         if let Some(groups) = self.groups {
-            let _ = writeln!(text, "  {groups} groups: the sender must allow them with --max-groups {groups}");
+            let counted = counted(groups, "group", "groups");
+            let _ = writeln!(text, "  {counted}: the sender must allow that with --max-groups {groups}");
         }
         text
     }
@@ -174,28 +177,31 @@ fn describe(profile: &Profile) -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{}: {}{}{}, {} bytes",
+        "{}: {}{}{}, {}",
         profile.path,
         profile.format.name(),
         profile.packing.map_or(String::new(), |packing| format!(" ({})", packing.name())),
         if profile.files > 1 { format!(" in {} files", profile.files) } else { String::new() },
-        profile.bytes
+        counted(profile.bytes, "byte", "bytes")
     );
-    let _ = writeln!(text, "{} rows, {} distinct keys", keys.rows, keys.distinct);
+    let distinct = |keys| counted(keys, "distinct key", "distinct keys");
+    let _ = writeln!(text, "{}, {}", counted(keys.rows, "row", "rows"), distinct(keys.distinct));
     for (number, alternative) in (1..).zip(&keys.alternatives).filter(|_| keys.alternatives.len() > 1) {
         let names = alternative.columns.join(", ");
         let _ = writeln!(
             text,
-            "alternative {number} ({names}): {} rows have a key, {} distinct keys",
-            alternative.rows, alternative.distinct
+            "alternative {number} ({names}): {} a key, {}",
+            counted(alternative.rows, "row has", "rows have"),
+            distinct(alternative.distinct)
         );
     }
     let _ = writeln!(
         text,
-        "{} rows with a null or empty key, {} with a key that a normaliser refused: these never match",
-        keys.null_rows, keys.unmatchable_rows
+        "{} with a null or empty key, {} with a key that a normaliser refused: these never match",
+        counted(keys.null_rows, "row", "rows"),
+        keys.unmatchable_rows
     );
-    let _ = writeln!(text, "{} rows repeat an earlier key", keys.duplicate_rows);
+    let _ = writeln!(text, "{} an earlier key", counted(keys.duplicate_rows, "row repeats", "rows repeat"));
     for column in &profile.columns {
         describe_column(column, &mut text);
     }
@@ -205,25 +211,25 @@ fn describe(profile: &Profile) -> String {
 fn describe_column(column: &ColumnProfile, text: &mut String) {
     let _ = writeln!(
         text,
-        "\ncolumn {} ({}): {} values of {} to {} bytes, {} nulls, written as {}",
+        "\ncolumn {} ({}): {} of {} to {}, {}, written as {}",
         column.name,
         column.kind,
-        column.values,
+        counted(column.values, "value", "values"),
         column.shortest,
-        column.longest,
-        column.nulls,
+        counted(column.longest, "byte", "bytes"),
+        counted(column.nulls, "null", "nulls"),
         column.written.kind()
     );
     let counts = [
-        (column.outer_space, "have space around them"),
-        (column.with_upper_case, "have upper-case letters"),
-        (column.leading_zero, "have leading zeros"),
-        (column.like_email, "look like e-mail addresses"),
-        (column.like_phone, "look like telephone numbers"),
-        (column.like_date, "look like ISO dates"),
-        (column.like_local_date, "look like dates in another notation"),
-        (column.like_null, "look like a word for nothing (NULL, N/A)"),
-        (column.not_text, "are not text"),
+        (column.outer_space, "with space around"),
+        (column.with_upper_case, "with upper-case letters"),
+        (column.leading_zero, "with leading zeros"),
+        (column.like_email, "like e-mail addresses"),
+        (column.like_phone, "like telephone numbers"),
+        (column.like_date, "like ISO dates"),
+        (column.like_local_date, "like dates in another notation"),
+        (column.like_null, "like a word for nothing (NULL, N/A)"),
+        (column.not_text, "not text"),
     ];
     for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
         let _ = writeln!(text, "  {count} {what}");
@@ -231,8 +237,10 @@ fn describe_column(column: &ColumnProfile, text: &mut String) {
     for effect in &column.normalisers {
         let _ = writeln!(
             text,
-            "  {} would change {} values and refuse {}",
-            effect.normaliser, effect.changes, effect.refuses
+            "  {} would change {} and refuse {}",
+            effect.normaliser,
+            counted(effect.changes, "value", "values"),
+            effect.refuses
         );
     }
 }
@@ -256,8 +264,9 @@ fn describe_examples(examples: &Examples, has_alternatives: bool, text: &mut Str
     for refused in examples.refused.iter().filter(|refused| refused.count > 0) {
         let _ = writeln!(
             text,
-            "\n{} values of column {} are refused by its normalisers; the first:",
-            refused.count, refused.column
+            "\n{} refused by the normalisers of column {}; the first:",
+            counted(refused.count, "value is", "values are"),
+            refused.column
         );
         for value in &refused.first {
             let shown = if value.value.is_empty() { String::new() } else { format!(": {}", value.value) };
@@ -268,7 +277,8 @@ fn describe_examples(examples: &Examples, has_alternatives: bool, text: &mut Str
 
 fn describe_comparison(comparison: &Comparison, shows_values: bool, text: &mut String) {
     let Comparison { tables: [first, second], keys, common, alternatives, columns, meeting, .. } = comparison;
-    let _ = writeln!(text, "\n{first} and {second}: {common} keys match, of {} and {}", keys[0], keys[1]);
+    let matched = |keys| counted(keys, "key matches", "keys match");
+    let _ = writeln!(text, "\n{first} and {second}: {}, of {} and {}", matched(*common), keys[0], keys[1]);
     if comparison.is_refused {
         let _ = writeln!(text, "  the normalisers of the two tables differ: a run would be refused");
     }
@@ -276,16 +286,20 @@ fn describe_comparison(comparison: &Comparison, shows_values: bool, text: &mut S
         let [ours, theirs] = alternative.columns.each_ref().map(|names| names.join(", "));
         let _ = writeln!(
             text,
-            "  alternative {number} ({ours} and {theirs}): {} keys match, of {} and {}",
-            alternative.common, alternative.keys[0], alternative.keys[1]
+            "  alternative {number} ({ours} and {theirs}): {}, of {} and {}",
+            matched(alternative.common),
+            alternative.keys[0],
+            alternative.keys[1]
         );
     }
     for column in columns {
         let ([ours, theirs], [our_kind, their_kind]) = (&column.names, &column.kinds);
         let _ = writeln!(
             text,
-            "  column {ours} and {theirs}: {} values are common, of {} and {}",
-            column.common, column.values[0], column.values[1]
+            "  column {ours} and {theirs}: {} common, of {} and {}",
+            counted(column.common, "value is", "values are"),
+            column.values[0],
+            column.values[1]
         );
         if our_kind != their_kind {
             let _ = writeln!(text, "    the first has {our_kind}, the second {their_kind}");
@@ -303,8 +317,9 @@ fn describe_comparison(comparison: &Comparison, shows_values: bool, text: &mut S
     let [ours, theirs] = &meeting.rows;
     let _ = writeln!(
         text,
-        "  {} keys match instead of {} (of the first {ours} and {theirs} rows) with",
-        meeting.common, meeting.common_before
+        "  {} instead of {} (of the first {ours} and {theirs} rows) with",
+        matched(meeting.common),
+        meeting.common_before
     );
     for (table, flags) in [first, second].into_iter().zip(&meeting.normalise) {
         let flags: Vec<String> = flags.iter().map(|flag| format!(" --normalise '{flag}'")).collect();

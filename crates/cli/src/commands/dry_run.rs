@@ -5,6 +5,7 @@ use vesica::failure::code;
 use vesica::memory::Bytes;
 use vesica::session::{DryRun, Estimate};
 use vesica::table::{Fault, LISTED_ROWS};
+use vesica::words::counted;
 
 use crate::outcome::{Outcome, print_report};
 use crate::stderr;
@@ -39,11 +40,11 @@ fn summary(found: &DryRun) -> String {
     }
     match &found.input {
         Some(input) => lines.push(format!(
-            "own table: {} rows, {} distinct keys ({} rows without a usable key, {} duplicates)",
-            input.rows,
-            input.distinct,
-            input.null_rows + input.unmatchable_rows,
-            input.duplicate_rows
+            "own table: {}, {} ({} without a usable key, {})",
+            counted(input.rows, "row", "rows"),
+            counted(input.distinct, "distinct key", "distinct keys"),
+            counted(input.null_rows + input.unmatchable_rows, "row", "rows"),
+            counted(input.duplicate_rows, "duplicate", "duplicates")
         )),
         None => lines.push("own table: it cannot be read to its end".to_owned()),
     }
@@ -118,7 +119,10 @@ fn estimated(estimate: &Estimate, found: &DryRun) -> Vec<String> {
         costs.push(format!("takes up to {} of memory beside the table", Bytes(memory)));
     }
     vec![
-        format!("estimate for {own_items} own keys and {peer_items} of the partner ({assumed}):"),
+        format!(
+            "estimate for {} and {peer_items} of the partner ({assumed}):",
+            counted(*own_items, "own key", "own keys")
+        ),
         format!("  {protocol} ({}), {}", found.security, costs.join(", ")),
         format!("  chosen as {choice}"),
     ]

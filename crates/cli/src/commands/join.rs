@@ -8,15 +8,17 @@ use std::time::Duration;
 use vesica::Failure;
 use vesica::cluster::{Inside, Machines};
 use vesica::failure::code;
+use vesica::handshake::printable;
 use vesica::key::KeySpec;
 use vesica::party::Role;
 use vesica::report::{OutputReport, Report};
 use vesica::session::{
     self, Assumptions, Config, Destination, DryRun, End, Events, Interrupt, Meeting, OwnTable, Protection,
 };
-use vesica::table::{Format, InputOptions, OpenSink, OpenSource, OutputOptions, SinkFile, SourceFile};
+use vesica::table::{Format, InputOptions, OpenSink, OpenSource, OutputOptions, STANDARD_OUTPUT, SinkFile, SourceFile};
 use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
+use vesica::words::counted;
 
 use crate::args::{Columns, Command, JoinArgs, JoinName, ReceiveArgs, SendArgs, TableArgs, delimiter};
 use crate::commands::dry_run;
@@ -443,13 +445,12 @@ fn summary(report: &Report) -> String {
         count => format!(" of {count} alternatives"),
     };
     let mut text = format!(
-        "{} rows, {} distinct keys{alternatives} ({} rows without a usable key, {} duplicates); the partner has {} \
-         keys\n",
-        input.rows,
-        input.distinct,
-        input.null_rows + input.unmatchable_rows,
-        input.duplicate_rows,
-        report.peer_items
+        "{}, {}{alternatives} ({} without a usable key, {}); the partner has {}\n",
+        counted(input.rows, "row", "rows"),
+        counted(input.distinct, "distinct key", "distinct keys"),
+        counted(input.null_rows + input.unmatchable_rows, "row", "rows"),
+        counted(input.duplicate_rows, "duplicate", "duplicates"),
+        counted(report.peer_items, "key", "keys")
     );
     match (report.matched_keys, &report.output) {
         (Some(keys), Some(output)) => {
@@ -457,20 +458,29 @@ fn summary(report: &Report) -> String {
             let each: Vec<String> =
                 counts.map(|(count, alternative)| format!("{count} by {}", alternative.columns.join(", "))).collect();
             let each = if each.is_empty() { String::new() } else { format!(" ({})", each.join("; ")) };
-            text.push_str(&format!("{keys} keys match{each}; wrote {} rows to {}\n", output.rows, output.path))
+            let (matched, rows) = (counted(keys, "key matches", "keys match"), counted(output.rows, "row", "rows"));
+            text.push_str(&format!("{matched}{each}; wrote {rows} to {}\n", output.path))
         }
-        (None, Some(OutputReport { path, rows, new_rows: Some(new) })) => text.push_str(&format!(
-            "{new} keys of the partner are new; wrote {rows} rows to {path}, {} own and {new} \
-                                    new\n",
+        (None, Some(OutputReport { path, rows, new_rows: Some(new), .. })) => text.push_str(&format!(
+            "{}; wrote {} to {path}, {} own and {new} new\n",
+            counted(*new, "key of the partner is new", "keys of the partner are new"),
+            counted(*rows, "row", "rows"),
             rows - new
         )),
-        (None, Some(output)) => text.push_str(&format!("wrote {}\n", output.path)),
+        (None, Some(output)) => {
+            let kept_back = "withheld (--reveal-if-at-least)";
+            // What stands on standard output is not said twice.
+            for (name, number) in output.totals.iter().filter(|_| output.path != STANDARD_OUTPUT) {
+                text.push_str(&format!("{}: {}\n", printable(name), number.as_deref().unwrap_or(kept_back)));
+            }
+            text.push_str(&format!("wrote {}\n", output.path));
+        }
         _ => {}
     }
     for value in report.values.iter().filter(|value| value.clamped.is_some_and(|clamped| clamped > 0)) {
         text.push_str(&format!(
-            "{} values of column {} were outside of its range\n",
-            value.clamped.unwrap_or(0),
+            "{} outside of the range of column {}\n",
+            counted(value.clamped.unwrap_or(0), "value was", "values were"),
             value.column.name
         ));
     }

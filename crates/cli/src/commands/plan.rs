@@ -12,6 +12,7 @@ use vesica::party::{Extra, Security, Status};
 use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Refusal, Refused, Setting, Traffic};
 use vesica::protocols::tasks::Extent;
 use vesica::task::{Amounts, SampleWorkload};
+use vesica::words::counted;
 
 use crate::args::PlanArgs;
 use crate::calibration::{self, Known};
@@ -144,9 +145,9 @@ fn told(known: &Known) -> String {
     let speed = &known.calibration.speed;
     let kept = known.file.as_ref().map_or("it could not be kept".into(), |file| format!("kept in {}", file.display()));
     format!(
-        "measured this machine with {} thread(s) a party ({kept}): it takes {:.2} times as long as the reference \
+        "measured this machine with {} a party ({kept}): it takes {:.2} times as long as the reference \
          machine for curves, {:.2} for set-ups, {:.2} in its caches, {:.2} in memory",
-        known.calibration.threads,
+        counted(known.calibration.threads, "thread", "threads"),
         speed.curve as f64 / 1e3,
         speed.setup as f64 / 1e3,
         speed.near as f64 / 1e3,
@@ -219,9 +220,9 @@ fn describe(
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{} of {sender_items} x {receiver_items} keys (sender x receiver){divided}, {security}, {link}, {} thread(s) a side\n",
+        "{} of {sender_items} x {receiver_items} keys (sender x receiver){divided}, {security}, {link}, {} a side\n",
         asked.workload.task(),
-        known.calibration.threads
+        counted(known.calibration.threads, "thread", "threads")
     );
     let head =
         ["protocol", "seconds", "MB", "sent by sender", "by receiver", "MiB, sender", "receiver", "USD a run", ""];

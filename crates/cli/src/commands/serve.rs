@@ -24,6 +24,7 @@ use vesica::service::{
 use vesica::table::OpenSource;
 use vesica::task::{self, Flags};
 use vesica::threads;
+use vesica::words::counted;
 
 use super::join::{names, own_table, usage};
 use crate::args::{LogName, ServeArgs};
@@ -170,6 +171,7 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
     if let Some(threads) = args.threads {
         threads::set(threads)?;
     }
+    refuse_open_questions(&args)?;
     let flags = Flags { payload: names(args.payload), payload_duplicates: args.payload_duplicates, ..Flags::default() };
     let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;
     let clients = match &args.clients {
@@ -211,6 +213,24 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
         connections_per_client: args.connections_per_client as usize,
         idle: args.idle,
     })
+}
+
+/// Refuses a server whose flags do not say who may ask, and how much.
+fn refuse_open_questions(args: &ServeArgs) -> Result<(), Failure> {
+    if args.clients.is_none() && !args.any_client && !args.insecure_plaintext {
+        return Err(usage(
+            "nothing says who may ask",
+            "name a file with the public keys of the clients with --clients; --any-client answers everybody",
+        ));
+    }
+    if args.quota.is_none() && !args.no_quota && !args.any_client {
+        return Err(usage(
+            "nothing says how many items a client may ask about",
+            "say --quota, for example --quota 1000/day with --state FILE; or --no-quota, with which a client can try out \
+             all keys that it can guess",
+        ));
+    }
+    Ok(())
 }
 
 /// The keys in a file, one a line.
@@ -278,7 +298,7 @@ impl Log {
         let page = metrics.as_ref().map(|page| format!("; metrics at http://{page}/metrics")).unwrap_or_default();
         self.write(
             "listening",
-            &format!("{keys} keys, with room for {capacity} ({how}); listening on {address}{page}"),
+            &format!("{}, with room for {capacity} ({how}); listening on {address}{page}", of_keys(*keys)),
             &[
                 ("address", json!(address)),
                 ("metrics", json!(metrics)),
@@ -311,7 +331,7 @@ impl Log {
         match outcome {
             Ok(Reloaded { now, .. }) => self.write(
                 "rotated",
-                &format!("the set has a new secret key: {now} keys; each client enrols again"),
+                &format!("the set has a new secret key: {}; each client enrols again", of_keys(now)),
                 &[("keys", json!(now))],
             ),
             Err(failure) => self.write(
@@ -327,7 +347,8 @@ impl Log {
             Ok(Reloaded { before, now, outcome: Reload::Updated(changes) }) => self.write(
                 "reloaded",
                 &format!(
-                    "the table was read again: {now} keys, {before} before; {}; clients get what has changed",
+                    "the table was read again: {}, {before} before; {}; clients get what has changed",
+                    of_keys(now),
                     told(&changes)
                 ),
                 &[
@@ -342,14 +363,15 @@ impl Log {
             Ok(Reloaded { before, now, outcome: Reload::PreparedAnew }) => self.write(
                 "reloaded",
                 &format!(
-                    "the table was read again: {now} keys, {before} before; this protocol has no updates, so that the \
-                     set was prepared anew under a new secret key, and each client enrols again"
+                    "the table was read again: {}, {before} before; this protocol has no updates, so that the set was \
+                     prepared anew under a new secret key, and each client enrols again",
+                    of_keys(now)
                 ),
                 &[("keys", json!(now)), ("keys_before", json!(before)), ("prepared_anew", json!(true))],
             ),
             Ok(Reloaded { now, outcome: Reload::Unchanged, .. }) => self.write(
                 "unchanged",
-                &format!("the table was read again and has not changed: {now} keys"),
+                &format!("the table was read again and has not changed: {}", of_keys(now)),
                 &[("keys", json!(now))],
             ),
             Err(failure) => self.write(
@@ -359,6 +381,10 @@ impl Log {
             ),
         }
     }
+}
+
+fn of_keys(keys: u64) -> String {
+    counted(keys, "key", "keys")
 }
 
 fn told(changes: &Changes) -> String {
@@ -394,7 +420,8 @@ impl ServeLog for Log {
 
     fn volume(&self, client: &ClientIdentity, items: u64, threshold: Quota) {
         let client = client_name(client);
-        let text = format!("warning: client {client} has asked about {items} items; --alert-volume is {threshold}");
+        let asked = counted(items, "item", "items");
+        let text = format!("warning: client {client} has asked about {asked}; --alert-volume is {threshold}");
         let fields = [("client", json!(client)), ("items", json!(items)), ("threshold", json!(threshold.to_string()))];
         self.write("volume", &text, &fields);
     }

@@ -77,7 +77,7 @@ fn each_task_is_tried_and_nothing_is_written() {
             &[
                 "the partner has the key ",
                 "as it should, and the same settings",
-                "own table: 3 rows, 2 distinct keys (1 rows without a usable key, 0 duplicates)",
+                "own table: 3 rows, 2 distinct keys (1 row without a usable key, 0 duplicates)",
                 "a run would reveal:\n  to ",
                 revealed,
                 "1000000 of the sender and 2 of the receiver",
@@ -217,7 +217,7 @@ fn what_keeps_a_side_from_a_run_without_a_fault_is_told() {
     let missing = SEND.replace("theirs.csv", "missing.csv");
     let (receiver, sender) = folder.join(&format!("{RECEIVE} --force"), &missing);
     receiver.expect(0, &["and the same settings"]);
-    sender.expect(3, &["and the same settings", "cannot open missing.csv", "which has a fault\n", "check the path"]);
+    sender.expect(3, &["and the same settings", "cannot open missing.csv", "which has 1 fault\n", "check the path"]);
     let refused = "--normalise email=date";
     let (receiver, sender) =
         folder.join(&format!("{RECEIVE} --force {refused}"), &format!("{SEND} --normalise mail=date"));
@@ -253,7 +253,7 @@ fn the_partner_does_not_wait_for_the_table() {
     let mut table = sender.stdin.take().expect("open");
     table.write_all(b"mail\nq@x.org\n").expect("written");
     drop(table);
-    sender.end().expect(0, &["own table: 1 rows, 1 distinct keys"]);
+    sender.end().expect(0, &["own table: 1 row, 1 distinct key"]);
 }
 
 /// Passes on one connection to `address`, and gives what the side that listens there received and sent.

@@ -167,7 +167,7 @@ fn check_counts_and_shows_values_only_if_asked() {
     assert!(text.stdout.contains("  row 1: \"Ada@x.org\" as \"ada@x.org\"\n"), "{}", text.stdout);
     let text = folder.run("check ours.csv --key email --normalise email=int");
     assert!(
-        text.stdout.contains("4 values of column email are refused by its normalisers; the first:\n  row 1: \"Ada")
+        text.stdout.contains("4 values are refused by the normalisers of column email; the first:\n  row 1: \"Ada")
     );
     let text = folder.run("check ours.csv --key email --normalise email=int --show-keys 0");
     assert!(text.stdout.contains("the first:\n  row 1\n  row 2\n  row 3\n  row 4\n"), "{}", text.stdout);
@@ -182,7 +182,7 @@ fn check_reads_the_other_columns_of_a_run() {
     let good = "check sales.csv --key id --task sum --payload amount --scale amount=2 --clamp amount=0..500";
     let checked = folder.run(good);
     checked.expect(0, &[]);
-    let texts = ["task sum: the columns are usable", "2 values of column amount are outside of its range"];
+    let texts = ["task sum: the columns are usable", "2 values are outside of the range of column amount"];
     assert!(texts.iter().all(|text| checked.stdout.contains(text)), "{}", checked.stdout);
     let json: Value = serde_json::from_str(&folder.run(&format!("{good} --json")).stdout).expect("a JSON object");
     assert_eq!(json["checked_columns"]["clamped"]["amount"], 2);
@@ -194,7 +194,7 @@ fn check_reads_the_other_columns_of_a_run() {
         .expect(2, &["--scale and --clamp are for tasks that compute"]);
     folder.run("check sales.csv --key id --payload nothing").expect(3, &["nothing"]);
     let groups = folder.run("check sales.csv --key id --side receive --task cardinality --group-by region");
-    assert!(groups.stdout.contains("2 groups: the sender must allow them with --max-groups 2"), "{}", groups.stdout);
+    assert!(groups.stdout.contains("2 groups: the sender must allow that with --max-groups 2"), "{}", groups.stdout);
     let rows = folder.run("check sales.csv --key id --payload region,amount");
     assert!(rows.stdout.contains("columns: region, amount\n  the payload of each key takes"), "{}", rows.stdout);
 }

@@ -174,7 +174,7 @@ fn partners_are_known_by_name() {
     );
     folder.write("configuration/vesica/peers.toml", peers);
     folder.run("send --input work/theirs.csv --key mail --peer us --wait 20").expect(0, &["(malicious)"]);
-    receiver.end().expect(0, &["1 keys match"]);
+    receiver.end().expect(0, &["1 key matches"]);
 
     let shown = folder.run("config --role sender --input work/theirs.csv --key mail --peer us");
     shown.expect(0, &[]);

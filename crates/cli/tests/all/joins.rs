@@ -191,7 +191,7 @@ fn json_lines_go_in_and_out() {
     let ours = "--input ours.jsonl --key email";
     let theirs = "--input theirs.ndjson --key mail";
     let (receiver, sender) = folder.join(&format!("{ours} --output m.jsonl"), &format!("{theirs} --payload score"));
-    receiver.expect(0, &["wrote 1 rows"]);
+    receiver.expect(0, &["wrote 1 row"]);
     sender.expect(0, &[]);
     assert_eq!(folder.read("m.jsonl"), "{\"id\":1.50,\"email\":\"a@x.org\",\"score\":\"9\"}\n");
 

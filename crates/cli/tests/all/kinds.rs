@@ -135,7 +135,7 @@ fn telephone_numbers_that_could_be_read_in_two_ways_are_said_once() {
     receiver.expect(
         0,
         &[
-            "1 keys match",
+            "1 key matches",
             "1 telephone numbers have no + and begin with 49",
             "1 as international ones",
             ":bare=national",

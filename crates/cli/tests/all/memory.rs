@@ -35,7 +35,7 @@ fn a_side_that_has_too_little_refuses_and_the_partner_hears_why() {
 fn enough_is_enough() {
     let folder = tables();
     let (receiver, sender) = folder.join(&format!("{RECEIVE} --memory 64GiB"), &format!("{SEND} --memory 64GiB"));
-    receiver.expect(0, &["1 keys match"]);
+    receiver.expect(0, &["1 key matches"]);
     sender.expect(0, &[]);
 }
 

@@ -190,8 +190,7 @@ fn kinds_that_differ_in_an_alternative_are_named() {
         &format!("--input ours.csv --key email {BOTH} --output m.csv"),
         "--input theirs.csv --key mail --or-key tel",
     );
-    receiver
-        .expect(0, &["column 1 of alternative 2 (`phone`) holds integers", "--normalise phone=int", "wrote 1 rows"]);
+    receiver.expect(0, &["column 1 of alternative 2 (`phone`) holds integers", "--normalise phone=int", "wrote 1 row"]);
     sender.expect(0, &["column 1 of alternative 2 (`tel`) holds numbers with a decimal point", "--normalise tel=int"]);
     let (receiver, sender) = folder.join(
         &format!("--input ours.csv --key email {BOTH} --normalise phone=int --output m2.csv"),

@@ -85,7 +85,7 @@ fn a_calibration_that_does_not_hold_is_made_again() {
         assert!(!folder.run(plan).stderr.contains("measured"), "kept after {to}");
     }
     folder.run(&format!("{plan} --calibrate")).expect(0, &["measured this machine"]);
-    assert!(folder.run(&format!("{plan} --threads 2")).stderr.contains("with 2 thread(s)"));
+    assert!(folder.run(&format!("{plan} --threads 2")).stderr.contains("with 2 threads a party"));
 }
 
 #[test]

@@ -422,21 +422,21 @@ fn a_query_that_is_too_long_for_the_rest_of_a_quota_costs_nothing() {
     folder.write("short.csv", "when,url\n1,http://3.example/\n");
     let (server, address) = serve(&folder, "--state deny.state --quota 320/day");
     let short = QUERY.replace("seen.csv", "short.csv");
-    folder.run(&format!("{short} --connect {address}")).expect(0, &["1 keys match"]);
+    folder.run(&format!("{short} --connect {address}")).expect(0, &["1 key matches"]);
     query(&folder, &address, "").expect(0, &["100 keys match"]);
     let refused = folder.run(&format!("{short} --connect {address}"));
     if refused.code == 0 {
         // Midnight has passed in between.
         return;
     }
-    refused.expect(11, &["1 keys take 16 items in whole queries", "only 0 are left"]);
+    refused.expect(11, &["1 key takes 16 items in whole queries", "only 0 are left"]);
     server.signal("TERM");
     server.end().expect(0, &[]);
     let (server, address) = serve(&folder, "--state deny.state --quota 352/day");
     for _ in 0..2 {
         query(&folder, &address, "").expect(11, &["300 keys take 304 items", "only 32 are left"]);
     }
-    folder.run(&format!("{short} --connect {address}")).expect(0, &["1 keys match"]);
+    folder.run(&format!("{short} --connect {address}")).expect(0, &["1 key matches"]);
     server.signal("TERM");
     server.end().expect(0, &[]);
 }
@@ -513,7 +513,7 @@ fn keys_are_hashed_slowly_on_both_sides_and_only_once() {
     let deny = folder.read("deny.csv");
     folder.write("deny.csv", format!("{deny}http://1.example/,c\n"));
     server.signal("HUP");
-    server.says("hashing 1 keys");
+    server.says("hashing 1 key");
     server.says("1 added, 0 removed");
     let told = report(&folder, &address, "--state deny.cache");
     assert_eq!(told["enrolment"].as_str(), Some("updated"));
@@ -735,7 +735,7 @@ fn mistakes_are_named_on_both_sides() {
         let ended = folder.run(&format!("{SERVE} --listen 127.0.0.1:0 {arguments}"));
         assert!(ended.code == code && ended.stderr.contains(said), "{ended:?}");
     };
-    refuse("", 2, "--quota");
+    refuse("", 2, "say --quota, for example --quota 1000/day with --state FILE; or --no-quota");
     refuse("--no-quota --capacity 10", 2, "--capacity 10 is less than the 600 distinct keys");
     refuse("--quota 10 --state deny.state", 2, "1000/day");
     refuse("--quota 10/day", 2, "--state");
@@ -751,7 +751,7 @@ fn mistakes_are_named_on_both_sides() {
         assert!([2, 6].contains(&ended.code) && ended.stderr.contains(said), "{ended:?}");
     }
     let anybody = folder.run("serve --input deny.csv --key url --listen 127.0.0.1:0 --no-quota");
-    assert!(anybody.code == 2 && anybody.stderr.contains("--clients"), "{anybody:?}");
+    assert!(anybody.code == 2 && anybody.stderr.contains("with --clients; --any-client"), "{anybody:?}");
 
     let (server, address) = serve(&folder, "--security semi-honest");
     query(&folder, &address, "").expect(7, &["the server offers semi-honest security, and malicious is asked for"]);

@@ -207,7 +207,7 @@ fn few_matches_are_explained_to_the_receiver_alone() {
             );
             receiver.expect(0, &[]);
             sender.expect(0, &[]);
-            let told = receiver.stderr.contains("only 1 keys match, of 200 own ones and 200 of the partner");
+            let told = receiver.stderr.contains("only 1 key matches, of 200 own ones and 200 of the partner");
             let why = receiver.stderr.contains("likely cause: `k`: the partner's text may have capitals");
             assert_eq!((told, why), (is_suspicious, is_suspicious), "{task}: {}", receiver.stderr);
             assert!(!sender.stderr.contains("cause") && !sender.stderr.contains("only 1"), "{}", sender.stderr);

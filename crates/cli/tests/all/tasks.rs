@@ -48,10 +48,16 @@ fn the_sum_of_a_column_in_fixed_point() {
         "--partner-clamp amount=-50..50 --receipt ours.json",
         "--payload amount,points --scale amount=2 --clamp amount=-50..50 --clamp points=0..3",
     );
-    sender.expect(0, &["1 values of column amount were outside", "1 values of column points were outside"]);
+    sender.expect(
+        0,
+        &["1 value was outside of the range of column amount", "1 value was outside of the range of column points"],
+    );
     receiver.expect(
         0,
-        &["revealed to the receiver: the sums of the sender's amount, points over common keys", "wrote result.csv"],
+        &[
+            "revealed to the receiver: the sums of the sender's amount, points over common keys",
+            "amount: 10.75\npoints: 6\nwrote result.csv",
+        ],
     );
     assert_eq!(folder.read("result.csv"), "amount,points\n10.75,6\n");
     let receipt: Receipt = serde_json::from_str(&folder.read("ours.json")).expect("a receipt");
@@ -292,6 +298,33 @@ fn tasks_and_flags_that_do_not_go_together() {
     for ended in [receiver, sender] {
         ended.expect(7, &["--task", "cardinality", "sum"]);
     }
+}
+
+/// Once, and without names of groups, which are cells of the table.
+#[test]
+fn a_total_is_printed_on_the_terminal() {
+    let folder = tables();
+    let count = |receive: &str, send: &str| {
+        let (receiver, sender) = run(&folder, "cardinality", &format!("--force {receive}"), send);
+        sender.expect(0, &[]);
+        assert!(!sender.stderr.contains("cardinality:"), "{}", sender.stderr);
+        receiver.expect(0, &[]);
+        receiver
+    };
+    count("", "").expect(0, &["cardinality: 3\nwrote result.csv"]);
+    let few = "--reveal-if-at-least 4";
+    count(few, few).expect(0, &["cardinality: withheld (--reveal-if-at-least)\nwrote result.csv"]);
+    let groups = count("--group-by region", "--max-groups 4");
+    assert!(folder.read("result.csv").contains("north,1"));
+    assert!(!groups.stderr.contains("north") && !groups.stderr.contains("cardinality:"), "{}", groups.stderr);
+    let report = count("--json", "");
+    assert!(json(&report)["output"].get("totals").is_none() && !report.stderr.contains("cardinality:"));
+    let streamed = folder.join(
+        "--input ours.csv --key id --output - --task cardinality --security semi-honest",
+        "--input theirs.csv --key id --task cardinality --security semi-honest",
+    );
+    assert_eq!(streamed.0.stdout, "cardinality\n3\n");
+    assert!(!streamed.0.stderr.contains("cardinality: 3"), "{}", streamed.0.stderr);
 }
 
 #[test]

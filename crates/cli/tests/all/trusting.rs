@@ -161,7 +161,7 @@ fn a_value_that_is_no_such_integer_is_named_by_its_row_on_either_side() {
         // What a normaliser makes an integer is one.
         let other = if normalise.is_empty() { "e,6\n" } else { "e,+006.0\n" };
         folder.write("seen.csv", format!("when,id\n{other}f,1\n"));
-        query(&folder, &address, normalise).expect(0, &["1 keys match"]);
+        query(&folder, &address, normalise).expect(0, &["1 key matches"]);
         assert_eq!(folder.read("hits.csv"), format!("when,id\n{other}"));
         terminate(server);
     }

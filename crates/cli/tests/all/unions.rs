@@ -212,7 +212,7 @@ fn reports_and_receipts_of_a_mutual_union_say_what_each_side_learns() {
         ended.expect(
             0,
             &[
-                "1 keys of the partner are new; wrote 2 rows",
+                "1 key of the partner is new; wrote 2 rows",
                 "revealed to the sender: the keys of the receiver that it does not have",
             ],
         );
@@ -282,7 +282,7 @@ fn own_rows_are_verbatim_and_new_keys_normalised() {
     receiver.expect(
         0,
         &[
-            "1 keys of the partner are new; wrote 4 rows to union.csv, 3 own and 1 new",
+            "1 key of the partner is new; wrote 4 rows to union.csv, 3 own and 1 new",
             "revealed to the receiver: the keys of the sender that it does not have, with the sender's city of these",
         ],
     );
@@ -304,7 +304,7 @@ fn keys_of_several_columns_travel_without_a_payload() {
     folder.write("theirs.csv", "p,q,secret\n3,1,s\n2,1,t\n4,1,u\n");
     let (receiver, sender) =
         run(&folder, "--input ours.csv --key b --key a --output union.csv", "--input theirs.csv --key p --key q");
-    receiver.expect(0, &["1 keys of the partner are new"]);
+    receiver.expect(0, &["1 key of the partner is new"]);
     sender.expect(0, &[]);
     assert_eq!(folder.read("union.csv"), "a,b,c\n1,2,x\n1,3,y\n1,4,\n");
 }

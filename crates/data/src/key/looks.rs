@@ -2,6 +2,7 @@
 //! capitals, zeros.
 
 use crate::key::{Form, KindCounts, Precision};
+use crate::words::counted;
 
 /// Counts of values by details of their notation that a [`Kind`](crate::key::Kind) does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -81,7 +82,11 @@ pub(crate) fn pitfalls(written: &KindCounts, looks: &Looks) -> Vec<Pitfall> {
             false,
         ),
         (Form::Integer | Form::Text, _) if integers > 0 && decimals > 0 => find(
-            format!("{decimals} values among integers have a decimal point (5.0) and never match them"),
+            counted(
+                decimals,
+                "value among integers has a decimal point (5.0) and never matches them",
+                "values among integers have a decimal point (5.0) and never match them",
+            ),
             numbers,
             false,
         ),
@@ -116,7 +121,7 @@ pub(crate) fn pitfalls(written: &KindCounts, looks: &Looks) -> Vec<Pitfall> {
             _ => "timestamp:utc",
         };
         find(
-            format!("{most} values are {main}, and {others} are dates or times in another notation"),
+            format!("the values have several notations: {main} ({most}), and other dates or times ({others})"),
             normaliser,
             false,
         );

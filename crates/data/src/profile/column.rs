@@ -2,6 +2,7 @@
 
 use crate::key::{KeyColumn, KindCounts, Looks, Normaliser, Pitfall, pitfalls};
 use crate::table::ColumnStats;
+use crate::words::counted;
 
 /// Counts over the values of one key column that are neither null nor empty, before any normaliser.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -165,7 +166,7 @@ impl ColumnProfile {
         let name = &self.name;
         let mut warn = |text: String| warnings.push(format!("`{name}`: {text}"));
         if self.nulls > 0 {
-            warn(format!("{} values are null, which never match", self.nulls));
+            warn(format!("{}, which never match", counted(self.nulls, "value is null", "values are null")));
         }
         if self.like_null > 0 {
             warn(format!(
@@ -178,15 +179,17 @@ impl ColumnProfile {
         }
         let most = |count: u64| self.values > 0 && count * 10 >= self.values * 9;
         if self.outer_space > 0 {
-            warn(format!("{} values have white space at an end: consider --normalise {name}=trim", self.outer_space));
+            let values = counted(self.outer_space, "value has", "values have");
+            warn(format!("{values} white space at an end: consider --normalise {name}=trim"));
         }
         if most(self.like_email) {
             warn(format!("the values look like e-mail addresses: consider --normalise {name}=email on both sides"));
         } else if self.with_upper_case > 0 && self.only_lower_case > 0 {
             let (upper, lower) = (self.with_upper_case, self.only_lower_case);
             warn(format!(
-                "{upper} values have upper-case letters and {lower} have not: consider --normalise {name}=lower on \
-                 both sides"
+                "{} upper-case letters and {} not: consider --normalise {name}=lower on both sides",
+                counted(upper, "value has", "values have"),
+                counted(lower, "has", "have")
             ));
         }
         if most(self.like_phone) && self.kind == "text" {
@@ -203,8 +206,8 @@ impl ColumnProfile {
         if self.leading_zero > 0 {
             let count = self.leading_zero;
             warn(format!(
-                "{count} values are numbers with leading zeros, which differ from the same numbers without: see \
-                 --normalise {name}=int"
+                "{}, which differ from the same numbers without: see --normalise {name}=int",
+                counted(count, "value with leading zeros", "values with leading zeros")
             ));
         }
         for Pitfall { what, normaliser, .. } in pitfalls(&self.written, &self.looks) {
@@ -212,7 +215,8 @@ impl ColumnProfile {
         }
         let nfc = self.normalisers.iter().find(|effect| effect.normaliser == "nfc").map_or(0, |effect| effect.changes);
         if nfc > 0 {
-            warn(format!("{nfc} values are not in Unicode form C: consider --normalise {name}=nfc on both sides"));
+            let values = counted(nfc, "value is", "values are");
+            warn(format!("{values} not in Unicode form C: consider --normalise {name}=nfc on both sides"));
         }
     }
 }

@@ -71,7 +71,7 @@ pub use payload::{
     Duplicates, KeyKind, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,
     PayloadUnit, ReceivedPayload, UnionKeys, UnionSpec, key_schema,
 };
-pub use place::Place;
+pub use place::{Place, STANDARD_OUTPUT};
 pub use position::Position;
 pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};

@@ -13,6 +13,9 @@ use rustix::process::{Resource, getrlimit};
 use crate::table::TableError;
 use crate::table::partial::{Partial, sweep};
 
+/// What reports and errors call standard output.
+pub const STANDARD_OUTPUT: &str = "standard output";
+
 /// Where bytes go, whatever they are: made ready before the protocol starts, and under its final
 /// name only by [`Place::commit`].
 #[derive(Debug)]
@@ -54,7 +57,7 @@ impl Place {
     pub fn create(path: &str, force: bool) -> Result<Self, TableError> {
         match path {
             "-" => {
-                Ok(Self { target: Target::Stdout(io::stdout()), path: "standard output".to_owned(), swept: Vec::new() })
+                Ok(Self { target: Target::Stdout(io::stdout()), path: STANDARD_OUTPUT.to_owned(), swept: Vec::new() })
             }
             _ => Self::file(path, force),
         }

@@ -4,6 +4,7 @@ use std::mem::take;
 use std::ops::Range;
 
 use crate::key::{KeyColumn, KeySpec, Kind, KindCounts, Looks, Normaliser, Pitfall, pitfalls};
+use crate::words::counted;
 
 /// Counts over the rows of one table. Never a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -82,21 +83,20 @@ impl ColumnStats {
         let mut find = |what: String, normaliser| {
             found.push(Pitfall { what, normaliser, only_beside_other_kinds: false });
         };
+        let have = |values| counted(values, "value has", "values have");
         if outer_space > 0 {
-            find(format!("{outer_space} values have white space at an end"), "trim");
+            find(format!("{} white space at an end", have(outer_space)), "trim");
         }
         match (with_upper_case, only_lower_case) {
             (0, _) => {}
-            (upper, 0) => {
-                find(format!("{upper} values have upper-case letters: `Ada` and `ada` are two keys"), "lower")
-            }
+            (upper, 0) => find(format!("{} upper-case letters: `Ada` and `ada` are two keys", have(upper)), "lower"),
             (upper, lower) => {
-                find(format!("{upper} values have upper-case letters and {lower} have not"), "lower");
+                find(format!("{} upper-case letters and {} not", have(upper), counted(lower, "has", "have")), "lower");
             }
         }
         if leading_zero > 0 {
-            let what = "values are numbers with leading zeros, which differ from the same numbers without";
-            find(format!("{leading_zero} {what}"), "int");
+            let what = "leading zeros, and differ from the same numbers without";
+            find(format!("{} {what}", have(leading_zero)), "int");
         }
         found
     }

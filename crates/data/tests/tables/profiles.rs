@@ -32,8 +32,7 @@ fn counts_of_a_mixed_column() {
         |name: &str| column.normalisers.iter().find(|e| e.normaliser == name).map(|e| (e.changes, e.refuses)).unwrap();
     assert_eq!((effect("trim"), effect("lower"), effect("email"), effect("date")), ((1, 0), (1, 0), (2, 0), (0, 4)));
     let warned = profile.warnings.join("\n");
-    for part in ["1 values are null", "white space at an end: consider --normalise mail=trim", "--normalise mail=email"]
-    {
+    for part in ["1 value is null", "white space at an end: consider --normalise mail=trim", "--normalise mail=email"] {
         assert!(warned.contains(part), "{warned}");
     }
 }
@@ -51,7 +50,7 @@ fn what_columns_look_like() {
     assert!(hints("city", "Köln\nkoeln").contains("upper-case"));
     assert!(hints("x", "N/A\nnull\na").contains("2 values look like a word for null"));
     assert!(hints("id", "5.0\n6.0").contains("never match integers (5): consider --normalise id=int"));
-    assert!(hints("id", "5.0\n6\n7").contains("1 values among integers have a decimal point (5.0)"));
+    assert!(hints("id", "5.0\n6\n7").contains("1 value among integers has a decimal point (5.0)"));
     assert!(
         hints("id", "5.25\n6.0").contains(
             "5.10 and 5.1 are two keys, and 5.0 never matches an integer (5): consider --normalise id=decimal"

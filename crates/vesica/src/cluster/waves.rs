@@ -14,6 +14,7 @@ use crate::failure::{Failure, code};
 use crate::handshake::messages::{peers_step, recv, send};
 use crate::receipt::to_hex;
 use crate::session::{self, Events};
+use crate::words::counted;
 
 /// What the waves of a side are about.
 pub(crate) struct Waves<'a> {
@@ -125,7 +126,7 @@ impl Waves<'_> {
                 due.push_back((bucket, attempt + 1));
             }
             let done = self.buckets as usize - due.len();
-            self.events.notice(&format!("{done} of {} buckets are done", self.buckets));
+            self.events.notice(&format!("{done} of {} done", counted(self.buckets, "bucket is", "buckets are")));
         }
         self.unmask(ch, &masks, learned)
     }

@@ -36,6 +36,7 @@ use crate::failure::{Failure, code};
 use crate::key::Kind;
 use crate::memory::{Budget, Bytes};
 use crate::plan::{self, Link, Workload};
+use crate::words::counted;
 pub(crate) use hello::list;
 pub use hello::{Difference, Hello, printable, printable_within};
 pub(crate) use kinds::warnings as kind_warnings;
@@ -210,8 +211,11 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         return Err(Failure::new(
             code::REFUSED,
             format_args!(
-                "the {} has {} keys, more than the {} that the {} allows",
-                negotiation.theirs.role, theirs.items, negotiation.max_peer_items, negotiation.ours.role
+                "the {} has {}, more than the {} that the {} allows",
+                negotiation.theirs.role,
+                counted(theirs.items, "key", "keys"),
+                negotiation.max_peer_items,
+                negotiation.ours.role
             ),
             "raise --max-peer-items on the side that refused, if the number is expected, or send a smaller table",
         ));

@@ -9,6 +9,7 @@ use super::prepared::{Prepared, load, read_description};
 use super::{Description, ENTRIES, TableService, WithService, must_be_named, served, trusts_clients, with_service};
 use crate::failure::{Failure, code};
 use crate::memory::Bytes;
+use crate::words::counted;
 
 /// The name that asks for a choice instead of naming a protocol.
 pub const AUTO: &str = "auto";
@@ -46,8 +47,9 @@ pub(super) fn choose(wanted: &Description, queries: u64) -> Result<Choice, Failu
         let others: Vec<String> =
             others.iter().map(|(bytes, entry)| format!("{} with {}", Bytes(*bytes), entry.id)).collect();
         format!(
-            "{queries} queries of {} items, and what a client fetches before them, take about {}; they would take {}",
-            wanted.items_per_query,
+            "{} of {}, and what a client fetches before, take about {}; they would take {}",
+            counted(queries, "query", "queries"),
+            counted(wanted.items_per_query, "item", "items"),
             Bytes(*bytes),
             others.join(", ")
         )

@@ -12,6 +12,7 @@ use crate::handshake::{Difference, list};
 use crate::key::{DIGEST_VERSION, KeySpec, Kind};
 use crate::memory::Bytes;
 use crate::table::{MOST_INTEGER_BITS, PayloadSchema};
+use crate::words::counted;
 
 /// The version of descriptions.
 const VERSION: u32 = 1;
@@ -173,7 +174,11 @@ impl Description {
                 if bytes > MOST_QUERY_BYTES {
                     return Err(Failure::new(
                         code::REFUSED,
-                        format_args!("a query of {} items takes {}", self.0.items_per_query, Bytes(bytes)),
+                        format_args!(
+                            "a query of {} takes {}",
+                            counted(self.0.items_per_query, "item", "items"),
+                            Bytes(bytes)
+                        ),
                         format_args!("serve with fewer --items-per-query: at most {} a query", Bytes(MOST_QUERY_BYTES)),
                     ));
                 }

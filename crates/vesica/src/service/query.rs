@@ -39,6 +39,7 @@ use crate::table::{
     Join, KeyTable, Matches, PayloadSchema, Position, ReceivedPayload, ResultKind, Source, TableError, write_matches,
 };
 use crate::task::{Columns, refuse_unread};
+use crate::words::counted;
 
 /// Everything that a query is told by its user.
 #[derive(Clone, Debug)]
@@ -294,7 +295,7 @@ fn query_watched(
         leaked: description.leak_prefix.map(leak_of_prefix).into_iter().collect(),
         trusted: trust(&description).into_iter().collect(),
         enrolment,
-        output: OutputReport { path, rows, new_rows: None },
+        output: OutputReport { path, rows, new_rows: None, totals: Vec::new() },
         bytes_sent: bytes[0],
         bytes_received: bytes[1],
         seconds: started.elapsed().as_secs_f64(),
@@ -547,14 +548,13 @@ impl Asking<'_> {
             return Err(Failure::new(
                 code::REFUSED,
                 format_args!(
-                    "the server's set has room for {} items, more than {}",
-                    described.capacity, self.config.max_set_items
+                    "the server's set has room for {}, more than {}",
+                    counted(described.capacity, "item", "items"),
+                    self.config.max_set_items
                 ),
                 "allow more with --max-peer-items",
             ));
         }
-        self.check_leak(&described)?;
-        self.check_trust(&described, trust.as_deref())?;
         if self.config.destination.join == Join::Left && described.payload.is_none() {
             return Err(Failure::new(
                 code::REFUSED,
@@ -562,6 +562,8 @@ impl Asking<'_> {
                 "say --join inner or difference; or ask whoever runs the server for columns (--payload)",
             ));
         }
+        self.check_leak(&described)?;
+        self.check_trust(&described, trust.as_deref())?;
         described.check_key(&self.config.source.key)?;
         self.check_extent(&described, quota_left, table.digests.len() as u64)?;
         if let Some(trust) = trust {
@@ -644,24 +646,26 @@ impl Asking<'_> {
         let queries = keys.div_ceil(described.items_per_query);
         let items = queries.saturating_mul(described.items_per_query);
         let refuse = |fault: String, mend: &str| Err(Failure::new(code::REFUSED, fault, mend));
+        let of_keys = |one: &str, more: &str| counted(keys, &format!("key {one}"), &format!("keys {more}"));
+        let taken = format!("{} {}", of_keys("takes", "take"), counted(items, "item", "items"));
         if let Some(quota) =
             described.quota.as_ref().filter(|quota| quota.parse().is_ok_and(|quota: Quota| items > quota.items))
         {
-            let fault =
-                format!("{keys} keys take {items} items in whole queries, and the server allows each client {quota}");
+            let fault = format!("{taken} in whole queries, and the server allows each client {quota}");
             return refuse(fault, "ask about fewer keys at a time, or ask whoever runs the server for a larger quota");
         }
         if let (Some(left), Some(quota)) = (quota_left.filter(|&left| items > left), &described.quota) {
             let fault = format!(
-                "{keys} keys take {items} items in whole queries, and of this client's quota of {quota} only {left} are \
-                 left; nothing was asked"
+                "{taken} in whole queries, and of this client's quota of {quota} only {} left; nothing was asked",
+                counted(left, "is", "are")
             );
             let period = quota.parse().map_or("period", |quota: Quota| quota.period.name());
             return refuse(fault, &format!("ask again in the next {period} of UTC, or about fewer keys"));
         }
         let most = described.check()?;
         if queries > most {
-            let fault = format!("{keys} keys take {queries} queries, more than the {most} of one enrolment");
+            let fault =
+                format!("{} {queries} queries, more than the {most} of one enrolment", of_keys("takes", "take"));
             return refuse(fault, "ask about fewer keys at a time, or join the two tables with `vesica receive`");
         }
         let payloads = keys.saturating_mul(described.payload.as_ref().map_or(0, |schema| schema.width as u64));
@@ -674,7 +678,8 @@ impl Asking<'_> {
         }
         if payloads > left {
             let fault = format!(
-                "the server's columns for {keys} keys take up to {}, and {} are left",
+                "the server's columns for {} take up to {}, and {} are left",
+                counted(keys, "key", "keys"),
                 Bytes(payloads),
                 Bytes(left)
             );
@@ -875,10 +880,10 @@ impl QueryReport {
         Some(Failure::new(
             code::PEER_MISBEHAVED,
             format_args!(
-                "the server sent no readable columns for {} keys that match; they were left out, and {} rows were \
-                 written to {}; the first row of each left-out key: {}{more}",
-                self.unreadable.len(),
-                self.output.rows,
+                "the server sent no readable columns for {}, which count as keys without a match; {} written to {}; the \
+                 first row of each such key: {}{more}",
+                counted(self.unreadable.len(), "key that matches", "keys that match"),
+                counted(self.output.rows, "row was", "rows were"),
                 printable(&self.output.path),
                 rows.join(", ")
             ),
@@ -899,14 +904,19 @@ impl QueryReport {
         let mut told: String = self.leaked.iter().map(|leak| format!("leaked: {leak}\n")).collect();
         told.extend(self.trusted.iter().map(|trust| format!("trusted: {trust}\n")));
         format!(
-            "{rows} rows, {keys} distinct keys; the server's set has room for {set_items}\n\
-             {matched_keys} keys match; wrote {} rows to {}\n\
-             {} ({}), {queries} queries of {items_per_query} items; {enrolment}\n\
+            "{}, {}; the server's set has room for {set_items}\n\
+             {}; wrote {} to {}\n\
+             {} ({}), {} of {}; {enrolment}\n\
              {seconds:.2} s, sent {:.3} MB, received {:.3} MB\n{told}",
-            output.rows,
+            counted(*rows, "row", "rows"),
+            counted(*keys, "distinct key", "distinct keys"),
+            counted(*matched_keys, "key matches", "keys match"),
+            counted(output.rows, "row", "rows"),
             printable(&output.path),
             self.protocol,
             self.security,
+            counted(*queries, "query", "queries"),
+            counted(*items_per_query, "item", "items"),
             megabytes(self.bytes_sent),
             megabytes(self.bytes_received)
         )

@@ -32,6 +32,7 @@ use crate::key::DIGEST_VERSION;
 use crate::session::OwnTable;
 use crate::table::{KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema, PayloadSpec};
 use crate::task::Columns;
+use crate::words::counted;
 
 /// Longest time for a TLS handshake.
 const TLS_LIMIT: Duration = Duration::from_secs(10);
@@ -612,7 +613,10 @@ fn check(config: &ServeConfig) -> Result<(), Failure> {
     if quota.items < config.items_per_query {
         return Err(Failure::new(
             code::USAGE,
-            format_args!("--quota {quota} does not allow one query of {} items", config.items_per_query),
+            format_args!(
+                "--quota {quota} does not allow one query of {}",
+                counted(config.items_per_query, "item", "items")
+            ),
             "allow more, or make queries smaller with --items-per-query",
         ));
     }
@@ -701,8 +705,9 @@ fn refuse_shrunk(before: u64, now: u64, most_percent: u8) -> Result<(), Failure>
     Err(Failure::new(
         code::REFUSED,
         format_args!(
-            "the table has {now} keys, and had {before} before: more than {most_percent} percent are gone, as if it had \
-             been cut short"
+            "the table has {}, and had {before} before: more than {most_percent} percent are gone, as if it had been cut \
+             short",
+            counted(now, "key", "keys")
         ),
         "write the whole table; or, if this is the whole table, start the server again with --max-shrink 100",
     ))

@@ -13,6 +13,7 @@ use vesica_structures::secret::Secret;
 
 use crate::failure::{Failure, code};
 use crate::memory::{Budget, Bytes};
+use crate::words::counted;
 
 /// How much work a hash is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +178,8 @@ impl SlowHash {
 
 /// Says what is about to be hashed, and for how long.
 pub(super) fn announcement(hash: SlowHash, count: usize, time: Duration) -> String {
-    format!("hashing {count} keys with --slow-hash {hash}, which takes about {:.0} s", time.as_secs_f64().max(1.0))
+    let keys = counted(count, "key", "keys");
+    format!("hashing {keys} with --slow-hash {hash}, which takes about {:.0} s", time.as_secs_f64().max(1.0))
 }
 
 fn refused() -> Failure {

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::key::{Form, KeyColumn, KeySpec, Kind, Normaliser};
 use crate::table::{ColumnStats, KeyStats};
+use crate::words::counted;
 
 /// Told to a side that learns its matches, when there are none.
 pub(crate) const NO_MATCH: &str = "no key matches: if some should, compare on both sides what `vesica check --show-keys 0` says of the key \
@@ -95,8 +96,9 @@ pub(crate) fn causes(
     let head = match keys {
         0 => NO_MATCH.to_owned(),
         _ => format!(
-            "only {keys} keys match, of {own} own ones and {partner} of the partner: if more should, compare on both \
-             sides what `vesica check --show-keys 0` says of the key columns"
+            "only {}, of {own} own ones and {partner} of the partner: if more should, compare on both sides what \
+             `vesica check --show-keys 0` says of the key columns",
+            counted(keys, "key matches", "keys match")
         ),
     };
     // With a handful of keys, nothing in common is no sign of anything else than that.
@@ -120,8 +122,9 @@ fn few_of_an_alternative(
         let of_alternative = Matched { keys, own: stats.distinct, partner: matched.partner, by_alternative: None };
         if of_alternative.are_few() {
             told.push(format!(
-                "only {keys} keys of alternative {number} (`{}`) match, of {} own ones: if more should, compare on \
-                 both sides what `vesica check --show-keys 0` says of these columns",
+                "only {} in alternative {number} (`{}`), of {} own ones: if more should, compare on both sides what \
+                 `vesica check --show-keys 0` says of these columns",
+                counted(keys, "key matches", "keys match"),
                 stats.columns.join("`, `"),
                 stats.distinct
             ));
@@ -170,9 +173,10 @@ fn refused(column: &KeyColumn, stats: &ColumnStats) -> Option<String> {
     let Looked { refused, all } = Looked::of(stats);
     (refused * 10 > all).then(|| {
         format!(
-            "`{}`: the normalisers refuse {refused} of {all} values, which never match: `vesica check` names the first \
-             of their rows",
-            column.name
+            "`{}`: the normalisers refuse {refused} of {}, which never match: `vesica check` names the first of their \
+             rows",
+            column.name,
+            counted(all, "value", "values")
         )
     })
 }
@@ -246,7 +250,7 @@ mod tests {
             by_alternative: Some(counts.to_vec()),
         };
         let few = told(&["phone,town"], of([15, 0]));
-        assert!(few[0].starts_with("only 0 keys of alternative 2 (`phone`, `town`) match, of 20 own ones"), "{few:?}");
+        assert!(few[0].starts_with("only 0 keys match in alternative 2 (`phone`, `town`), of 20 own ones"), "{few:?}");
         assert!(
             few.iter()
                 .any(|text| text.contains("one alternative of the key has 2 columns, in this order: phone, town"))

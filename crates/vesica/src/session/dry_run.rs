@@ -28,6 +28,7 @@ use crate::plan::{self, Link, Machine};
 use crate::progress::{Gauge, Stage, Watch, begin_pass};
 use crate::table::{Examined, Fault, KeyStats, KeyTable, Position};
 use crate::task::AnyJob;
+use crate::words::counted;
 
 /// Time between two looks at an interruption while the table is read.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
@@ -107,7 +108,7 @@ impl DryRun {
         let faulty = || {
             let count: u64 = self.faults.iter().filter(|fault| fault.ends_run).map(|fault| fault.count).sum();
             (count > 0).then(|| {
-                let faults = if count == 1 { "a fault".into() } else { format!("{count} faults") };
+                let faults = counted(count, "fault", "faults");
                 let fault = format_args!("a run would end at your own table, which has {faults}");
                 Failure::new(code::INPUT, fault, "mend what the list above names, and try again")
             })
@@ -296,7 +297,8 @@ impl Sides<'_> {
         let peer_items = assumed.peer_items.unwrap_or(own_items);
         if peer_items > max_peer_items {
             found.warnings.push(format!(
-                "this side refuses a partner with {peer_items} keys: its --max-peer-items is {max_peer_items}"
+                "this side refuses a partner with {}: its --max-peer-items is {max_peer_items}",
+                counted(peer_items, "key", "keys")
             ));
         }
         let [own, peer] = [own_items, peer_items].map(|items| usize::try_from(items).unwrap_or(usize::MAX));

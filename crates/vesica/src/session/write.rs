@@ -22,7 +22,7 @@ impl Writing<'_> {
     /// Gives the result to its sink.
     pub fn write(&self, result: ResultSet, mut sink: Box<dyn Sink>) -> Result<OutputReport, Failure> {
         let path = sink.name().to_owned();
-        let mut new_rows = None;
+        let (mut new_rows, mut totals) = (None, Vec::new());
         let rows = match result {
             ResultSet::Keep { keys, payload, unread } => {
                 refuse_unread(unread)?;
@@ -51,8 +51,10 @@ impl Writing<'_> {
             }
             ResultSet::Numbers { columns, groups, output } => {
                 let groups = groups.as_ref().map(|(name, categories)| (name.as_str(), categories.as_slice()));
-                sink.numbers(&ResultTable { columns, groups, results: &output.groups })?;
+                let numbers = ResultTable { columns, groups, results: &output.groups };
+                sink.numbers(&numbers)?;
                 sink.finish()?;
+                totals = numbers.totals();
                 output.groups.len() as u64
             }
             ResultSet::Shares(shares) => {
@@ -61,6 +63,6 @@ impl Writing<'_> {
                 shares.membership.len() as u64
             }
         };
-        Ok(OutputReport { path, rows, new_rows })
+        Ok(OutputReport { path, rows, new_rows, totals })
     }
 }

@@ -7,6 +7,7 @@ use crate::failure::{Failure, code};
 use crate::handshake::printable;
 use crate::shares::ShareFile;
 use crate::table::{KeyTable, PayloadSchema, ValueColumn};
+use crate::words::counted;
 
 /// A result that is not looked at before the conversation has ended: how long it is depends on what
 /// matched, and the peer must not notice.
@@ -121,7 +122,10 @@ pub fn refuse_unread(unread: usize) -> Result<(), Failure> {
     }
     Err(Failure::new(
         code::PEER_MISBEHAVED,
-        format_args!("the answers about {unread} keys cannot be read, so that nothing is known of these keys"),
+        format_args!(
+            "the answers about {} cannot be read, so that nothing is known of them",
+            counted(unread, "key", "keys")
+        ),
         "ask again; if this comes back, have the other side prepare its table anew, or compare the releases of vesica",
     ))
 }

@@ -11,6 +11,7 @@ use vesica::party::{Entry, Mode, Resistance, Security};
 use vesica::receipt::{Receipt, Statement};
 use vesica::table::ValueColumn;
 use vesica::task;
+use vesica::words::counted;
 
 use super::signatures;
 
@@ -229,7 +230,8 @@ fn compared(statement: &Statement) -> Section {
         rows.push(Row::of("alternative key", text));
     }
     if !payload_columns.is_empty() && sender_values.is_empty() {
-        let text = format!("{} of the sender, {payload_bytes} bytes a key", list(payload_columns));
+        let bytes = counted(*payload_bytes, "byte", "bytes");
+        let text = format!("{} of the sender, {bytes} a key", list(payload_columns));
         rows.push(Row::of("columns given", text));
     }
     if !(sender_values.is_empty() && receiver_values.is_empty()) {

@@ -36,6 +36,13 @@ impl ResultTable<'_> {
         })
     }
 
+    /// The name of each result and its number, `None` where that is kept back; nothing where there are groups, whose
+    /// names are cells of the table.
+    pub fn totals(&self) -> Vec<(String, Option<String>)> {
+        let totals = self.rows().filter(|_| self.groups.is_none()).flat_map(|(_, results)| results);
+        self.columns.iter().map(|(name, _)| name.clone()).zip(totals).collect()
+    }
+
     /// As CSV. A missing number, and a missing group's name, is an empty field; where it is the
     /// only one of its line `""`, since readers pass over an empty line.
     pub fn csv(&self) -> Vec<u8> {
@@ -165,7 +172,14 @@ mod tests {
         let one = |results: &[Option<Vec<u64>>]| {
             ResultTable { columns: vec![("cardinality".into(), 0)], groups: None, results }.csv()
         };
+        assert!(table.totals().is_empty(), "names of groups are cells");
         assert_eq!(one(&[Some(vec![3])]), b"cardinality\n3\n");
+        let columns = vec![("amount".into(), 2), ("count".into(), 0)];
+        let whole =
+            |results: &[Option<Vec<u64>>]| ResultTable { columns: columns.clone(), groups: None, results }.totals();
+        let named = |amount, count| vec![("amount".to_owned(), amount), ("count".to_owned(), count)];
+        assert_eq!(whole(&[Some(vec![123_456, 7])]), named(Some("1234.56".to_owned()), Some("7".to_owned())));
+        assert_eq!(whole(&[None]), named(None, None));
         // An empty line would be no row.
         assert_eq!(one(&[None]), b"cardinality\n\"\"\n");
     }
