@@ -34,7 +34,9 @@ pub fn text(args: &ProtocolsArgs) -> Result<String, Failure> {
         return Ok(format!("{}\n", Value::from(all)));
     }
     let mut text = String::new();
+    let is_task = |name: &String| chosen.iter().all(|entry| entry.task == name);
     match args.by {
+        None if args.name.as_ref().is_none_or(is_task) => list(&chosen, &mut text),
         None => chosen.into_iter().for_each(|entry| describe(entry, &mut text)),
         Some(by) => {
             for (group, entries) in overview::groups(by.into()) {
@@ -53,6 +55,33 @@ impl From<GroupingName> for Grouping {
             GroupingName::Compare => Self::Compare,
         }
     }
+}
+
+/// A line for each protocol, by what it computes.
+fn list(chosen: &[&Entry], text: &mut String) {
+    let columns = |id: &str, security: &str, cost: &str, status: &str| {
+        format!("  {id:<31} {security:<11} {cost:<20} {status}").trim_end().to_owned() + "\n"
+    };
+    text.push_str(&columns("", "security", "most time goes into", ""));
+    for (task, entries) in overview::groups(Grouping::Task) {
+        let mut entries = entries.into_iter().filter(|entry| chosen.contains(entry)).peekable();
+        if entries.peek().is_some() {
+            text.push_str(&format!("{task}\n"));
+        }
+        for entry in entries {
+            let status = match entry.status {
+                Status::Recommended => "recommended",
+                Status::Sound => "",
+                Status::Broken { .. } => "BROKEN",
+            };
+            let security = match entry.modes {
+                [mode] => mode.security.to_string(),
+                _ => "both".to_owned(),
+            };
+            text.push_str(&columns(entry.id, &security, &entry.cost.to_string(), status));
+        }
+    }
+    text.push_str("\nMore of one of them: `vesica protocols vole-fast`, for example.\n");
 }
 
 /// A group with a few lines for each of its protocols; nothing for none.

@@ -132,11 +132,25 @@ fn protocols_are_listed_as_the_design_says() {
         let has_all = |mode: &Value| mode["security"].is_string() && mode["rounds"]["most"].is_u64();
         assert!(entry["modes"].as_array().is_some_and(|modes| modes.iter().all(has_all)));
     }
+    // A line each, which a terminal does not break; and more of one.
     let text = folder.run("protocols").stdout;
-    assert!(
-        text.contains("ecdh-hfh99") && text.contains("group operations") && text.contains("8 to 12 rounds"),
-        "{text}"
-    );
+    for entry in &all {
+        let id = entry["id"].as_str().expect("an id");
+        let is_its = |line: &&str| line.split_whitespace().next() == Some(id);
+        assert_eq!(text.lines().filter(|line| line.starts_with("  ")).filter(is_its).count(), 1, "{id}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for line in [
+        "  ecdh-hfh99                      semi-honest group operations     recommended\n",
+        "  vole-fast                       both        symmetric operations recommended\n",
+        "  rr16                            malicious   symmetric operations\n",
+        "  ltsxq26                         both        symmetric operations BROKEN\n",
+    ] {
+        assert!(text.contains(line), "{line} is missing in: {text}");
+    }
+    let unions = folder.run("protocols union").stdout;
+    assert!(unions.contains("\nunion\n  vesica-union ") && !unions.contains("vole-fast  "), "{unions}");
+    assert!(folder.run("protocols vole-fast").stdout.contains("8 to 12 rounds"));
 }
 
 #[test]
