@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
+use super::line::{columns, has_bar};
 use super::words::span;
 use crate::args::ProgressName;
 use crate::stderr;
@@ -24,9 +25,6 @@ impl Counter {
         let is_shown = wish == ProgressName::Auto && io::stderr().is_terminal();
         let bar = if is_shown { ProgressBar::new(all as u64) } else { ProgressBar::hidden() };
         if is_shown {
-            if let Ok(style) = ProgressStyle::with_template("{pos}/{len} {wide_bar} {msg} [{elapsed}]") {
-                bar.set_style(style);
-            }
             bar.enable_steady_tick(Duration::from_millis(200));
         }
         Self { bar, wish, all, done: 0 }
@@ -36,7 +34,7 @@ impl Counter {
     pub fn begin(&self, name: &str, seconds_left: Option<f64>) {
         let left = seconds_left.map(|seconds| format!(", about {} left", span(seconds))).unwrap_or_default();
         match self.wish {
-            ProgressName::Auto => self.bar.set_message(format!("{name}{left}")),
+            ProgressName::Auto => self.show(format!("{name}{left}")),
             ProgressName::Plain => stderr::say(format_args!("{} of {}: {name}{left}", self.done + 1, self.all)),
             ProgressName::Json => {
                 let fraction = self.done as f64 / self.all.max(1) as f64;
@@ -45,6 +43,18 @@ impl Counter {
             }
             ProgressName::Never => {}
         }
+    }
+
+    /// Shows a text on a terminal, which may have become wider or narrower.
+    fn show(&self, text: String) {
+        let template = match has_bar(columns()) {
+            true => "{pos}/{len} {bar:20} [{elapsed}] {wide_msg}",
+            false => "{pos}/{len} {wide_msg}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
+        self.bar.set_message(text);
     }
 
     /// Counts what has been done.

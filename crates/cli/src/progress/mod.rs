@@ -1,6 +1,7 @@
 //! What a run shows on standard error while it goes on.
 
 mod counter;
+mod line;
 mod log;
 mod words;
 
@@ -10,7 +11,6 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use tracing::Level;
 use vesica::Failure;
@@ -20,10 +20,8 @@ use vesica::session::Events;
 use crate::args::ProgressName;
 use crate::stderr;
 pub use counter::Counter;
+use line::Line;
 use log::Log;
-
-/// Length of the bar of a stage, in pieces.
-const PIECES: u64 = 1000;
 
 /// Time between two objects within a stage.
 const JSON_EVERY: Duration = Duration::from_secs(1);
@@ -68,7 +66,7 @@ enum View {
     /// Not at all.
     Nothing,
     /// A line on a terminal that changes.
-    Bar(ProgressBar),
+    Line(Line),
     /// Lines of a log.
     Lines(Mutex<Log>),
     /// Objects; the time of the last one within the current stage.
@@ -90,7 +88,7 @@ impl Shown {
             ProgressName::Never if verbose => lines(Log::of_stages()),
             ProgressName::Never => View::Nothing,
             ProgressName::Auto if verbose => lines(Log::full()),
-            ProgressName::Auto if io::stderr().is_terminal() => View::Bar(bar()),
+            ProgressName::Auto if io::stderr().is_terminal() => View::Line(Line::new()),
             ProgressName::Auto => lines(Log::of_long_runs()),
             ProgressName::Plain => lines(Log::full()),
             ProgressName::Json => View::Json(Mutex::default()),
@@ -98,17 +96,17 @@ impl Shown {
         Self { view, started: Instant::now(), verbose, warned: Mutex::default() }
     }
 
-    /// Removes the bar.
+    /// Removes the line.
     pub fn finish(&self) {
-        if let View::Bar(bar) = &self.view {
-            bar.finish_and_clear();
+        if let View::Line(line) = &self.view {
+            line.finish();
         }
     }
 
-    /// Says something without getting in the way of the bar.
+    /// Says something without getting in the way of the line.
     fn aside(&self, say: impl FnOnce()) {
         match &self.view {
-            View::Bar(bar) => bar.suspend(say),
+            View::Line(line) => line.suspend(say),
             View::Nothing | View::Lines(_) | View::Json(_) => say(),
         }
     }
@@ -150,7 +148,7 @@ impl Events for Shown {
     fn stage(&self, stage: &Stage) {
         match &self.view {
             View::Nothing => {}
-            View::Bar(bar) => begin(bar, stage),
+            View::Line(line) => line.begin(stage),
             View::Lines(log) => {
                 if let Some(line) = lock(log).begins(stage, self.started.elapsed()) {
                     stderr::say(line);
@@ -167,7 +165,7 @@ impl Events for Shown {
     fn progress(&self, progress: &Progress) {
         match &self.view {
             View::Nothing => {}
-            View::Bar(bar) => show(bar, progress),
+            View::Line(line) => line.show(progress),
             View::Lines(log) => {
                 if let Some(line) = lock(log).goes_on(progress, self.started.elapsed()) {
                     stderr::say(line);
@@ -199,38 +197,4 @@ fn fields(progress: &Progress) -> serde_json::Value {
         "received_bytes": progress.received_bytes,
         "expected_bytes": progress.expected_bytes,
     })
-}
-
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::new(PIECES);
-    set_style(&bar, "{spinner} {prefix} {msg} [{elapsed}]");
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
-}
-
-fn set_style(bar: &ProgressBar, template: &str) {
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-}
-
-fn begin(bar: &ProgressBar, stage: &Stage) {
-    set_style(bar, "{spinner} {prefix} {msg} [{elapsed}]");
-    bar.set_position(0);
-    bar.set_message("");
-    bar.set_prefix(stage.to_string());
-}
-
-fn show(bar: &ProgressBar, progress: &Progress) {
-    if let Some(fraction) = progress.fraction {
-        if bar.position() == 0 {
-            set_style(bar, "{spinner} {prefix} {bar:20} {percent:>2} % {msg} [{elapsed}]");
-        }
-        // At least one piece, by which it is known that the bar is in the style.
-        bar.set_position(((PIECES as f64 * fraction) as u64).max(1));
-    }
-    let details = words::details(progress);
-    let phase = progress.phase.map(|phase| format!("({phase})"));
-    let parts = Some(details).filter(|details| !details.is_empty()).into_iter().chain(phase);
-    bar.set_message(parts.collect::<Vec<_>>().join(" "));
 }

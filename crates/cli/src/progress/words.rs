@@ -10,8 +10,17 @@ pub fn details(progress: &Progress) -> String {
         Some(_) => Some(format!("{} MB", megabytes(done))),
         None => None,
     };
-    let left = progress.seconds_left.map(|seconds| format!("{} left", span(seconds)));
-    bytes.into_iter().chain(left).collect::<Vec<_>>().join(", ")
+    bytes.into_iter().chain(time_left(progress)).collect::<Vec<_>>().join(", ")
+}
+
+/// What a line on a terminal may say, from much to little.
+pub fn short_lines(progress: &Progress) -> Vec<String> {
+    let stage = progress.stage.to_string();
+    let with = |details: String| if details.is_empty() { stage.clone() } else { format!("{stage}, {details}") };
+    let all = with(details(progress));
+    let phase = progress.phase.map(|phase| format!("{all} ({phase})"));
+    let left = with(time_left(progress).unwrap_or_default());
+    phase.into_iter().chain([all, left, stage]).collect()
 }
 
 /// A line for a log, such as `running vole-fast: 43 %, 12.3 of 28.1 MB, 40 s left`.
@@ -22,6 +31,10 @@ pub fn line(progress: &Progress) -> String {
         [] => format!("{} goes on", progress.stage),
         parts => format!("{}: {}", progress.stage, parts.join(", ")),
     }
+}
+
+fn time_left(progress: &Progress) -> Option<String> {
+    progress.seconds_left.map(|seconds| format!("{} left", span(seconds)))
 }
 
 /// Whole percents, rounded down: 100 is for what has ended.

@@ -59,10 +59,14 @@ class Teller:
             self._warned.add(text)
             warnings.warn(text, VesicaWarning, stacklevel=_level_of_caller())
 
-    def close(self) -> None:
-        """Removes the bar."""
-        if self._bar is not None:
-            self._bar.close()
+    def close(self, is_done: bool = False) -> None:
+        """Removes the bar. Where all is done it is full before: a notebook goes on to show it."""
+        if self._bar is None:
+            return
+        if is_done:
+            self._bar.n = self._bar.total
+            self._bar.set_postfix_str("")
+        self._bar.close()
 
     def _show(self, kind: str, value: dict[str, Any]) -> None:
         bar = self._bar
@@ -78,10 +82,12 @@ class Teller:
 
 def heard(call: Callable[[Teller], _vesica.Outcome], teller: Teller) -> tuple[_vesica.Outcome, dict[str, Any]]:
     """What a call of the engine gives, and its report. The warnings in it are told as those of the run are."""
+    is_done = False
     try:
         outcome = call(teller)
+        is_done = True
     finally:
-        teller.close()
+        teller.close(is_done)
     report: dict[str, Any] = json.loads(outcome.report)
     for warning in report["warnings"]:
         teller.warn(warning)
