@@ -37,7 +37,7 @@ pub struct Calibration {
 /// Whether a calibration was kept or has just been made, and where it is now.
 pub struct Known {
     pub calibration: Calibration,
-    /// `None`: it could not be kept.
+    /// `None`: it could not be kept, or is not worth it.
     pub file: Option<PathBuf>,
     pub fresh: bool,
     /// The share of the machine, 0 to 1, that other programs took when it was measured; `None` if it was kept, or
@@ -51,13 +51,18 @@ const QUIET: f64 = 0.1;
 impl Known {
     /// What speaks against the measurement, if it has just been made.
     pub fn warning(&self) -> Option<String> {
-        let busy = self.busy.filter(|busy| *busy > QUIET)?;
+        let busy = self.busy.filter(|busy| !is_quiet(*busy))?;
         Some(format!(
-            "other programs took {:.0} % of this machine while it was measured, so that all times may be too long; \
-             measure again with --calibrate when the machine is idle",
+            "other programs took {:.0} % of this machine while it was measured, so that all times may be too long: the \
+             measurement is not kept; plan again, or say --calibrate, when the machine is idle",
             100.0 * busy
         ))
     }
+}
+
+/// Whether a machine of which others take this share can be measured.
+fn is_quiet(busy: f64) -> bool {
+    busy <= QUIET
 }
 
 /// The kept calibration if it holds for this program, machine and number of threads, else a new
@@ -73,7 +78,8 @@ pub fn know(threads: NonZeroUsize, again: bool) -> Result<Known, Failure> {
     let before = busy_share();
     let calibration = Calibration { speed: measure(threads)?, ..here(threads) };
     let busy = before.into_iter().chain(busy_share()).reduce(f64::max);
-    let kept = file.filter(|file| keep(file, &calibration).is_some());
+    // What may be wrong would count for plans and runs until somebody asks for another measurement.
+    let kept = file.filter(|file| busy.is_none_or(is_quiet) && keep(file, &calibration).is_some());
     Ok(Known { calibration, file: kept, fresh: true, busy })
 }
 
@@ -176,7 +182,11 @@ mod tests {
     #[test]
     fn a_busy_machine_is_told_from_an_idle_one() {
         let known = |busy| Known { calibration: here(NonZeroUsize::MIN), file: None, fresh: true, busy };
-        assert!(known(Some(0.5)).warning().is_some_and(|text| text.contains("50 %") && text.contains("--calibrate")));
+        let warned = known(Some(0.5)).warning().expect("busy");
+        assert!(
+            warned.contains("50 %") && warned.contains("is not kept") && warned.contains("--calibrate"),
+            "{warned}"
+        );
         assert_eq!([Some(0.02), None].map(|busy| known(busy).warning()), [None, None]);
     }
 }

@@ -143,7 +143,11 @@ impl Asked {
 
 fn told(known: &Known) -> String {
     let speed = &known.calibration.speed;
-    let kept = known.file.as_ref().map_or("it could not be kept".into(), |file| format!("kept in {}", file.display()));
+    let kept = match &known.file {
+        Some(file) => format!("kept in {}", file.display()),
+        None if known.warning().is_some() => "not kept".to_owned(),
+        None => "it could not be kept".to_owned(),
+    };
     format!(
         "measured this machine with {} a party ({kept}): it takes {:.2} times as long as the reference \
          machine for curves, {:.2} for set-ups, {:.2} in its caches, {:.2} in memory",

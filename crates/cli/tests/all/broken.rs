@@ -114,7 +114,7 @@ fn a_benchmark_wants_permission_too() {
 
 #[test]
 fn a_plan_refuses_it() {
-    let folder = tables();
+    let folder = Folder::calibrated();
     for security in ["malicious", "semi-honest"] {
         let planned =
             folder.run(&format!("plan --sender-items 1000 --receiver-items 1000 --security {security} --json"));

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -25,6 +26,9 @@ pub fn within(seconds: u64, mut holds: impl FnMut() -> bool) -> bool {
     }
 }
 
+/// Where a folder's `plan` finds how fast this machine is.
+pub const CALIBRATION: &str = "cache/vesica/calibration.json";
+
 /// A temporary folder with two identities, `us` (who receive) and `them` (who send).
 pub struct Folder {
     folder: tempfile::TempDir,
@@ -38,6 +42,22 @@ impl Folder {
             let made = folder.run(&format!("identity new --out {name}.key"));
             assert_eq!(made.code, 0, "{}", made.stderr);
         }
+        folder
+    }
+
+    /// A folder in which `plan` finds this machine measured. What other tests take of it would have every plan measure
+    /// it again.
+    pub fn calibrated() -> Self {
+        static MEASURED: OnceLock<String> = OnceLock::new();
+        let folder = Self::new();
+        let measured = MEASURED.get_or_init(|| {
+            let measured = folder.run("plan --calibrate --json");
+            measured.expect(0, &["measured this machine"]);
+            let object: serde_json::Value = serde_json::from_str(&measured.stdout).expect("one JSON object");
+            serde_json::to_string_pretty(&[&object["calibration"]]).expect("JSON")
+        });
+        fs::create_dir_all(folder.path("cache/vesica")).expect("a folder");
+        folder.write(CALIBRATION, measured);
         folder
     }
 
