@@ -6,6 +6,18 @@ use std::thread;
 use super::{Block, HELPS, PAGES, blocks, commands, examples, fixtures, page, picture, words};
 use crate::harness::{Ended, Folder, by_shell};
 
+/// The page whose commands run one after the other in one folder, where none finds its output there already.
+const ONE_FOLDER: &str = "docs/cookbook.md";
+
+/// Where commands stand.
+#[derive(Default)]
+struct Text<'a> {
+    /// The whole page.
+    page: &'a str,
+    /// Whether the page's commands leave their outputs to those after them.
+    is_one_folder: bool,
+}
+
 /// Commands that cannot run in a test: how each begins, and why. One that is in no document any more fails.
 const NOT_RUN: [(&str, &str); 17] = [
     ("cargo run --release", "builds the tree; the demo runs in help.rs"),
@@ -155,7 +167,7 @@ fn invent(command: &str, side: Side) -> String {
 
 /// Runs both sides, the one that listens first, and gives their ends in this order. Addresses become those of this
 /// machine.
-fn run_pair(folder: &Folder, one: &str, other: &str, text: &str) -> [Ended; 2] {
+fn run_pair(folder: &Folder, one: &str, other: &str, text: &Text) -> [Ended; 2] {
     let is_receiver = |command: &str| matches!(Side::of(command), Some(Side::Receive));
     let listens = |command: &str| command.contains(" --listen ") || command.starts_with("vesica serve");
     let connects = |command: &str| command.contains(" --connect ");
@@ -165,11 +177,12 @@ fn run_pair(folder: &Folder, one: &str, other: &str, text: &str) -> [Ended; 2] {
     for command in [first, second] {
         prepare(folder, command, text);
     }
-    let [first, second] = [first, second].map(|command| match command.contains("--role receiver") {
-        // The output is named in the job alone.
-        true => format!("{command} --force"),
-        false => command.to_owned(),
-    });
+    let [first, second] =
+        [first, second].map(|command| match command.contains("--role receiver") && !text.is_one_folder {
+            // The output is named in the job alone.
+            true => format!("{command} --force"),
+            false => command.to_owned(),
+        });
     let first = with(&first, "--listen", "127.0.0.1:0");
     let mut listener = folder.start(first.trim_start_matches("vesica "));
     listener.stdin = None;
@@ -195,9 +208,9 @@ fn succeeded(command: &str, ended: &Ended) {
 }
 
 /// Makes the files that a command reads, and takes away those that it would write.
-fn prepare(folder: &Folder, command: &str, text: &str) {
+fn prepare(folder: &Folder, command: &str, text: &Text) {
     let makes = ["--output", "--out", "--receipt", "--html", "--keep", "--state", ">", ">>"];
-    for written in makes.iter().filter_map(|flag| value(command, flag)) {
+    for written in makes.iter().filter_map(|flag| value(command, flag)).filter(|_| !text.is_one_folder) {
         let _ = fs::remove_file(folder.path(written));
         if let Some(stem) = written.strip_suffix(".key") {
             let _ = fs::remove_file(folder.path(&format!("{stem}.pub")));
@@ -205,12 +218,12 @@ fn prepare(folder: &Folder, command: &str, text: &str) {
     }
     let words: Vec<&str> = command.split(' ').collect();
     for pair in words.windows(2).filter(|pair| !makes.contains(&pair[0])) {
-        fixtures::make(folder, pair[1], text);
+        fixtures::make(folder, pair[1], text.page);
     }
 }
 
-/// Runs the commands of one block; `text` is its page.
-fn run_block(folder: &Folder, block: &Block, text: &str) {
+/// Runs the commands of one block.
+fn run_block(folder: &Folder, block: &Block, text: &Text) {
     let is_run = |command: &&String| !NOT_RUN.iter().any(|(start, _)| command.starts_with(start));
     let mut left = block.iter().filter(is_run).peekable();
     while let Some(command) = left.next() {
@@ -247,7 +260,8 @@ fn commands_of_the_pages_run() {
         for name in PAGES {
             scope.spawn(move || {
                 let (folder, text) = (Folder::new(), page(name));
-                blocks(&text).iter().for_each(|block| run_block(&folder, block, &text));
+                let text = Text { page: &text, is_one_folder: name == ONE_FOLDER };
+                blocks(text.page).iter().for_each(|block| run_block(&folder, block, &text));
             });
         }
     });
@@ -259,7 +273,7 @@ fn examples_of_the_help_texts_run() {
         for name in HELPS {
             scope.spawn(move || {
                 let folder = Folder::new();
-                run_block(&folder, &help_block(&folder, name), "");
+                run_block(&folder, &help_block(&folder, name), &Text::default());
             });
         }
     });
@@ -293,7 +307,7 @@ fn the_demo_leaves_a_first_join_to_make() {
         });
         named.collect::<Vec<_>>().join(" ")
     };
-    let [received, sent] = run_pair(&folder, &inside(&both[0]), &inside(&both[1]), "");
+    let [received, sent] = run_pair(&folder, &inside(&both[0]), &inside(&both[1]), &Text::default());
     picture::check(&both[0], &received, &both[1], &sent);
     assert_eq!(folder.read("first-join/first.csv"), folder.read("first-join/matches.csv"));
 }
