@@ -1,9 +1,11 @@
 // Charts on two logarithmic axes, as SVG with a table of the same figures below.
 
-const COLOURS = 8;
+const COLOURS = 12;
 const SHAPES = 4;
+/** Dashes of the lines, with which colours come again. */
+const DASHES = ['none', '7 4', '2 3', '10 3 2 3'];
 
-/** Colour and shape of each protocol: the same in all charts and in the ranking. */
+/** Colour, shape and dashes of each protocol: the same in all charts and in the ranking. */
 const LOOKS = new Map(
   distinct(DATA.series.map(series => series.protocol))
     .sort()
@@ -14,9 +16,14 @@ function colour(protocol) {
   return `var(--c${LOOKS.get(protocol) % COLOURS})`;
 }
 
+/** How often the protocol's colour has come before. */
+function round(protocol) {
+  return Math.floor(LOOKS.get(protocol) / COLOURS) % SHAPES;
+}
+
 /** The mark of a protocol at a place. */
 function mark(protocol, x, y, attributes = {}, ...children) {
-  const shape = Math.floor(LOOKS.get(protocol) / COLOURS) % SHAPES;
+  const shape = round(protocol);
   const at = (...corners) => corners.map(([dx, dy]) => `${x + dx},${y + dy}`).join(' ');
   const look = { class: 'point', fill: colour(protocol), ...attributes };
   if (shape === 0) return svg('circle', { cx: x, cy: y, r: 5.5, ...look }, ...children);
@@ -158,7 +165,14 @@ function draw(figure, { title, about, x, y, sets, labels, front = [], here, rows
   for (const set of sets) {
     const line = set.line ?? (set.joined ? set.points : []);
     if (line.length > 1)
-      picture.append(svg('polyline', { class: 'series', stroke: colour(set.protocol), points: path(line) }));
+      picture.append(
+        svg('polyline', {
+          class: 'series',
+          stroke: colour(set.protocol),
+          'stroke-dasharray': DASHES[round(set.protocol)],
+          points: path(line),
+        }),
+      );
   }
   for (const set of sets) {
     for (const point of set.points) {

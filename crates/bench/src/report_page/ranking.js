@@ -24,12 +24,12 @@ function rank(chosen, link, prices) {
     ]
       .filter(Boolean)
       .join('; ');
-  const key = (name, text) => [html('span', { class: `key ${name}` }), ` ${text}`];
+  const key = name => html('span', { class: 'together' }, html('span', { class: `key ${name}` }), ` ${name}`);
   const heads = [
     ['Rank', true],
     ['Protocol'],
     ['Time', true],
-    [[key('computing', 'computing, '), key('transfer', 'transfer, '), key('waiting', 'waiting')]],
+    [[key('computing'), ' ', key('transfer'), ' ', key('waiting')]],
     ['Computing', true],
     ['Transfer', true],
     ['Waiting', true],

@@ -23,17 +23,21 @@ const STYLE: &str = "\
 :root { --ground: #fff; --text: #1a1d21; --quiet: #5a626d; --line: #d5dae1 }
 svg { background: var(--ground); font: 12px system-ui, sans-serif;
   --c0: #1f6feb; --c1: #d4570a; --c2: #1a8754; --c3: #8250df;
-  --c4: #c4317c; --c5: #0f8b9d; --c6: #8a6d00; --c7: #5c6670 }
+  --c4: #c4317c; --c5: #0f8b9d; --c6: #8a6d00; --c7: #5c6670;
+  --c8: #a3122f; --c9: #5b8c00; --c10: #1b2a8f; --c11: #7d4b2a }
 text { fill: var(--quiet) } .name { fill: var(--text) } .title { font-size: 15px; fill: var(--text) }
 .grid { stroke: var(--line) } .line { fill: none; stroke-width: 2 } .ground { fill: var(--ground) }
 @media (prefers-color-scheme: dark) {
 :root { --ground: #14171b; --text: #e6e9ed; --quiet: #a2abb7; --line: #343b45 }
 svg { --c0: #6ea8ff; --c1: #ff9d5c; --c2: #5fd39a; --c3: #c0a0ff;
-  --c4: #ff86bd; --c5: #5ed3e4; --c6: #e0c04a; --c7: #aeb7c2 }
+  --c4: #ff86bd; --c5: #5ed3e4; --c6: #e0c04a; --c7: #aeb7c2;
+  --c8: #ff6b7d; --c9: #b6e04f; --c10: #8f9bff; --c11: #d9a679 }
 }
 </style>
 ";
-const COLOURS: usize = 8;
+const COLOURS: usize = 12;
+/// Dashes of the lines, with which colours come again.
+const DASHES: [&str; 3] = ["none", "7 4", "2 3"];
 
 /// One plot: what it shows, and the points of each protocol.
 struct Plot<'a> {
@@ -183,8 +187,9 @@ impl Plot<'_> {
                 let corners: Vec<String> = at.clone().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
                 let _ = writeln!(
                     text,
-                    "<polyline class=\"line\" stroke=\"var(--c{})\" points=\"{}\"/>",
+                    "<polyline class=\"line\" stroke=\"var(--c{})\" stroke-dasharray=\"{}\" points=\"{}\"/>",
                     number % COLOURS,
+                    DASHES[number / COLOURS % DASHES.len()],
                     corners.join(" ")
                 );
             }
@@ -202,7 +207,7 @@ impl Plot<'_> {
 /// The mark of the set of this number: a colour, and another shape for each round of the colours.
 fn mark(number: usize, x: f64, y: f64) -> String {
     let colour = number % COLOURS;
-    let path = match number / COLOURS % 3 {
+    let path = match number / COLOURS % DASHES.len() {
         0 => return format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"var(--c{colour})\"/>\n"),
         1 => "m-5 -5h10v10h-10z",
         _ => "m0 -6l6 11h-12z",

@@ -287,6 +287,21 @@ fn plots_are_drawn_in_light_and_dark() {
     folder.run(&format!("bench report {} --html real.html", recorded.join(" "))).expect(0, &["5 line(s)"]);
     browser.open(&folder.path("real.html"));
     assert!(browser.texts(NAMES).len() > 200 && browser.texts(RANKING).len() > 5);
+    // No choice is cut, neither on a screen nor on half of one. The arrow takes some 30 pixels.
+    let cut = "const pen = document.createElement('canvas').getContext('2d'); \
+               return [...document.querySelectorAll('select')].flatMap(select => { \
+               pen.font = getComputedStyle(select).font; \
+               const isCut = option => pen.measureText(option.text).width > select.clientWidth - 30; \
+               return [...select.options].filter(isCut).map(option => `${select.id}: ${option.text}`); })";
+    for width in [1200, 800] {
+        browser.narrow(width);
+        assert_eq!(browser.texts(cut), [""; 0], "{width}");
+    }
+    // Lines that share a colour differ in their dashes.
+    let alike = "const looks = [...document.querySelectorAll('#by-rate .series')].map(line => \
+                 `${getComputedStyle(line).stroke} ${line.getAttribute('stroke-dasharray')}`); \
+                 return looks.filter((look, place) => looks.indexOf(look) !== place)";
+    assert_eq!(browser.texts(alike), [""; 0]);
     browser.expect_silence();
 }
 
