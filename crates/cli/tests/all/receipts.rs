@@ -214,6 +214,18 @@ fn a_page_of_a_receipt_is_plain_whatever_the_partner_called_its_columns() {
     for wanted in ["default-src 'none'", "prefers-color-scheme: dark", "@media print", "Both signatures are valid"] {
         assert!(page.contains(wanted), "{wanted:?} is missing in: {page}");
     }
+    // Words first: figures, keys and hashes are folded away.
+    let unfolded: String =
+        page.split("<details>").map(|part| part.rsplit("</details>").next().unwrap_or(part)).collect();
+    let figures = ["2^", "log2", "corrupt", "vesica-ed25519", &receipt.statement.transcript, "ideal cipher"];
+    for figure in figures {
+        assert!(page.contains(figure) && !unfolded.contains(figure), "{figure} in: {unfolded}");
+    }
+    for words in
+        ["which of its keys the sender has", "if it breaks the rules", "fingerprint", "A receipt is a statement"]
+    {
+        assert!(unfolded.contains(words), "{words} is missing in: {unfolded}");
+    }
     folder.run("receipt r.json --html page.html").expect(4, &["page.html exists already"]);
     folder.write("page.html", "old");
     folder.run("receipt r.json --html page.html --force").expect(0, &[]);

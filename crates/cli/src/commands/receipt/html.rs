@@ -8,6 +8,11 @@ use super::words::{Page, Row};
 /// Looks for a screen, light or dark, and for paper.
 const STYLE: &str = include_str!("receipt.css");
 
+/// What a reader must know first.
+const ABOUT: &str = "A receipt is a statement on one run: who took part, what was computed, and what each side learned. \
+                     Both programs sign it at the end. It holds no key and no value of either table, and does not say \
+                     that what stood in a table was true.";
+
 /// The page for a browser.
 pub fn html(page: &Page) -> String {
     let mut html = format!(
@@ -16,7 +21,7 @@ pub fn html(page: &Page) -> String {
          'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, \
          initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>Receipt of a Vesica \
          run</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>Receipt of a Vesica run</h1>\n<p \
-         class=\"verdict {}\">{}</p>\n",
+         class=\"verdict {}\">{}</p>\n<p class=\"note\">{ABOUT}</p>\n",
         if page.holds { "good" } else { "bad" },
         escaped(&page.verdict)
     );
@@ -25,12 +30,23 @@ pub fn html(page: &Page) -> String {
         if !section.note.is_empty() {
             html.push_str(&format!("<p class=\"note\">{}</p>\n", escaped(section.note)));
         }
-        html.push_str("<dl>\n");
-        section.rows.iter().for_each(|row| push_row(row, &mut html));
-        html.push_str("</dl>\n</section>\n");
+        let (details, words): (Vec<&Row>, Vec<&Row>) = section.rows.iter().partition(|row| row.is_detail);
+        push_rows(&words, &mut html);
+        if !details.is_empty() {
+            html.push_str("<details>\n<summary>Details</summary>\n");
+            push_rows(&details, &mut html);
+            html.push_str("</details>\n");
+        }
+        html.push_str("</section>\n");
     }
     html.push_str("</body>\n</html>\n");
     html
+}
+
+fn push_rows(rows: &[&Row], html: &mut String) {
+    html.push_str("<dl>\n");
+    rows.iter().for_each(|row| push_row(row, html));
+    html.push_str("</dl>\n");
 }
 
 fn push_row(row: &Row, html: &mut String) {

@@ -44,15 +44,21 @@ pub struct Row {
     pub label: &'static str,
     /// The values, at least one.
     pub values: Vec<String>,
+    /// Whether only who looks closer needs it: a page folds it away, in which words come first.
+    pub is_detail: bool,
 }
 
 impl Row {
     fn of(label: &'static str, value: impl Into<String>) -> Self {
-        Self { label, values: vec![value.into()] }
+        Self { label, values: vec![value.into()], is_detail: false }
     }
 
     fn list(label: &'static str, values: Vec<String>) -> Option<Self> {
-        (!values.is_empty()).then_some(Self { label, values })
+        (!values.is_empty()).then_some(Self { label, values, is_detail: false })
+    }
+
+    fn as_detail(self) -> Self {
+        Self { is_detail: true, ..self }
     }
 }
 
@@ -167,10 +173,12 @@ fn the_run(statement: &Statement) -> Section {
     let mut rows = vec![
         Row::of("task", format!("{computes}{both} ({})", shown(task))),
         Row::of("date", format!("{date}, by the receiver's clock{clocks}")),
-        Row::of("sender", key(&statement.sender_key)),
-        Row::of("receiver", key(&statement.receiver_key)),
-        Row::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol))),
-        Row::of("chosen as", shown(choice)),
+        Row::of("sender", fingerprint(&statement.sender_key)),
+        Row::of("receiver", fingerprint(&statement.receiver_key)),
+        Row::of("sender's key", shown(&statement.sender_key)).as_detail(),
+        Row::of("receiver's key", shown(&statement.receiver_key)).as_detail(),
+        Row::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol))).as_detail(),
+        Row::of("chosen as", shown(choice)).as_detail(),
     ];
     match broken {
         None => rows.push(Row::of("security", format!("{} ({security})", in_words(*security)))),
@@ -195,10 +203,10 @@ fn in_words(security: Security) -> &'static str {
     }
 }
 
-fn key(line: &str) -> String {
+fn fingerprint(line: &str) -> String {
     match line.parse::<PublicKey>() {
-        Ok(key) => format!("fingerprint {} ({})", key.fingerprint(), shown(line)),
-        Err(_) => format!("no public key ({})", shown(line)),
+        Ok(key) => format!("the holder of the key with the fingerprint {}", key.fingerprint()),
+        Err(_) => "nobody: the receipt names no public key".to_owned(),
     }
 }
 
@@ -281,7 +289,17 @@ fn learned(statement: &Statement, entry: Option<&Entry>, holds: bool) -> Section
             }
         }
     }
-    let mut rows: Vec<Row> = to.into_iter().filter_map(|(_, label, sentences)| Row::list(label, sentences)).collect();
+    let mut rows: Vec<Row> = Vec::new();
+    for (learner, label, sentences) in to {
+        let (of_cheats, mut sentences): (Vec<_>, Vec<_>) =
+            sentences.into_iter().partition(|sentence| sentence.contains("corrupt"));
+        if !of_cheats.is_empty() {
+            sentences.push("more, if it breaks the rules: the details say what".to_owned());
+        }
+        rows.extend(Row::list(label, sentences));
+        let label = if learner == "to the sender" { "cheating sender" } else { "cheating receiver" };
+        rows.extend(Row::list(label, of_cheats).map(Row::as_detail));
+    }
     let words = TASKS.iter().find(|words| words.task == statement.task);
     let sound = statement.broken.is_none() && entry.is_some_and(|entry| entry.broken().is_none());
     match words {
@@ -334,11 +352,12 @@ fn limits(statement: &Statement, entry: &Entry) -> Section {
         Some(mode) => rows.extend(mode_rows(mode, entry)),
         None => rows.push(Row::of("unknown", "the protocol has no such mode in this release of Vesica")),
     }
-    rows.push(Row::of("source", format!("{}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference)));
+    let source = format!("{}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference);
+    rows.push(Row::of("source", source).as_detail());
     Section {
         title: "Security",
         note: "Not signed: this is what the present release of Vesica says of the protocol. Nobody outside of the \
-               project has audited it.",
+               project has audited it. The details say how much work attacks take, and what the protocol assumes.",
         rows,
     }
 }
@@ -366,10 +385,10 @@ fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<Row> {
     let mut rows = vec![
         Row::of("against sender", format!("security {}", resists(mode.corrupt_sender))),
         Row::of("against receiver", format!("security {}", resists(mode.corrupt_receiver))),
-        Row { label: "attacks take", values: bounds },
-        Row::of("by chance", chance),
+        Row { label: "attacks take", values: bounds, is_detail: true },
+        Row::of("by chance", chance).as_detail(),
     ];
-    rows.extend(Row::list("assumptions", assumptions.into_iter().map(str::to_owned).collect()));
+    rows.extend(Row::list("assumptions", assumptions.into_iter().map(str::to_owned).collect()).map(Row::as_detail));
     rows
 }
 
@@ -380,8 +399,8 @@ fn proof(receipt: &Receipt) -> Section {
         note: "",
         rows: vec![
             Row::of("signatures", signatures(receipt)),
-            Row::of("transcript", format!("{} (hash of all that the two sides sent)", shown(transcript))),
-            Row::of("session", format!("{} (hash of what they had agreed on)", shown(session))),
+            Row::of("transcript", format!("{} (hash of all that the two sides sent)", shown(transcript))).as_detail(),
+            Row::of("session", format!("{} (hash of what they had agreed on)", shown(session))).as_detail(),
         ],
     }
 }
