@@ -106,6 +106,38 @@ def test_a_report_comes_along_when_asked_for():
     assert them.report["role"] == "sender" and them.report["matched_keys"] is None
 
 
+class Bar:
+    """What a run needs of a bar of tqdm."""
+
+    def __init__(self):
+        self.n, self.total, self.is_closed = 0, 100, False
+
+    def reset(self, total):
+        self.n, self.total = 0, total
+
+    def set_description_str(self, text):
+        pass
+
+    set_postfix_str = set_description_str
+
+    def close(self):
+        self.is_closed = True
+
+
+def test_a_bar_is_full_where_a_run_has_ended_well(monkeypatch):
+    bar = Bar()
+    monkeypatch.setattr(vesica._events, "_bar", lambda is_wanted: bar)
+    with partner([2, 3], role="sender") as them:
+        assert vesica.intersect([1, 2], role="receiver", progress=True, **them) == [2]
+    assert bar.is_closed and bar.n == bar.total
+    bar.is_closed = False
+    with pytest.raises(vesica.Error):
+        vesica.intersect(
+            [1, 2], role="receiver", progress=True, connect="127.0.0.1:1", wait=0.1, insecure_plaintext=True
+        )
+    assert bar.is_closed and bar.n < bar.total
+
+
 def test_progress_is_told_to_a_function():
     seen = []
     with partner(range(20_000), role="sender") as them:
