@@ -46,6 +46,8 @@ mod namespaces;
 mod or_keys;
 #[path = "all/outputs.rs"]
 mod outputs;
+#[path = "all/packaging.rs"]
+mod packaging;
 #[path = "all/page.rs"]
 mod page;
 #[path = "all/plans.rs"]

@@ -1,0 +1,162 @@
+//! What is handed out can be built from what its lists name: the image of packaging/Containerfile from
+//! `.dockerignore`, and the Python package from its source distribution. Nightly builds both wholly; here
+//! their trees are laid from the lists alone, and looked over without a compiler.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+use tempfile::TempDir;
+
+const TOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Lays a tree of what `listed` names below the repository, files and folders.
+fn laid(listed: &BTreeSet<PathBuf>) -> TempDir {
+    let tree = tempfile::tempdir().expect("a folder");
+    for name in listed {
+        copy(&Path::new(TOP).join(name), &tree.path().join(name));
+    }
+    tree
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        for entry in fs::read_dir(from).expect("readable") {
+            let name = entry.expect("readable").file_name();
+            copy(&from.join(&name), &to.join(&name));
+        }
+    } else {
+        fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+        fs::copy(from, to).unwrap_or_else(|fault| panic!("{} is listed: {fault}", from.display()));
+    }
+}
+
+/// The workspace of a tree. That each target of each member is there, cargo looks itself.
+fn workspace(top: &Path) -> Metadata {
+    let mut command = MetadataCommand::new();
+    command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
+    command.exec().unwrap_or_else(|fault| panic!("{}: {fault}", top.display()))
+}
+
+/// The packages of the workspace that `name` is made of; `with_tests`, also those that its tests and theirs take.
+fn parts_of<'a>(workspace: &'a Metadata, name: &str, with_tests: bool) -> Vec<&'a Package> {
+    let mut names = vec![name];
+    let mut parts: Vec<&Package> = Vec::new();
+    while let Some(name) = names.pop() {
+        if parts.iter().any(|part| part.name.as_str() == name) {
+            continue;
+        }
+        let found = workspace.packages.iter().find(|package| package.name.as_str() == name);
+        let package = found.unwrap_or_else(|| panic!("the tree lacks the package {name}"));
+        let taken = |kind| with_tests || kind != DependencyKind::Development;
+        let below = package.dependencies.iter().filter(|of| of.path.is_some() && taken(of.kind));
+        names.extend(below.map(|of| of.name.as_str()));
+        parts.push(package);
+    }
+    parts
+}
+
+/// The files that a source file names for the compiler.
+fn named_files(text: &str) -> impl Iterator<Item = &str> {
+    ["include_str!(\"", "include_bytes!(\"", "include!(\"", "#[path = \""]
+        .into_iter()
+        .flat_map(move |head| text.split(head).skip(1))
+        .filter_map(|rest| Some(rest.split_once('"')?.0))
+}
+
+/// A path without `..`, which need not exist.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|fault| panic!("{}: {fault}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => rust_files(&path),
+            false => vec![path].into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs")).collect(),
+        })
+        .collect()
+}
+
+/// Checks that a tree has all that `package` is compiled from; returns how many files its sources name.
+fn assert_complete(top: &Path, package: &str) -> usize {
+    let workspace = workspace(top);
+    let (mut missing, mut named) = (Vec::new(), 0);
+    for part in parts_of(&workspace, package, false) {
+        let folder = part.manifest_path.parent().expect("a folder");
+        for source in rust_files(folder.join("src").as_std_path()) {
+            let text = fs::read_to_string(&source).expect("text");
+            let beside = source.parent().expect("a folder");
+            for file in named_files(&text).map(|name| plain(&beside.join(name))) {
+                named += 1;
+                if !file.is_file() {
+                    missing.push(format!("{} of {}", file.display(), source.display()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{package}: the lists lack {}", missing.join(", "));
+    for file in ["Cargo.lock", ".cargo/config.toml"] {
+        assert!(top.join(file).is_file(), "{package}: the lists lack {file}");
+    }
+    named
+}
+
+#[test]
+fn the_image_is_built_from_what_its_list_names() {
+    let list = fs::read_to_string(Path::new(TOP).join(".dockerignore")).expect("the list");
+    let mut lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    assert_eq!(lines.next(), Some("*"), "all is left out but what follows");
+    let listed = lines.map(|line| line.strip_prefix('!').expect("a name that is taken").into()).collect();
+    let tree = laid(&listed);
+    assert!(assert_complete(tree.path(), "vesica-cli") > 10);
+}
+
+/// What maturin puts into a source distribution: the package's crate and those that it reaches by paths, as a
+/// workspace, and what pyproject.toml includes.
+#[test]
+fn the_python_package_is_built_from_its_source_distribution() {
+    let project = fs::read_to_string(Path::new(TOP).join("pyproject.toml")).expect("the project");
+    let project: toml::Table = project.parse().expect("TOML");
+    let maturin = &project["tool"]["maturin"];
+    let mut listed: BTreeSet<PathBuf> = ["Cargo.toml", "Cargo.lock", "pyproject.toml"].map(Into::into).into();
+    let all = workspace(Path::new(TOP));
+    for part in parts_of(&all, "vesica-python", true) {
+        let folder = part.manifest_path.parent().expect("a folder");
+        listed.insert(folder.strip_prefix(&all.workspace_root).expect("below").into());
+    }
+    for include in maturin["include"].as_array().expect("a list") {
+        if include["format"].as_str() == Some("sdist") {
+            listed.extend(matching(include["path"].as_str().expect("a path")));
+        }
+    }
+    let tree = laid(&listed);
+    assert!(assert_complete(tree.path(), "vesica-python") > 10);
+    for named in [maturin["manifest-path"].as_str(), maturin["python-source"].as_str()] {
+        assert!(tree.path().join(named.expect("a path")).exists(), "{named:?}");
+    }
+}
+
+/// The files that a pattern of pyproject.toml stands for: a star in the last part of a path is any text.
+fn matching(pattern: &str) -> Vec<PathBuf> {
+    let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
+    let Some((head, tail)) = name.split_once('*') else { return vec![pattern.into()] };
+    let names = fs::read_dir(Path::new(TOP).join(folder)).expect("a folder").map(|entry| entry.expect("readable"));
+    let found: Vec<PathBuf> = names
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.starts_with(head) && name.ends_with(tail))
+        .map(|name| Path::new(folder).join(name))
+        .collect();
+    assert!(!found.is_empty(), "{pattern} stands for no file");
+    found
+}
