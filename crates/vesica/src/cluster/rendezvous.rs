@@ -4,7 +4,7 @@
 //! Whoever knows a *pass* takes the place of the worker that it was made for, and nothing more than that: the
 //! partner's worker then sees another key, and refuses it. A pass is good for one connection.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use vesica_party::Abort;
 use vesica_party::transport::tcp;
 
 use crate::failure::Failure;
-use crate::session::Bound;
+use crate::session::{Bound, Greeted, GuestLimits, Guests, Visit};
 
 /// The first bytes of a worker that dials its own driver.
 pub(super) const TO_DRIVER: [u8; 8] = *b"vesica\0w";
@@ -37,11 +37,6 @@ pub(super) const WAIT_EVERY: Duration = Duration::from_secs(5);
 /// driver by then, or the failure of the second would be taken for the attempt's.
 const AFTER_END: Duration = Duration::from_secs(5);
 
-/// How long a connection may take to say what it is for.
-const SAY_WITHIN: Duration = Duration::from_secs(5);
-/// Connections at a listener that have not said it. When one more comes, the oldest is shut: whoever has a pass says
-/// it at once, so that strangers do not keep it out for long.
-const MOST_SILENT: usize = 64;
 /// Time between two looks at a worker that waits.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Time between two looks at a listener.
@@ -195,31 +190,6 @@ pub(crate) struct BoundInside {
     address: String,
 }
 
-/// Connections that have not said what they are for, the oldest first.
-#[derive(Default)]
-struct Silent(Mutex<VecDeque<Arc<TcpStream>>>);
-
-impl Silent {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<TcpStream>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, socket: Arc<TcpStream>) {
-        let mut silent = self.lock();
-        if silent.len() == MOST_SILENT
-            && let Some(oldest) = silent.pop_front()
-        {
-            // It may be shut already.
-            let _ = oldest.shutdown(Shutdown::Both);
-        }
-        silent.push_back(socket);
-    }
-
-    fn remove(&self, socket: &Arc<TcpStream>) {
-        self.lock().retain(|other| !Arc::ptr_eq(other, socket));
-    }
-}
-
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -250,34 +220,22 @@ impl Shared {
         });
     }
 
-    /// Takes connections whose first bytes are `magic`, on a thread of its own.
+    /// Takes connections whose first bytes are `magic`, on a thread of its own. Until they have said them, they are
+    /// guests as those of a listener that waits for the partner are.
     fn listen(self: Arc<Self>, listener: tcp::Listener, magic: [u8; 8]) -> Result<(), Abort> {
-        let silent = Arc::new(Silent::default());
+        let mut guests = Guests::new(GuestLimits::of_this_process());
         thread::Builder::new().name("vesica-rendezvous".into()).spawn(move || {
+            // Whatever the fault of one connection is, the listener stands.
+            let mut fault = None;
             while !self.closed.load(Ordering::Relaxed) {
-                // Whatever the fault of one connection is, the listener stands.
-                let Ok(Some((socket, _))) = tcp::poll(&listener) else {
-                    thread::sleep(PAUSE);
-                    continue;
-                };
-                let (shared, silent, socket) = (self.clone(), silent.clone(), Arc::new(socket));
-                silent.add(socket.clone());
-                let greet = {
-                    let (silent, socket) = (silent.clone(), socket.clone());
-                    move || {
-                        let pass = tcp::tune(&socket).and_then(|()| read_pass(&socket, magic));
-                        silent.remove(&socket);
-                        // Strangers, and workers that went away.
-                        let _ = match pass {
-                            Ok(pass) if magic == TO_PARTNER => shared.take_link(socket, pass),
-                            Ok(pass) => shared.take_worker(socket, pass),
-                            Err(error) => Err(error),
-                        };
-                    }
-                };
-                if thread::Builder::new().name("vesica-link".into()).spawn(greet).is_err() {
-                    silent.remove(&socket);
-                }
+                let greet = move |visit: &Visit, limits: &GuestLimits| greet(visit, limits, magic);
+                let Some(Ok((socket, pass))) = guests.attend(&listener, PAUSE, &mut fault, greet) else { continue };
+                let shared = self.clone();
+                // Workers that went away, and links of attempts that are over. A link that has no thread is closed.
+                let _ = thread::Builder::new().name("vesica-link".into()).spawn(move || match magic {
+                    TO_PARTNER => shared.take_link(socket, pass),
+                    _ => shared.take_worker(socket, pass),
+                });
             }
         })?;
         Ok(())
@@ -447,9 +405,22 @@ fn is_gone(socket: &TcpStream) -> bool {
     }
 }
 
+/// A connection with its pass. Strangers do not come so far.
+fn greet(visit: &Visit, limits: &GuestLimits, magic: [u8; 8]) -> Greeted<(Arc<TcpStream>, [u8; 32]), ()> {
+    if !visit.speaks(limits) {
+        return None;
+    }
+    let socket = visit.socket();
+    let pass = tcp::tune(socket).and_then(|()| read_pass(socket, magic, limits.handshake));
+    match pass {
+        Ok(pass) if visit.admit() => Some(Ok((socket.clone(), pass))),
+        _ => Some(Err(())),
+    }
+}
+
 /// The pass that follows the first bytes.
-fn read_pass(mut socket: &TcpStream, magic: [u8; 8]) -> io::Result<[u8; 32]> {
-    let end = Instant::now() + SAY_WITHIN;
+fn read_pass(mut socket: &TcpStream, magic: [u8; 8], within: Duration) -> io::Result<[u8; 32]> {
+    let end = Instant::now() + within;
     let mut said = [0; 40];
     let mut read = 0;
     while let Some(rest) = said.get_mut(read..).filter(|rest| !rest.is_empty()) {
@@ -499,4 +470,38 @@ fn pump(mut from: &TcpStream, mut to: &TcpStream, count: &AtomicU64, first_end: 
         Ok(()) => to.shutdown(Shutdown::Write),
         Err(_) => to.shutdown(Shutdown::Both).and_then(|()| from.shutdown(Shutdown::Both)),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendezvous() -> (Rendezvous, String) {
+        let bound = |address: &str| tcp::listen(address).expect("a port");
+        let outside = bound("127.0.0.1:0");
+        let address = outside.local_addr().expect("bound").to_string();
+        let inside = Inside { bind: "127.0.0.1:0".into(), host: None }.bind().expect("a port");
+        (Rendezvous::start(inside, Bound::Listener(outside)).expect("threads"), address)
+    }
+
+    /// The partner's link has said what it is for, though not its pass, when strangers crowd in: it stays, and they go.
+    #[test]
+    fn strangers_who_say_nothing_do_not_crowd_out_a_link() {
+        let (_rendezvous, address) = rendezvous();
+        let mut link = TcpStream::connect(&address).expect("connected");
+        link.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+        link.write_all(&TO_PARTNER).expect("sent");
+        // It is taken before they are.
+        thread::sleep(Duration::from_millis(100));
+        let strangers: Vec<_> = (0..100).map(|_| TcpStream::connect(&address).expect("connected")).collect();
+        thread::sleep(Duration::from_millis(300));
+        link.write_all(&[7; 32]).expect("sent");
+        let mut said = Vec::new();
+        // Nobody has this pass, but it was heard.
+        assert!(link.read_to_end(&mut said).is_ok() && said == NO, "{said:?}");
+        for mut stranger in strangers {
+            stranger.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+            assert!(matches!(stranger.read(&mut [0]), Ok(0)), "whoever says nothing has to go");
+        }
+    }
 }

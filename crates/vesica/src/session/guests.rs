@@ -1,6 +1,6 @@
-//! Connections that were accepted and have not shown the partner's key yet. Strangers among them
-//! must not keep the partner out: whoever says nothing soon has to go, and where room is short the
-//! oldest one makes room.
+//! Connections that were accepted and have not shown yet that they are the partner's: its key, or on a cluster the pass
+//! of a link. Strangers among them must not keep the partner out: whoever says nothing soon has to go, and where room is
+//! short the oldest one makes room.
 
 use std::fmt;
 use std::io;
@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
-use vesica_party::transport::Connection;
-use vesica_party::transport::tls::{self, Identity, PublicKey, TlsFailure};
+use vesica_party::transport::tcp;
 
 /// Bounds for guests.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Guests at once. Each holds one open file and one thread.
     pub guests: usize,
     /// Guests from one address, so that one stranger does not take all places. The partner may
@@ -24,7 +24,7 @@ pub(super) struct Limits {
     pub guests_of_one_address: usize,
     /// A partner's first bytes leave right after its connection stands.
     pub first_bytes: Duration,
-    /// The whole TLS handshake.
+    /// The whole handshake.
     pub handshake: Duration,
     /// A guest that has said nothing makes room only after this time, so that a partner's first
     /// bytes can arrive.
@@ -67,12 +67,39 @@ enum Stage {
 }
 
 /// What the listener and a guest's thread share.
-struct Visit {
+pub(crate) struct Visit {
     socket: Arc<TcpStream>,
+    from: SocketAddr,
     stage: Mutex<Stage>,
 }
 
 impl Visit {
+    /// The guest's connection.
+    pub fn socket(&self) -> &Arc<TcpStream> {
+        &self.socket
+    }
+
+    /// Where the guest comes from.
+    pub fn from(&self) -> SocketAddr {
+        self.from
+    }
+
+    /// Whether the guest says something in time, and need not go.
+    pub fn speaks(&self, limits: &Limits) -> bool {
+        let spoke = self.socket.set_read_timeout(Some(limits.first_bytes)).and_then(|()| self.socket.peek(&mut [0]));
+        spoke.is_ok_and(|count| count > 0) && self.reach(Stage::Speaking)
+    }
+
+    /// Lets the guest in, unless it had to go.
+    pub fn admit(&self) -> bool {
+        self.reach(Stage::Admitted)
+    }
+
+    /// Whether it had to go.
+    pub fn had_to_go(&self) -> bool {
+        self.stage() == Stage::Evicted
+    }
+
     fn lock(&self) -> MutexGuard<'_, Stage> {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,20 +137,12 @@ struct Guest {
     visit: Arc<Visit>,
 }
 
-/// How a guest's visit ended.
-pub(super) enum Outcome {
-    /// It is the partner.
-    Partner(Connection),
-    /// It did not show the partner's key.
-    Refused(SocketAddr, TlsFailure),
-}
-
-/// What a guest's thread reports; `None` if the guest said nothing or had to go.
-type Report = (u64, Option<Outcome>);
+/// How a visit ended: with what the guest brings, or with why it was refused. `None` if it said nothing or had to go.
+pub(crate) type Outcome<T, R> = Option<Result<T, R>>;
 
 /// How many connections were not the partner's, as far as is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct TurnedAway {
+pub(crate) struct TurnedAway {
     /// Guests that said nothing.
     pub silent: u64,
     /// Guests that did not show the partner's key.
@@ -155,36 +174,56 @@ impl fmt::Display for TurnedAway {
 }
 
 /// All guests of a listener. Those that are left when this is dropped have to go.
-pub(super) struct Guests<'a> {
-    identity: &'a Identity,
-    peer: PublicKey,
+pub(crate) struct Guests<T, R> {
     limits: Limits,
     guests: Vec<Guest>,
     arrived: u64,
-    report: mpsc::Sender<Report>,
-    reports: mpsc::Receiver<Report>,
+    report: mpsc::Sender<(u64, Outcome<T, R>)>,
+    reports: mpsc::Receiver<(u64, Outcome<T, R>)>,
     turned_away: TurnedAway,
 }
 
-impl<'a> Guests<'a> {
+impl<T: Send + 'static, R: Send + 'static> Guests<T, R> {
     /// Nobody yet.
-    pub fn new(identity: &'a Identity, peer: PublicKey, limits: Limits) -> Self {
+    pub fn new(limits: Limits) -> Self {
         let (report, reports) = mpsc::channel();
-        Self {
-            identity,
-            peer,
-            limits,
-            guests: Vec::new(),
-            arrived: 0,
-            report,
-            reports,
-            turned_away: TurnedAway::default(),
+        Self { limits, guests: Vec::new(), arrived: 0, report, reports, turned_away: TurnedAway::default() }
+    }
+
+    /// Takes the next connection, if there is one and room for it, and gives the end of a visit. Waits no longer than
+    /// `pause` for either. `greet` is what happens on a guest's own thread. Whatever the fault of a connection is, which
+    /// goes to `fault`, the listener stands.
+    pub fn attend(
+        &mut self,
+        listener: &tcp::Listener,
+        mut pause: Duration,
+        fault: &mut Option<io::Error>,
+        greet: impl FnOnce(&Visit, &Limits) -> Outcome<T, R> + Send + 'static,
+    ) -> Option<Result<T, R>> {
+        if self.has_room() {
+            let welcomed = tcp::poll(listener)
+                .and_then(|accepted| accepted.map(|(socket, from)| self.welcome(socket, from, greet)).transpose());
+            match welcomed {
+                Ok(Some(())) => pause = Duration::ZERO,
+                Ok(None) => {}
+                Err(passing) => {
+                    if matches!(
+                        Errno::from_io_error(&passing),
+                        Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM | Errno::AGAIN)
+                    ) {
+                        self.give_up_one();
+                    }
+                    *fault = Some(passing);
+                }
+            }
         }
+        self.make_room();
+        self.next(pause)
     }
 
     /// Whether one more may be accepted. One beyond the limit may: it is for the newcomer that
     /// another one goes.
-    pub fn has_room(&self) -> bool {
+    fn has_room(&self) -> bool {
         self.guests.len() <= self.limits.guests
     }
 
@@ -193,15 +232,19 @@ impl<'a> Guests<'a> {
         self.guests.iter().any(|guest| guest.visit.stage() == Stage::Admitted)
     }
 
-    /// Begins a handshake.
-    pub fn welcome(&mut self, socket: TcpStream, from: SocketAddr) -> io::Result<()> {
+    fn welcome(
+        &mut self,
+        socket: TcpStream,
+        from: SocketAddr,
+        greet: impl FnOnce(&Visit, &Limits) -> Outcome<T, R> + Send + 'static,
+    ) -> io::Result<()> {
         self.arrived += 1;
         let number = self.arrived;
-        let visit = Arc::new(Visit { socket: Arc::new(socket), stage: Mutex::new(Stage::Silent) });
-        let (identity, peer, limits, report) = (self.identity.clone(), self.peer, self.limits, self.report.clone());
+        let visit = Arc::new(Visit { socket: Arc::new(socket), from, stage: Mutex::new(Stage::Silent) });
+        let (limits, report) = (self.limits, self.report.clone());
         let guest = Guest { number, home: home(from.ip()), since: Instant::now(), visit: visit.clone() };
         thread::Builder::new().name("vesica-guest".into()).spawn(move || {
-            let outcome = receive(&visit, from, &identity, peer, &limits);
+            let outcome = greet(&visit, &limits);
             // The socket closes as soon as the listener hears of the end.
             drop(visit);
             // The listener has gone on if nobody hears it.
@@ -212,29 +255,29 @@ impl<'a> Guests<'a> {
     }
 
     /// Waits for the end of a visit, but no longer than `pause`.
-    pub fn next(&mut self, pause: Duration) -> Option<Outcome> {
+    fn next(&mut self, pause: Duration) -> Option<Result<T, R>> {
         let (number, outcome) = self.reports.recv_timeout(pause).ok()?;
         let place = self.guests.iter().position(|guest| guest.number == number)?;
         let guest = self.guests.remove(place);
         match outcome {
             // It was counted when it had to go.
-            _ if guest.visit.stage() == Stage::Evicted => {}
-            Some(Outcome::Partner(_)) => {}
-            Some(Outcome::Refused(..)) => self.turned_away.refused += 1,
+            _ if guest.visit.had_to_go() => {}
+            Some(Ok(_)) => {}
+            Some(Err(_)) => self.turned_away.refused += 1,
             None => self.turned_away.silent += 1,
         }
         outcome
     }
 
     /// Has those go who stand in the way of others.
-    pub fn make_room(&mut self) {
+    fn make_room(&mut self) {
         while let Some(place) = self.in_the_way(Instant::now()) {
             self.evict(place);
         }
     }
 
     /// Has the one go at once whose turn it is, since the system is short of files or memory.
-    pub fn give_up_one(&mut self) {
+    fn give_up_one(&mut self) {
         let first = first_to_go(self.guests.iter().enumerate().map(|(place, guest)| (place, guest.visit.stage())));
         if let Some((place, _)) = first {
             self.evict(place);
@@ -259,7 +302,9 @@ impl<'a> Guests<'a> {
         let homes = self.guests.iter().map(|guest| (Some(guest.home), self.limits.guests_of_one_address));
         homes.chain([(None, self.limits.guests)]).find_map(|(home, most)| crowd(home, most))
     }
+}
 
+impl<T, R> Guests<T, R> {
     fn evict(&mut self, place: usize) {
         match self.guests.get(place).and_then(|guest| guest.visit.evict()) {
             Some(Stage::Silent) => self.turned_away.silent += 1,
@@ -277,7 +322,7 @@ impl<'a> Guests<'a> {
     }
 }
 
-impl Drop for Guests<'_> {
+impl<T, R> Drop for Guests<T, R> {
     fn drop(&mut self) {
         self.dismiss();
     }
@@ -294,19 +339,6 @@ fn home(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
         address => address,
-    }
-}
-
-/// A guest's thread: waits for its first bytes, then for the handshake.
-fn receive(visit: &Visit, from: SocketAddr, identity: &Identity, peer: PublicKey, limits: &Limits) -> Option<Outcome> {
-    let spoke = visit.socket.set_read_timeout(Some(limits.first_bytes)).and_then(|()| visit.socket.peek(&mut [0]));
-    if !spoke.is_ok_and(|count| count > 0) || !visit.reach(Stage::Speaking) {
-        return None;
-    }
-    match tls::accept_if(visit.socket.clone(), identity, peer, limits.handshake, &|| visit.reach(Stage::Admitted)) {
-        Ok(connection) => Some(Outcome::Partner(connection)),
-        Err(_) if visit.stage() == Stage::Evicted => None,
-        Err(failure) => Some(Outcome::Refused(from, failure)),
     }
 }
 

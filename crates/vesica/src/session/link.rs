@@ -1,17 +1,17 @@
 //! Reaching the peer: listening or connecting until somebody with the right key is there.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
 use vesica_party::Role;
 use vesica_party::transport::tls::{self, Identity, PublicKey, TlsFailure};
 use vesica_party::transport::{Connection, tcp};
 
 use super::Events;
-use super::guests::{Guests, Limits, Outcome, TurnedAway};
+use super::guests::{Guests, Limits, Outcome, TurnedAway, Visit};
 use crate::failure::{Failure, code};
 
 /// Longest time for a TLS handshake with the side that listens.
@@ -108,8 +108,8 @@ fn accept(
     match protection {
         Protection::InsecurePlaintext => accept_anybody(listener, retry),
         Protection::Tls { identity, peer } => {
-            let mut guests = Guests::new(identity, *peer, Limits::of_this_process());
-            let accepted = accept_partner(listener, &mut guests, retry, events);
+            let mut guests = Guests::new(Limits::of_this_process());
+            let accepted = accept_partner(listener, (identity, *peer), &mut guests, retry, events);
             let turned_away = guests.dismiss();
             if accepted.is_ok() && turned_away.total() > 0 {
                 events.notice(&format!("{turned_away} while the partner was waited for"));
@@ -144,39 +144,23 @@ fn accept_anybody(listener: &tcp::Listener, retry: &RetryPolicy<'_>) -> Result<C
 /// The first that shows the partner's key.
 fn accept_partner(
     listener: &tcp::Listener,
-    guests: &mut Guests<'_>,
+    (identity, peer): (&Identity, PublicKey),
+    guests: &mut Guests<Connection, (SocketAddr, TlsFailure)>,
     retry: &RetryPolicy<'_>,
     events: &dyn Events,
 ) -> Result<Connection, Failure> {
     let end = Instant::now().checked_add(retry.wait);
     let (mut refused, mut told, mut fault) = (None, 0, None);
+    let identity = Arc::new(identity.clone());
     loop {
         if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
-        let mut pause = PAUSE;
-        if guests.has_room() {
-            let welcomed = tcp::poll(listener)
-                .and_then(|accepted| accepted.map(|(socket, from)| guests.welcome(socket, from)).transpose());
-            match welcomed {
-                Ok(Some(())) => pause = Duration::ZERO,
-                Ok(None) => {}
-                // Whatever it is, the listener stands, and `--wait` bounds how often this is tried.
-                Err(passing) => {
-                    if matches!(
-                        Errno::from_io_error(&passing),
-                        Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM | Errno::AGAIN)
-                    ) {
-                        guests.give_up_one();
-                    }
-                    fault = Some(passing);
-                }
-            }
-        }
-        guests.make_room();
-        match guests.next(pause) {
-            Some(Outcome::Partner(connection)) => return Ok(connection),
-            Some(Outcome::Refused(from, failure)) => {
+        let identity = identity.clone();
+        let greet = move |visit: &Visit, limits: &Limits| shake_hands(visit, limits, &identity, peer);
+        match guests.attend(listener, PAUSE, &mut fault, greet) {
+            Some(Ok(connection)) => return Ok(connection),
+            Some(Err((from, failure))) => {
                 told += 1;
                 if told <= MOST_REFUSALS_TOLD {
                     events.notice(&format!("refused a connection from {from}: {failure}; {}", failure.mend()));
@@ -201,6 +185,23 @@ fn accept_partner(
                 None => nobody(retry, turned_away, fault),
             });
         }
+    }
+}
+
+/// A guest's thread: waits for its first bytes, then for the handshake.
+fn shake_hands(
+    visit: &Visit,
+    limits: &Limits,
+    identity: &Identity,
+    peer: PublicKey,
+) -> Outcome<Connection, (SocketAddr, TlsFailure)> {
+    if !visit.speaks(limits) {
+        return None;
+    }
+    match tls::accept_if(visit.socket().clone(), identity, peer, limits.handshake, &|| visit.admit()) {
+        Ok(connection) => Some(Ok(connection)),
+        Err(_) if visit.had_to_go() => None,
+        Err(failure) => Some(Err((visit.from(), failure))),
     }
 }
 

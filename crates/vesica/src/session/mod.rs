@@ -27,6 +27,7 @@ use vesica_party::{Role, Security};
 
 pub use dry_run::{Assumptions, DryRun, Estimate, dry_run};
 pub(crate) use files::{named_path, refuse_one_file};
+pub(crate) use guests::{Guests, Limits as GuestLimits, Outcome as Greeted, Visit};
 pub use interrupt::Interrupt;
 pub(crate) use link::{Bound, RetryPolicy, bind as bind_end, reach as reach_end};
 pub use link::{End, Protection};

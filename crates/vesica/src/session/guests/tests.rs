@@ -2,6 +2,9 @@ use std::net::TcpListener;
 
 use super::*;
 
+/// Guests of whom it is only asked who has to go.
+type Guests = super::Guests<(), ()>;
+
 /// Small enough to fill, with stays that a test sets by hand.
 const LIMITS: Limits = Limits {
     guests: 4,
@@ -15,22 +18,22 @@ const LIMITS: Limits = Limits {
 struct House {
     listener: TcpListener,
     start: Instant,
-    us: Identity,
 }
 
 impl House {
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        Self { listener, start: Instant::now(), us: Identity::generate().expect("randomness") }
+        Self { listener, start: Instant::now() }
     }
 
     /// Guests without threads: the last part of the address, the stage, and milliseconds between
     /// the start and the arrival of each.
-    fn with(&self, guests: &[(u8, Stage, u64)]) -> Guests<'_> {
-        let mut house = Guests::new(&self.us, self.us.public(), LIMITS);
+    fn with(&self, guests: &[(u8, Stage, u64)]) -> Guests {
+        let mut house = Guests::new(LIMITS);
         for (number, &(host, stage, after)) in (0..).zip(guests) {
             let socket = TcpStream::connect(self.listener.local_addr().expect("bound")).expect("connected");
-            let visit = Arc::new(Visit { socket: socket.into(), stage: Mutex::new(stage) });
+            let from = socket.local_addr().expect("bound");
+            let visit = Arc::new(Visit { socket: socket.into(), from, stage: Mutex::new(stage) });
             house.guests.push(Guest {
                 number,
                 home: home([192, 0, 2, host].into()),
@@ -117,13 +120,12 @@ fn one_customers_network_is_one_address() {
 
 #[test]
 fn who_says_nothing_has_to_go_and_is_counted() {
-    let us = Identity::generate().expect("randomness");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let limits = Limits { first_bytes: Duration::from_millis(20), ..LIMITS };
-    let mut guests = Guests::new(&us, us.public(), limits);
+    let mut guests = Guests::new(limits);
     let stranger = TcpStream::connect(listener.local_addr().expect("bound")).expect("connected");
     let (socket, from) = listener.accept().expect("accepted");
-    guests.welcome(socket, from).expect("a thread");
+    guests.welcome(socket, from, |visit, limits| visit.speaks(limits).then_some(Ok(()))).expect("a thread");
     assert!(guests.next(Duration::from_secs(60)).is_none());
     assert_eq!(guests.dismiss().to_string(), "1 other connection was turned away (1 said nothing)");
     drop(stranger);
