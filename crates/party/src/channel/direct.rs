@@ -297,8 +297,7 @@ impl Channel {
     /// Closes the connection, of which nothing more is wanted.
     pub(crate) fn cut(mut self) {
         self.closed = true;
-        // It may be closed already.
-        let _ = self.shared.shutdown.close(net::Shutdown::Both);
+        self.canceller().cut();
     }
 
     /// Finishes, and waits until the peer has finished, too.
@@ -325,6 +324,12 @@ impl Channel {
 }
 
 impl Canceller {
+    /// Closes the connection, of which nothing more is wanted. Whoever waits for its end waits no longer.
+    pub(crate) fn cut(&self) {
+        // It may be closed already.
+        let _ = self.shared().shutdown.close(net::Shutdown::Both);
+    }
+
     /// Whether the conversation still stands.
     pub(crate) fn check(&self) -> Result<(), Abort> {
         self.shared().check(&self.shared().lock())

@@ -1,6 +1,7 @@
 //! The clients that are there, and how far each of them is.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,9 @@ pub(super) struct Place<S: Service> {
     pub client: Option<ClientIdentity>,
     /// The state that it has joined.
     pub joined: Option<StateId>,
+    /// When its connection was over, but for what the client has yet to read of it. From then on it
+    /// takes no room from others.
+    over: Option<Instant>,
 }
 
 /// How far a client is, and how its thread is woken if it has one.
@@ -50,6 +54,8 @@ pub(super) enum Stage<S: Service> {
     Busy(Canceller),
     /// Its connection is being closed, and it has no thread.
     Closing(Box<Visit<S>>),
+    /// Its connection is over, and a thread waits until it has read why.
+    Ending(Canceller),
     /// It was told to go.
     Dismissed,
 }
@@ -63,6 +69,11 @@ impl<S: Service> Place<S> {
         matches!(self.stage, Stage::Idle(_) | Stage::Parked(_))
     }
 
+    /// Since when the connection is over, if it waits for the client to read why.
+    fn waits_since(&self) -> Option<Instant> {
+        self.over.filter(|_| matches!(self.stage, Stage::Closing(_) | Stage::Ending(_)))
+    }
+
     /// Has the client go. What is given back is to be closed by the caller; else it has a thread that
     /// does that.
     pub fn dismiss(&mut self, reason: Abort) -> Option<Taken<S>> {
@@ -73,6 +84,7 @@ impl<S: Service> Place<S> {
             Stage::Parked(visit) => return Some((visit, Some(reason))),
             Stage::Closing(visit) if visit.is_finishing() => return Some((visit, Some(reason))),
             closing @ Stage::Closing(_) => self.stage = closing,
+            Stage::Ending(canceller) => canceller.cut(),
         }
         None
     }
@@ -110,7 +122,8 @@ impl<S: Service> Present<S> {
         let mut clients = self.lock();
         let strangers =
             clients.places.values().filter(|place| matches!(place.stage, Stage::Arrived | Stage::Handshake(_))).count();
-        if strangers < limits.handshakes.max(1) && clients.places.len() < limits.clients.max(1) {
+        let there = clients.places.values().filter(|place| place.over.is_none()).count();
+        if strangers < limits.handshakes.max(1) && there < limits.clients.max(1) {
             return true;
         }
         let first = clients.places.values_mut().find(|place| matches!(place.stage, Stage::Handshake(_)));
@@ -125,7 +138,7 @@ impl<S: Service> Present<S> {
         let mut clients = self.lock();
         clients.arrived += 1;
         let number = clients.arrived;
-        let place = Place { since: Instant::now(), stage: Stage::Arrived, client: None, joined: None };
+        let place = Place { since: Instant::now(), stage: Stage::Arrived, client: None, joined: None, over: None };
         clients.places.insert(number, place);
         number
     }
@@ -180,11 +193,43 @@ impl<S: Service> Present<S> {
     pub fn identify(&self, number: u64, client: &ClientIdentity, most: usize) -> bool {
         let mut clients = self.lock();
         let is_known = matches!(client, ClientIdentity::Key(_));
-        let connections = clients.places.values().filter(|place| place.client.as_ref() == Some(client)).count();
+        let is_theirs = |place: &&Place<S>| place.client.as_ref() == Some(client) && place.over.is_none();
+        let is_welcome = !is_known || clients.places.values().filter(is_theirs).count() < most;
         if let Some(place) = clients.places.get_mut(&number) {
             place.client = Some(*client);
+            place.over = (!is_welcome).then(Instant::now);
         }
-        !is_known || connections < most
+        is_welcome
+    }
+
+    /// Notes that a connection is over, but for what its client has yet to read.
+    pub fn end(&self, number: u64) {
+        if let Some(place) = self.lock().places.get_mut(&number) {
+            place.over.get_or_insert_with(Instant::now);
+        }
+        self.changed.notify_all();
+    }
+
+    /// Of more than `most` connections that are over, takes out those that have to go: the first one of
+    /// the client that has most of them, so that a client which is refused again and again takes no
+    /// other's time to read why.
+    pub fn take_surplus(&self, most: usize) -> Vec<Box<Visit<S>>> {
+        let mut clients = self.lock();
+        let mut taken = Vec::new();
+        while clients.places.values().filter_map(Place::waits_since).count() > most {
+            let mut counts: HashMap<Option<ClientIdentity>, usize> = HashMap::new();
+            for place in clients.places.values().filter(|place| place.waits_since().is_some()) {
+                *counts.entry(place.client).or_default() += 1;
+            }
+            let waiting = clients.places.values_mut().filter(|place| place.waits_since().is_some());
+            let first = waiting.min_by_key(|place| (Reverse(counts.get(&place.client).copied()), place.waits_since()));
+            match first.map(|place| std::mem::replace(&mut place.stage, Stage::Dismissed)) {
+                Some(Stage::Closing(visit)) => taken.push(visit),
+                Some(Stage::Ending(canceller)) => canceller.cut(),
+                _ => {}
+            }
+        }
+        taken
     }
 
     /// Notes which state a client has joined.

@@ -9,7 +9,8 @@
 //! A client shares the machine with others, and nothing else: one that stalls runs into a time
 //! limit, one that breaks a message is told and disconnected, one may enrol once on a connection for
 //! each state, and a panic in a service's code ends the connection on which it happened. Clients
-//! beyond the bound wait to be accepted.
+//! beyond the bound wait to be accepted. A connection that is over, of a client that was refused for
+//! example, is not among them.
 
 mod requests;
 mod visits;
@@ -26,7 +27,7 @@ use vesica_structures::rng::SecretRng;
 
 use super::poller::Poller;
 use super::present::{Present, Stage};
-use super::{ClientIdentity, Published, Query, Service, StateId};
+use super::{ClientIdentity, Published, Query, Service, Standing, StateId};
 use crate::transport::acceptor::{Acceptor, Arrival};
 use crate::{Abort, Channel, ChannelOptions, Role, exit_code};
 
@@ -42,7 +43,7 @@ const WORKER_STAY: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct ServeLimits {
     /// Clients at once, those included that have not said yet who they are. Each holds a connection,
-    /// and a thread while a request of its is under way.
+    /// and a thread while a request of its is under way. Connections that are over do not count.
     pub clients: usize,
     /// Clients at once that have not said yet who they are. Where there are more, or where no client
     /// can be accepted any more, the one of them that came first goes, once it has had
@@ -60,6 +61,9 @@ pub struct ServeLimits {
     pub stopping: Duration,
     /// Connections at once of one client that is known by its key.
     pub connections_per_client: usize,
+    /// Connections that are over, whose clients still have the time to read why; not among `clients`.
+    /// Where there are more, the first one of the client that has most of them is cut off.
+    pub endings: usize,
     /// How each client's channel behaves.
     pub channel: ChannelOptions,
 }
@@ -75,6 +79,7 @@ impl Default for ServeLimits {
             query: Duration::from_secs(60),
             stopping: Duration::from_secs(10),
             connections_per_client: 16,
+            endings: 64,
             // No service forks: a client that does only fills memory.
             channel: ChannelOptions { early_forks: 0, ..ChannelOptions::default() },
         }
@@ -94,6 +99,14 @@ pub trait ServeEvents: Sync {
     fn describe<'a>(&self, client: &ClientIdentity, description: &'a [u8]) -> Cow<'a, [u8]> {
         let _ = client;
         Cow::Borrowed(description)
+    }
+
+    /// Whether the client may join the server's state, to which it stands like this; `Err` is told to the
+    /// client, and ends its connection. Called each time that a client joins, before the server does
+    /// anything for it.
+    fn permit_join(&self, client: &ClientIdentity, standing: Standing) -> Result<(), Abort> {
+        let _ = (client, standing);
+        Ok(())
     }
 
     /// Whether the client may ask this query of the state that it has joined; `Err` is told to the
@@ -416,7 +429,7 @@ impl<S: Service> Serving<'_, S> {
             let is_late = Instant::now() >= end;
             let leave = self.present.take_those(|place| {
                 let may_go_on = match &place.stage {
-                    Stage::Busy(_) | Stage::Closing(_) => true,
+                    Stage::Busy(_) | Stage::Closing(_) | Stage::Ending(_) => true,
                     Stage::Parked(visit) => visit.is_leaving(),
                     _ => false,
                 };

@@ -274,6 +274,88 @@ fn strangers_that_say_nothing_do_not_keep_clients_out() {
     });
 }
 
+/// Nothing ends by time here: whoever gets in has not waited for that.
+fn unhurried(places: usize) -> ServeLimits {
+    let hour = Duration::from_secs(3600);
+    let channel = ChannelOptions { drain_for: hour, ..options() };
+    ServeLimits { clients: places, idle: hour, channel, ..limits() }
+}
+
+/// 400 connections of a client that has as many as it may, none of which reads or closes.
+#[test]
+fn a_client_that_is_refused_again_and_again_keeps_no_other_out() {
+    for places in [24, 256] {
+        let (listener, address) = listen();
+        let clients = [(); 3].map(|()| Identity::generate().expect("randomness"));
+        let [greedy, slow, honest] = &clients;
+        let acceptor = tls_acceptor(listener, AcceptedKeys::any_of(clients.each_ref().map(Identity::public)));
+        let server = acceptor.identity.public();
+        let connect = |client: &Identity| {
+            tls::connect(tcp::connect(&address, WAIT).expect("connected"), client, server, WAIT).expect("accepted")
+        };
+        let state = Published::new(prepared(&[1]));
+        let limits = ServeLimits { connections_per_client: 4, ..unhurried(places) };
+        with_server(&acceptor, &state, &limits, |told| {
+            let _there: Vec<Toy> = [greedy, slow].repeat(4).into_iter().map(|client| enrol(connect(client))).collect();
+            // It is refused, too, and does not read it.
+            let late = connect(slow);
+            let mut held: Vec<Connection> = thread::scope(|scope| {
+                let some = || (0..50).map(|_| connect(greedy)).collect::<Vec<_>>();
+                let all: Vec<_> = (0..8).map(|_| scope.spawn(some)).collect();
+                all.into_iter().flat_map(|some| some.join().expect("no panic")).collect()
+            });
+            let mut client = enrol(connect(honest));
+            assert_eq!(client.query(vec![1, 2, 1]).expect("an answer"), [true, false, true]);
+            client.leave().1.expect("a clean end");
+
+            // All but those that wait to be read are gone, and only those of the client that has so many.
+            wait_until(|| told.failed.lock().unwrap().len() > 400 - limits.endings);
+            let greedy = Some(ClientIdentity::Key(greedy.public()));
+            assert!(told.failed.lock().unwrap().iter().all(|client| *client == greedy));
+            // Whether it was cut or still waits, a client that reads finds out why it was refused.
+            for refused in [held.remove(399), held.remove(20), late] {
+                let refusal = channel(refused).recv::<Reply>(()).expect_err("refused").to_string();
+                assert!(refusal.contains("has 4 connections already"), "{refusal}");
+            }
+        });
+    }
+}
+
+/// A client that goes has a place no longer, though its connection is not closed: the next one of its
+/// own is not refused.
+#[test]
+fn a_connection_that_is_over_counts_for_nobody() {
+    over_both(|acceptor, connect| {
+        let state = Published::new(prepared(&[1]));
+        let limits = ServeLimits { endings: 3, ..unhurried(2) };
+        with_server(acceptor, &state, &limits, |_| {
+            let mut held = Vec::new();
+            for _ in 0..20 {
+                let mut liar = channel(connect());
+                liar.send(&Raw(9)).expect("sent");
+                held.push(liar);
+            }
+            enrol(connect()).leave().1.expect("a clean end");
+        });
+    });
+}
+
+#[test]
+fn a_client_that_may_not_join_is_told_before_the_server_works_for_it() {
+    over_both(|acceptor, connect| {
+        let state = Published::new(prepared(&[1]));
+        let ((), told) = with_server(acceptor, &state, &limits(), |told| {
+            let (mut kept, ended) = enrol(connect()).leave();
+            ended.expect("a clean end");
+            kept.state = unwelcome();
+            let Err((refusal, _)) = Toy::rejoin(channel(connect()), ITEMS, kept, rng()) else { panic!("joined") };
+            assert!(refusal.to_string().contains("it enrolled too often"), "{refusal}");
+            wait_until(|| told.failures.lock().unwrap().len() == 1);
+        });
+        assert_eq!(told.joined.lock().unwrap().len(), 1);
+    });
+}
+
 #[test]
 fn stopping_ends_idle_clients_at_once_and_waits_for_queries() {
     over_both(|acceptor, connect| {

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::service::{
-    ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, StateId, Stop, serve,
+    ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, Standing, StateId, Stop,
+    serve,
 };
 use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, in_memory};
 use vesica_party::transport::{Connection, tcp};
@@ -41,12 +42,26 @@ pub struct Told {
     pub joined: Mutex<Vec<(ClientIdentity, StateId)>>,
     pub answered: Mutex<Vec<Query>>,
     pub failures: Mutex<Vec<(bool, String)>>,
+    /// The clients of these.
+    pub failed: Mutex<Vec<Option<ClientIdentity>>>,
 }
 
 /// Queries of one connection that are answered before one is refused.
 pub const PERMITTED: u64 = 1000;
 
+/// A state of which nobody may join another one.
+pub fn unwelcome() -> StateId {
+    StateId::from_bytes([7; 16]).expect("not zero")
+}
+
 impl ServeEvents for Told {
+    fn permit_join(&self, _: &ClientIdentity, standing: Standing) -> Result<(), Abort> {
+        match standing == Standing::Outdated(unwelcome()) {
+            false => Ok(()),
+            true => Err(Abort::Local { code: 11, fault: "it enrolled too often".into(), mend: "ask less".into() }),
+        }
+    }
+
     fn permit(&self, query: &Query, _: StateId) -> Result<(), Abort> {
         match query.number < PERMITTED {
             true => Ok(()),
@@ -65,6 +80,7 @@ impl ServeEvents for Told {
     fn ended(&self, client: Option<&ClientIdentity>, _: &str, outcome: &Result<(), Abort>) {
         if let Err(failure) = outcome {
             self.failures.lock().unwrap().push((client.is_some(), failure.to_string()));
+            self.failed.lock().unwrap().push(client.copied());
         }
     }
 }

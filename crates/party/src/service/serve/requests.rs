@@ -21,13 +21,16 @@ impl<S: Service> Serving<'_, S> {
         let attended = welcome.and_then(|()| {
             catch_unwind(AssertUnwindSafe(|| self.requests(&mut visit))).unwrap_or_else(|_| Err(panicked()))
         });
-        let Visit { number, from, mut ch, query, .. } = visit;
+        let Visit { number, from, mut ch, canceller, query, .. } = visit;
         let outcome = match attended {
             Ok(()) => {
                 ch.set_limit(Some(("the client to close the connection", self.limits.idle)));
                 ch.finish().map(drop)
             }
             Err(failure) => {
+                self.present.end(number);
+                self.present.reach(number, Stage::Ending(canceller));
+                self.cut_surplus();
                 ch.abort(&failure);
                 Err(failure)
             }
@@ -130,6 +133,7 @@ impl<S: Service> Serving<'_, S> {
         ch.send(&welcome)?;
         conversation::bind(ch, &join, &welcome);
         let standing = Standing::new(StateId::from_bytes(join.known), state);
+        self.events.permit_join(client, standing)?;
         let session = server.admit(client, standing, ch, rng)?;
         ch.send_all()?;
         self.present.join(number, state);

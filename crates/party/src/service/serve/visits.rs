@@ -138,11 +138,30 @@ impl<S: Service> Serving<'_, S> {
         }
     }
 
+    /// Ends what this side says. That the client may still read why takes no room from others, and is
+    /// bounded for itself.
     fn drain(&self, mut visit: Box<Visit<S>>, outcome: Result<(), Abort>) {
         visit.ch.end_output(outcome.as_ref().err());
         let until = Instant::now() + self.limits.channel.drain_for;
         visit.ending = Some(Ending::Draining { until, outcome });
+        self.present.end(visit.number);
         self.go_on(visit);
+        self.cut_surplus();
+    }
+
+    /// Closes the connections that are over where there are too many of them.
+    pub(super) fn cut_surplus(&self) {
+        for mut visit in self.present.take_surplus(self.limits.endings) {
+            let outcome = match visit.ending.take() {
+                Some(Ending::Draining { until, outcome }) => {
+                    // What has arrived and is not read would make the system reset the connection.
+                    visit.ch.is_drained(until);
+                    outcome
+                }
+                _ => Err(stopped()),
+            };
+            self.gone(*visit, outcome);
+        }
     }
 
     /// Goes on with closing a connection as far as the client has come.
