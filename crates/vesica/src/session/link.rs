@@ -1,7 +1,7 @@
 //! Reaching the peer: listening or connecting until somebody with the right key is there.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -231,14 +231,21 @@ fn connect(address: &str, protection: &Protection, retry: &RetryPolicy<'_>) -> R
         }
         let outcome = match tcp::connect(address, Duration::ZERO) {
             Ok(socket) => {
-                match secure(socket, protection, end.map(|end| end.saturating_duration_since(Instant::now()))) {
+                let left = || end.map(|end| end.saturating_duration_since(Instant::now()));
+                let tried = socket.peer_addr();
+                let secured = secure(socket, protection, left()).or_else(|failure| {
+                    // Another program may have the port at this address, and the partner that at another one.
+                    let others = addresses(address).into_iter().filter(|other| tried.as_ref().ok() != Some(other));
+                    elsewhere(others, protection, &left, retry.stop).ok_or(failure)
+                });
+                match secured {
                     Ok(connection) => return Ok(connection),
                     // Something in between may accept before the peer is up; wrong keys and other languages do not pass
                     // with time.
                     Err(failure @ (TlsFailure::Link(_) | TlsFailure::Timeout(_))) => {
-                        Failure::from(vesica_party::Abort::from(failure))
+                        with_tried(Failure::from(vesica_party::Abort::from(failure)), address)
                     }
-                    Err(failure) => return Err(vesica_party::Abort::from(failure).into()),
+                    Err(failure) => return Err(with_tried(vesica_party::Abort::from(failure).into(), address)),
                 }
             }
             Err(abort) if abort.exit_code() == code::PEER_ABSENT => absent(address, retry),
@@ -250,6 +257,35 @@ fn connect(address: &str, protection: &Protection, retry: &RetryPolicy<'_>) -> R
         thread::sleep(pause);
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
+}
+
+/// The addresses behind `host:port`, as the system knows them now.
+fn addresses(address: &str) -> Vec<SocketAddr> {
+    address.to_socket_addrs().map(Iterator::collect).unwrap_or_default()
+}
+
+/// A connection to the partner at the first of these addresses where it answers. `left` is how long it is waited for.
+fn elsewhere(
+    addresses: impl Iterator<Item = SocketAddr>,
+    protection: &Protection,
+    left: &dyn Fn() -> Option<Duration>,
+    stop: &dyn Fn() -> Option<Failure>,
+) -> Option<Connection> {
+    addresses.take_while(|_| stop().is_none()).find_map(|address| {
+        let limit = left().map_or(TLS_LIMIT, |left| left.clamp(LEAST_TLS_LIMIT, TLS_LIMIT));
+        let socket = TcpStream::connect_timeout(&address, limit).ok()?;
+        secure(socket, protection, left()).ok()
+    })
+}
+
+/// Names the addresses that were tried, where a name has several.
+fn with_tried(mut failure: Failure, address: &str) -> Failure {
+    let addresses = addresses(address);
+    if addresses.len() > 1 {
+        let tried: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
+        failure.fault.push_str(&format!("; tried {}", tried.join(", ")));
+    }
+    failure
 }
 
 fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) -> Result<Connection, TlsFailure> {
@@ -264,9 +300,55 @@ fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) ->
 
 /// That nobody listens where the partner should.
 fn absent(address: &str, retry: &RetryPolicy<'_>) -> Failure {
-    Failure::new(
+    let failure = Failure::new(
         code::PEER_ABSENT,
         format_args!("nobody answers at {address} within {} s", retry.wait.as_secs_f64()),
         format_args!("start the side that listens, check address and firewall, or wait longer with {}", retry.flag),
-    )
+    );
+    with_tried(failure, address)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A name has an address where another program has the port, one where a stranger has, one where nobody listens,
+    /// and the partner's.
+    #[test]
+    fn the_partner_is_found_at_any_address_of_its_name() {
+        let [us, partner, stranger] = [(); 3].map(|()| Identity::generate().expect("randomness"));
+        let peer = partner.public();
+        let listen = |host: &str| TcpListener::bind((host, 0)).expect("a port");
+        let (other_program, strange, theirs) = (listen("127.0.0.1"), listen("127.0.0.1"), listen("127.0.0.1"));
+        let closed = listen("127.0.0.1").local_addr().expect("bound");
+        let at = |listener: &TcpListener| listener.local_addr().expect("bound");
+        let all = [closed, at(&other_program), at(&strange), at(&theirs)];
+        let client = us.public();
+        thread::scope(|scope| {
+            scope.spawn(move || drop(other_program.accept().expect("accepted")));
+            for (listener, identity) in [(strange, stranger), (theirs, partner)] {
+                scope.spawn(move || {
+                    let (socket, _) = listener.accept().expect("accepted");
+                    // Whom the client does not want, it leaves.
+                    let _ = tls::accept(socket, &identity, client, TLS_LIMIT);
+                });
+            }
+            let protection = Protection::Tls { identity: us, peer };
+            let left = || Some(Duration::from_secs(5));
+            assert!(elsewhere(all.into_iter(), &protection, &left, &|| None).is_some());
+            let stopped = || Some(Failure::new(code::INTERRUPTED, "stop", "none"));
+            assert!(elsewhere(all.into_iter(), &protection, &left, &stopped).is_none());
+        });
+    }
+
+    #[test]
+    fn an_error_names_the_addresses_of_a_name_that_has_several() {
+        let failure = || Failure::new(code::PEER_ABSENT, "nobody answers", "wait");
+        assert_eq!(with_tried(failure(), "127.0.0.1:7400").fault, "nobody answers");
+        let named = with_tried(failure(), "localhost:7400").fault;
+        let several = addresses("localhost:7400").len() > 1;
+        assert_eq!(named.contains("; tried ") && named.contains("127.0.0.1:7400"), several, "{named}");
+    }
 }
