@@ -306,7 +306,10 @@ impl<J: Job> AnyJob for Configured<J> {
     }
 
     fn differences(&self, theirs: &[u8]) -> Result<Vec<Difference>, Malformed> {
-        Ok(J::differences(self.role, &self.proposal, &Self::read_proposal(theirs)?))
+        let theirs = Self::read_proposal(theirs)?;
+        let mut found = J::differences(self.role, &self.proposal, &theirs);
+        found.extend(J::lacks(self.output, &theirs));
+        Ok(found)
     }
 
     fn settle(
@@ -350,8 +353,8 @@ impl<J: Job> Configured<J> {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
         };
-        let &Self { role, ref settings, output, or_keys, .. } = self;
-        let terms = J::settle(&Settling { role, settings, output, or_keys, is_assumed, extent, sender, receiver })?;
+        let &Self { role, ref settings, or_keys, .. } = self;
+        let terms = J::settle(&Settling { role, settings, or_keys, is_assumed, extent, sender, receiver })?;
         let workload = TypedWorkload { extent: *extent, options: J::options(&terms), job: PhantomData };
         Ok(Box::new(Arc::new(Agreed::<J> { role: self.role, settings: self.settings.clone(), terms, workload })))
     }

@@ -23,7 +23,7 @@ use vesica_structures::secret::Secret;
 use super::agreed::Agreed;
 use super::job::{InBuckets, Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
-use crate::failure::{Failure, code};
+use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
 use crate::table::{Join, KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema};
@@ -194,6 +194,11 @@ impl Job for IntersectJob {
         found
     }
 
+    fn lacks(output: Option<Join>, theirs: &Proposal) -> Option<Difference> {
+        let lacks = output == Some(Join::Left) && theirs.payload.is_none();
+        lacks.then(|| Difference::new("--payload", &"any columns, for --join left", &list(&[])))
+    }
+
     fn measure(table: &KeyTable) -> Measure {
         Measure { payload: table.payload.as_ref().map(|payload| payload.schema.clone()) }
     }
@@ -216,14 +221,6 @@ impl Job for IntersectJob {
             payload.as_ref().map(|schema| schema.fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>());
         if receiver.measure.payload.is_some() || given != sender.proposal.payload {
             return Err(Refusal::Misbehaved("a payload that does not go with the configuration"));
-        }
-        if settling.output == Some(Join::Left) && payload.is_none() {
-            return Err(Refusal::Refused(Failure::new(
-                code::REFUSED,
-                format_args!("{NOTHING_TO_JOIN}: the sender names none with --payload"),
-                "have the sender name columns with --payload; for the rows that match or do not, the receiver says \
-                 --join inner or difference",
-            )));
         }
         Ok(Terms { payload: payload.clone(), both_learn: sender.proposal.both_learn })
     }
@@ -385,6 +382,20 @@ mod tests {
         for role in [Role::Sender, Role::Receiver] {
             assert!(fields(role, &of(true), &of(true)).is_empty());
             assert_eq!(fields(role, &of(true), &of(false)), ["--both-learn"]);
+        }
+    }
+
+    #[test]
+    fn a_left_join_needs_columns_of_the_sender() {
+        let of =
+            |payload: Option<&str>| Proposal { payload: payload.map(|name| vec![name.to_owned()]), both_learn: false };
+        for (output, payload, is_lacking) in [
+            (Some(Join::Left), None, true),
+            (Some(Join::Left), Some("score"), false),
+            (Some(Join::Inner), None, false),
+            (None, None, false),
+        ] {
+            assert_eq!(IntersectJob::lacks(output, &of(payload)).is_some(), is_lacking, "{output:?} {payload:?}");
         }
     }
 

@@ -98,6 +98,11 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// must not.
     fn differences(role: Role, ours: &Self::Proposal, theirs: &Self::Proposal) -> Vec<Difference>;
 
+    /// What this side's output needs of the peer's proposal and does not find there.
+    fn lacks(_output: Option<Join>, _theirs: &Self::Proposal) -> Option<Difference> {
+        None
+    }
+
     /// What the table says.
     fn measure(table: &KeyTable) -> Self::Measure;
 
@@ -232,8 +237,6 @@ pub(super) struct Settling<'a, J: Job> {
     pub role: Role,
     /// This side's settings.
     pub settings: &'a Settings,
-    /// Which own rows go to this side's output; `None` without an output.
-    pub output: Option<Join>,
     /// Whether the keys of both sides have alternatives.
     pub or_keys: bool,
     /// Whether the partner's measure is assumed, by [`Job::assume`].

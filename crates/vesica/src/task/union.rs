@@ -528,7 +528,6 @@ mod tests {
         UnionJob::settle(&Settling {
             role: Role::Sender,
             settings: &Settings::default(),
-            output: None,
             is_assumed: false,
             or_keys: false,
             extent: &extent,

@@ -35,7 +35,6 @@ fn settle_groups<K: AggregateKind>(
     AggregateJob::<K>::settle(&Settling {
         role,
         settings: &settings,
-        output: None,
         is_assumed: false,
         or_keys: false,
         extent,
