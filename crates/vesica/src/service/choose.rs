@@ -47,7 +47,7 @@ pub(super) fn choose(wanted: &Description, queries: u64) -> Result<Choice, Failu
         let others: Vec<String> =
             others.iter().map(|(bytes, entry)| format!("{} with {}", Bytes(*bytes), entry.id)).collect();
         format!(
-            "{} of {}, and what a client fetches before, take about {}; they would take {}",
+            "{} of {}, and what a client fetches before them, take about {}; they would take {}",
             counted(queries, "query", "queries"),
             counted(wanted.items_per_query, "item", "items"),
             Bytes(*bytes),
@@ -142,7 +142,7 @@ mod tests {
         // A few look-ups in a set whose tags alone take a hundred megabytes.
         let few = chosen(1 << 24, 1, semi_honest, 3);
         assert_eq!(few.protocol, "oprf-pir", "{few:?}");
-        assert!(few.reason.contains("3 queries of 1 items") && few.reason.contains("with oprf-rfc9497"), "{few:?}");
+        assert!(few.reason.contains("3 queries of 1 item,") && few.reason.contains("with oprf-rfc9497"), "{few:?}");
         // One query of a thousand items.
         assert_eq!(chosen(1 << 22, 1024, semi_honest, 1).protocol, "cmdg21");
     }
