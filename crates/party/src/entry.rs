@@ -5,7 +5,7 @@ use std::fmt;
 
 use vesica_structures::facts::{Paper, Unsupported};
 
-use crate::{Choice, MapAndCompare};
+use crate::{Assumption, Attack, Choice, MapAndCompare};
 
 /// The resistance of a protocol against one corrupted party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,14 +160,14 @@ pub struct Mode {
     /// The number of rounds.
     pub rounds: Rounds,
     /// The assumptions of the security proof.
-    pub assumptions: &'static [&'static str],
+    pub assumptions: &'static [Assumption],
     /// The information that leaks beyond the output.
     pub leakage: &'static [Leak],
 }
 
 impl Mode {
     /// A mode for two parties that follow the protocol.
-    pub const fn semi_honest(rounds: Rounds, assumptions: &'static [&'static str], leakage: &'static [Leak]) -> Self {
+    pub const fn semi_honest(rounds: Rounds, assumptions: &'static [Assumption], leakage: &'static [Leak]) -> Self {
         Self {
             security: Security::SemiHonest,
             corrupt_sender: Resistance::SemiHonest,
@@ -176,6 +176,11 @@ impl Mode {
             assumptions,
             leakage,
         }
+    }
+
+    /// The attacks whose work was counted.
+    pub fn attacks(&self) -> impl Iterator<Item = Attack> {
+        self.assumptions.iter().filter_map(|assumption| assumption.attack)
     }
 
     /// What the mode shows beyond the promise of the task's name.

@@ -107,6 +107,7 @@
 mod abort;
 #[doc(hidden)]
 pub mod assume;
+mod attack;
 mod channel;
 mod entry;
 pub mod exit_code;
@@ -122,6 +123,8 @@ pub mod transport;
 pub mod variants;
 
 pub use abort::{Abort, PeerFault};
+pub use assume::Assumption;
+pub use attack::{Attack, Effort};
 pub use channel::{Canceller, Channel, ChannelOptions, Count, Meter, PhaseGuard, Tally, Turns, wire};
 pub use entry::{CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status};
 pub use map_and_compare::{Compare, Map, MapAndCompare, Work};

@@ -5,7 +5,7 @@
 
 use std::fmt::{Display, Write};
 
-use vesica_party::{Choice, Entry, Leak, Learner, Status};
+use vesica_party::{Assumption, Attack, Choice, Entry, Leak, Learner, Mode, Status};
 
 use crate::{overview, registry};
 
@@ -91,6 +91,9 @@ const SUMMARIES: &[(&str, &str)] = &[
 /// Statements of at least this many entries are printed once.
 const SHARED_BY: usize = 3;
 
+/// The most protocols that [`attacks_markdown`] names one by one where a label stands for them.
+const MOST_NAMED: usize = 8;
+
 /// All entries as Markdown.
 pub fn catalogue_markdown() -> String {
     let entries: Vec<&Entry> = registry::entries().collect();
@@ -105,7 +108,9 @@ pub fn catalogue_markdown() -> String {
          of the time of a run on large sets.\n- A *deviation* says where our protocol differs from its paper.\n- A \
          *choice* is what a protocol leaves open. `rr22:okvs=band` names the variant of `rr22` in which `okvs` is \
          `band`; `auto` takes no variant.\n- A label such as A1 stands for a statement that several protocols share. \
-         [Shared statements](#shared-statements) spells them out.\n\n",
+         [Shared statements](#shared-statements) spells them out.\n- Behind an assumption \
+         stands the best attack on it, where its work was counted and may be below 2^128. SECURITY.md (*Work of \
+         attacks*) lists them all.\n\n",
     );
     for task in tasks(&entries) {
         let ids: Vec<String> = of_task(&entries, task).map(|entry| format!("[`{id}`](#{id})", id = entry.id)).collect();
@@ -117,6 +122,41 @@ pub fn catalogue_markdown() -> String {
     }
     shared.print(&mut text);
     text
+}
+
+/// The attacks whose work was counted on rows that are not broken, as the table of SECURITY.md: the cheapest first.
+pub fn attacks_markdown() -> String {
+    let entries: Vec<&'static Entry> = registry::entries().collect();
+    let shared = Shared::of(&entries);
+    let mut attacked: Vec<(Assumption, Attack, Vec<&str>)> = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.broken().is_none()) {
+        for assumption in all_modes(entry).flat_map(|mode| mode.assumptions) {
+            let Some(attack) = assumption.attack else { continue };
+            match attacked.iter_mut().find(|(other, ..)| other == assumption) {
+                Some((.., ids)) if ids.contains(&entry.id) => {}
+                Some((.., ids)) => ids.push(entry.id),
+                None => attacked.push((*assumption, attack, vec![entry.id])),
+            }
+        }
+    }
+    attacked.sort_by(|(_, a, _), (_, b, _)| a.takes.bits().total_cmp(&b.takes.bits()));
+    let mut text = String::from("| what falls | best attack | derived in | protocols |\n|---|---|---|---|\n");
+    for (assumption, attack, ids) in attacked {
+        let (page, count) = (attack.source, ids.len());
+        let name = page.rsplit('/').next().unwrap_or(page);
+        let ids = match shared.assumptions.label(&assumption).filter(|_| count > MOST_NAMED) {
+            Some((label, anchor)) => format!("{count} that assume [{label}](PROTOCOLS.md#{anchor})"),
+            None => ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", "),
+        };
+        line(&mut text, format_args!("| {} | {} | [{name}]({page}) | {ids} |", attack.falls, attack.takes));
+    }
+    text
+}
+
+/// The modes of an entry, and those of its values that have other ones.
+fn all_modes(entry: &Entry) -> impl Iterator<Item = &'static Mode> {
+    let values = entry.variants.iter().flat_map(|choice| choice.values);
+    entry.modes.iter().chain(values.filter_map(|value| value.modes).flatten())
 }
 
 /// The tasks of these entries, in the order of the document; a task that [`SUMMARIES`] lacks comes
@@ -245,7 +285,7 @@ fn describe_choice(text: &mut String, choice: &Choice, shared: &Shared) {
                     mode.security, mode.rounds
                 ),
             );
-            let words = |what: &&'static str| shared.assumptions.link(what).unwrap_or_else(|| (*what).to_owned());
+            let words = |what: &Assumption| shared.assumptions.link(what).unwrap_or_else(|| what.to_string());
             let assumptions: Vec<String> = mode.assumptions.iter().map(words).collect();
             line(text, format_args!("    - {}: assumes {}", mode.security, assumptions.join(", ")));
             let words = |leak: &'static Leak| {
@@ -292,7 +332,7 @@ impl Display for LeakStatement<'_> {
 
 /// The statements that are printed once.
 struct Shared {
-    assumptions: Labels<&'static str>,
+    assumptions: Labels<Assumption>,
     leakage: Labels<LeakStatement<'static>>,
     deviations: Labels<&'static str>,
 }
@@ -359,10 +399,15 @@ impl<T: PartialEq + Display + Copy> Labels<T> {
 }
 
 impl<T: PartialEq> Labels<T> {
+    /// The label of the statement and its anchor, if it is a shared one.
+    fn label(&self, statement: &T) -> Option<(String, String)> {
+        let number = self.statements.iter().position(|other| other == statement)? + 1;
+        Some((format!("{}{number}", self.letter), format!("{}{number}", self.letter.to_ascii_lowercase())))
+    }
+
     /// A link to the statement, if it is a shared one.
     fn link(&self, statement: &T) -> Option<String> {
-        let number = self.statements.iter().position(|other| other == statement)? + 1;
-        Some(format!("[{}{number}](#{}{number})", self.letter, self.letter.to_ascii_lowercase()))
+        self.label(statement).map(|(label, anchor)| format!("[{label}](#{anchor})"))
     }
 }
 

@@ -65,4 +65,4 @@ pub mod tasks;
 pub mod unbalanced;
 pub mod union;
 
-pub use catalogue::catalogue_markdown;
+pub use catalogue::{attacks_markdown, catalogue_markdown};

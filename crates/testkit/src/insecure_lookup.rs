@@ -11,7 +11,7 @@ use vesica_party::service::{
 };
 use vesica_party::{
     Abort, Channel, CostClass, Entry, Fixed, Malformed, Message, Mode, Reader, Resistance, Role, Rounds, Security,
-    Status, Step, Task, Writer,
+    Status, Step, Task, Writer, assume,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
@@ -64,7 +64,7 @@ impl Service for InsecureLookup {
             corrupt_sender: Resistance::None,
             corrupt_receiver: Resistance::None,
             rounds: Rounds::exactly(3),
-            assumptions: &["none"],
+            assumptions: assume!["none"],
             leakage: &[],
         }],
     };

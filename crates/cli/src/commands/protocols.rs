@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::{Choice, ChoiceValue, Entry, Learner, Mode, Status};
+use vesica::party::{Assumption, Attack, Choice, ChoiceValue, Entry, Learner, Mode, Status};
 use vesica::protocols::overview::{self, Grouping};
 use vesica::protocols::registry;
 
@@ -145,8 +145,19 @@ fn mode(mode: &Mode) -> Value {
         "corrupt_receiver": mode.corrupt_receiver.to_string(),
         "rounds": { "least": mode.rounds.least, "most": mode.rounds.most },
         "shows_count": mode.shows_count(),
-        "assumptions": mode.assumptions,
+        "assumptions": mode.assumptions.iter().map(|assumption| assumption.what).collect::<Vec<_>>(),
+        "attacks": mode.attacks().map(|attack| attack_as_json(&attack)).collect::<Vec<_>>(),
         "leakage": mode.leakage.iter().map(|leak| json!({ "to": learner(leak.to), "what": leak.what })).collect::<Vec<_>>(),
+    })
+}
+
+/// An attack; `log2_work` is in the strictest model.
+fn attack_as_json(attack: &Attack) -> Value {
+    json!({
+        "falls": attack.falls,
+        "takes": attack.takes.to_string(),
+        "log2_work": attack.takes.bits(),
+        "source": attack.source,
     })
 }
 
@@ -195,6 +206,7 @@ fn describe(entry: &Entry, text: &mut String) {
 fn describe_modes(modes: &[Mode], indent: &str, text: &mut String) {
     for mode in modes {
         // Writing to a String cannot fail.
+        let assumptions: Vec<String> = mode.assumptions.iter().map(Assumption::to_string).collect();
         let _ = writeln!(
             text,
             "{indent}{}: {} rounds; against the sender {}, against the receiver {}; assumes {}",
@@ -202,7 +214,7 @@ fn describe_modes(modes: &[Mode], indent: &str, text: &mut String) {
             mode.rounds,
             mode.corrupt_sender,
             mode.corrupt_receiver,
-            if mode.assumptions.is_empty() { "nothing".into() } else { mode.assumptions.join(", ") }
+            if assumptions.is_empty() { "nothing".into() } else { assumptions.join(", ") }
         );
         for leak in mode.leakage {
             let _ = writeln!(text, "{indent}  leaks to {}: {}", learner(leak.to), leak.what);

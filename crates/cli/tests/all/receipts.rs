@@ -173,8 +173,14 @@ fn receipts_of_other_tasks_are_shown_in_words() {
     let folder = Folder::new();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../vesica/tests/receipts/");
     for (name, wanted) in [
-        ("wire-5-intersect.json", ["2026-11-23T03:10:48Z", "2^124 work", "amount of the sender, 7 bytes a key"]),
-        ("wire-5-sum.json", ["secure against a partner that follows the rules", "2^124 work", "amount=-50.00..50.00"]),
+        (
+            "wire-5-intersect.json",
+            ["2026-11-23T03:10:48Z", "2^124 calls of AES", "amount of the sender, 7 bytes a key"],
+        ),
+        (
+            "wire-5-sum.json",
+            ["secure against a partner that follows the rules", "2^124 calls of AES", "amount=-50.00..50.00"],
+        ),
     ] {
         folder.write(name, std::fs::read(format!("{path}{name}")).expect("a receipt"));
         let shown = folder.run(&format!("receipt {name}"));

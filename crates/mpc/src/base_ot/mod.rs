@@ -29,7 +29,9 @@ use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::IsIdentity;
 use rand_core::Rng;
 use subtle::{Choice, ConditionallySelectable};
-use vesica_party::{Abort, Channel, Entry, Mode, Party, Protocol, Resistance, Rounds, Security, Step};
+use vesica_party::{
+    Abort, Assumption, Channel, Entry, Mode, Party, Protocol, Resistance, Rounds, Security, Step, assume,
+};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -170,10 +172,10 @@ pub(crate) fn predicted_bytes(transfers: usize) -> u64 {
 }
 
 /// What [`send`] and [`receive`] rest on.
-pub(crate) const ASSUMPTIONS: &[&str] = &["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
+pub(crate) const ASSUMPTIONS: &[Assumption] = assume!["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
 
 /// What the rows that need only CDH rest on.
-const CDH: &[&str] = &["CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
+const CDH: &[Assumption] = assume!["CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
 
 /// A deviation of all rows on Ristretto.
 const DOUBLED: &str =
@@ -184,7 +186,7 @@ pub(crate) const fn mode(
     security: Security,
     against: Resistance,
     rounds: usize,
-    assumptions: &'static [&'static str],
+    assumptions: &'static [Assumption],
 ) -> Mode {
     Mode {
         security,

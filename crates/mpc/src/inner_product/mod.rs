@@ -48,12 +48,13 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::tasks::{self, InnerProductRequest};
 
 pub use params::Params;
+use params::RING_LWE;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
@@ -86,7 +87,7 @@ impl Protocol for InnerProduct {
         ],
         modes: &[Mode::semi_honest(
             Rounds::exactly(2),
-            &[params::RING_LWE, "random oracle (BLAKE3)", "AES-128 as an ideal cipher"],
+            assume![RING_LWE, "random oracle (BLAKE3)", "AES-128 as an ideal cipher"],
             &[],
         )],
     };

@@ -2,10 +2,9 @@
 //!
 //! **Security.** Table 1 of the Homomorphic Encryption Security Standard (November 2018) has, for
 //! 128 bits against classical attacks, ternary secrets and errors of deviation 3.2, `log q <= 218`
-//! at `N = 8192` ([`MAX_MODULUS_BITS`]). `v` is such a secret too. The cost model that the entry
-//! names has 2^128.3 there (blocks of 325), 2^130.1 at 215 bits and 2^133.6 at 210; by plain
-//! core-SVP these are 2^94.9, 2^96.7 and 2^100.2. Who wants 128 bits by plain core-SVP must not use
-//! this (it would take `log q` of at most 176).
+//! at `N = 8192` ([`MAX_MODULUS_BITS`]). `v` is such a secret too. What the primal attack takes there
+//! is computed ([`RingLwe`]) and stated in docs/parameters/inner-products.md. Who wants 128 bits by
+//! plain core-SVP must not use this (it would take `log q` of at most 177).
 //!
 //! **Errors.** A coefficient of `e_k` is at most [`ERROR`]; rounding in `E` adds 1/2. An entry of
 //! `y` is at most `2^bits`, so that the error of `d` before the flood is, block 0 and `E(r)`
@@ -26,18 +25,23 @@
 //! With `L b >= flood + 66` and primes above `63/64 2^b` the first term is below 0.28. It never
 //! fails.
 
-use vesica_party::Security;
 use vesica_party::fuzzing::NumberedShape;
+use vesica_party::{Assumption, Attack, Effort, Security};
 use vesica_structures::facts::{LAMBDA, Unsupported, ceil_log2};
 use vesica_structures::packing::packed_len;
+use vesica_structures::rlwe::RingLwe;
 
 use crate::tasks::InnerProductRequest;
 
-/// What is assumed, and in which cost model: for the largest modulus that is taken.
-pub(super) const RING_LWE: &str = "ring LWE with N = 8192, log q <= 218, ternary secrets, errors of deviation 3.2: at \
-                                   least 2^128 for the primal attack at 2^(0.292 b + 16.4) a call of a sieve in \
-                                   blocks of b and 8 d calls in dimension d, the model of this project's choice; 2^95 \
-                                   by plain core-SVP, 2^(0.292 b), which charges one call and no overhead";
+/// What is assumed; the attack is on the largest modulus that is taken.
+pub(super) const RING_LWE: Assumption = Assumption::new(
+    "ring-LWE with 8192 coefficients, 218 bits at most and ternary secrets (inner products)",
+)
+.attacked(Attack {
+    falls: "the receiver's values and shares in an inner product",
+    takes: Effort::Primal(RingLwe { degree: DEGREE as u32, modulus_bits: MAX_MODULUS_BITS }),
+    source: "docs/parameters/inner-products.md",
+});
 
 /// `N`.
 pub const DEGREE: usize = 8192;

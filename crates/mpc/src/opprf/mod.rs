@@ -42,7 +42,7 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Security, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf64;
 use vesica_structures::okvs::{Band, Clustered, Okvs};
@@ -71,7 +71,7 @@ const SEMI_HONEST: Mode = Mode {
     rounds: Rounds::exactly(3),
     assumptions: vesica_party::assumptions![
         VOLE.assumptions,
-        &["AES-128 is an ideal cipher (outer hash, hash to B, rows)"]
+        assume!["AES-128 is an ideal cipher (outer hash, hash to B, rows)"]
     ],
     leakage: &[],
 };

@@ -60,7 +60,8 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{
-    CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assumptions,
+    Assumption, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assume,
+    assumptions,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Value;
@@ -82,12 +83,16 @@ const MAX_LEN: usize = 1 << 28;
 
 /// What everything rests on that is made by the code of this module: docs/expander.md specifies the
 /// code and says what is known of it.
-pub const EXPANDER_LPN: &str = "Regular LPN for this project's own expand-convolute variant, unpublished \
-                                (docs/expander.md): relative distance 0.11 of a code that nobody outside has reviewed";
+pub const EXPANDER_LPN: Assumption = Assumption::new(
+    "Regular LPN for this project's own expand-convolute variant, unpublished (docs/expander.md): relative distance 0.11 of \
+     a code that nobody outside has reviewed",
+);
 
 /// The assumption that the malicious mode adds to [`EXPANDER_LPN`].
-const LEAKY_NOISE: &str = "LPN for the same expand-convolute variant also if a corrupt sender has guessed at places \
-                           of the noise, and was right (selective failure)";
+const LEAKY_NOISE: Assumption = Assumption::new(
+    "LPN for the same expand-convolute variant also if a corrupt sender has guessed at places of the noise, and was right \
+     (selective failure)",
+);
 
 /// Silent VOLE over `B`.
 #[derive(Debug)]
@@ -126,13 +131,17 @@ impl<B: Value> Protocol for SilentVole<B> {
             "short vectors are made by small-field VOLE alone, where that sends less",
         ],
         modes: &[
-            Mode::semi_honest(Rounds::between(2, 3), assumptions![ot_extension::ASSUMPTIONS, &[EXPANDER_LPN]], &[]),
+            Mode::semi_honest(
+                Rounds::between(2, 3),
+                assumptions![ot_extension::ASSUMPTIONS, assume![EXPANDER_LPN]],
+                &[],
+            ),
             Mode {
                 security: Security::Malicious,
                 corrupt_sender: Resistance::Malicious,
                 corrupt_receiver: Resistance::Malicious,
                 rounds: Rounds::between(4, 7),
-                assumptions: assumptions![ot_extension::ASSUMPTIONS, &[EXPANDER_LPN, LEAKY_NOISE]],
+                assumptions: assumptions![ot_extension::ASSUMPTIONS, assume![EXPANDER_LPN, LEAKY_NOISE]],
                 leakage: &[
                     GUESSED_DELTA,
                     Leak {

@@ -4,7 +4,7 @@ use vesica_mpc::code_oprf::Kkrt16;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::softspoken_one_of_n_ot::SoftSpokenOneOfN;
-use vesica_party::{Choice, ChoiceValue, Mode, Protocol, Rounds, assumptions};
+use vesica_party::{Assumption, Choice, ChoiceValue, Mode, Protocol, Rounds, assumptions};
 
 use crate::tasks::SIZES;
 
@@ -65,25 +65,25 @@ pub(super) const SILENT_TREES: ChoiceValue = SILENT_OTS.deviating(&[AND_TREES]);
 pub(super) const SOFTSPOKEN_TREES: ChoiceValue = SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_AND_TREES]);
 
 /// The one mode that there is.
-pub(super) const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -> Mode {
+pub(super) const fn mode(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
     Mode::semi_honest(rounds, assumptions, &[SIZES])
 }
 
 /// The assumptions of OPRFs from OT extension and of equality tests.
-pub(super) const OT_AND_TESTS: &[&str] = assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS];
+pub(super) const OT_AND_TESTS: &[Assumption] = assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS];
 
 /// The same with tests and multiplexers on OT extension.
-pub(super) const OT_AND_SOFTSPOKEN_TESTS: &[&str] = assumptions![semi_honest::<Kkrt16>(), SOFTSPOKEN_TESTS];
+pub(super) const OT_AND_SOFTSPOKEN_TESTS: &[Assumption] = assumptions![semi_honest::<Kkrt16>(), SOFTSPOKEN_TESTS];
 
 /// The assumptions of equality tests and multiplexers, which all stand on random tables.
-pub(super) const EQUALITY_TESTS: &[&str] = semi_honest::<OneOfN>();
+pub(super) const EQUALITY_TESTS: &[Assumption] = semi_honest::<OneOfN>();
 
 /// The assumptions of both, on OT extension.
-pub(super) const SOFTSPOKEN_TESTS: &[&str] =
+pub(super) const SOFTSPOKEN_TESTS: &[Assumption] =
     assumptions![semi_honest::<SoftSpokenOneOfN>(), semi_honest::<OtExtension>()];
 
 /// What the semi-honest mode of a building block rests on, its first.
-pub(super) const fn semi_honest<P: Protocol>() -> &'static [&'static str] {
+pub(super) const fn semi_honest<P: Protocol>() -> &'static [Assumption] {
     P::ENTRY.modes[0].assumptions
 }
 

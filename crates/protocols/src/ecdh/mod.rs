@@ -18,7 +18,7 @@ use rayon::prelude::*;
 /// A party's secret blinding, uniform and not zero.
 pub(crate) use vesica_mpc::group::random_scalar as random_exponent;
 use vesica_mpc::group::{self, BATCH};
-use vesica_party::{Abort, Channel, assumptions};
+use vesica_party::{Abort, Assumption, Channel, assume, assumptions};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
@@ -38,10 +38,10 @@ const ITEMS_BETWEEN_CHANNEL_CHECKS: usize = 1 << 13;
 pub(crate) const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
 
 /// What two blindings rest on.
-pub(crate) const ASSUMPTIONS: &[&str] = &["DDH on Ristretto255", "hash-to-group is a random oracle"];
+pub(crate) const ASSUMPTIONS: &[Assumption] = assume!["DDH on Ristretto255", "hash-to-group is a random oracle"];
 /// The same where digests or keys are derived from points.
-pub(crate) const DIGEST_ASSUMPTIONS: &[&str] =
-    assumptions![ASSUMPTIONS, &["BLAKE3 is a pseudo-random generator on group elements"]];
+pub(crate) const DIGEST_ASSUMPTIONS: &[Assumption] =
+    assumptions![ASSUMPTIONS, assume!["BLAKE3 is a pseudo-random generator on group elements"]];
 
 /// An encoded point.
 pub(crate) type Point = group::Encoded;

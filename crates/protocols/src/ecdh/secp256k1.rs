@@ -5,14 +5,15 @@ use k256::elliptic_curve::BatchNormalize;
 use k256::elliptic_curve::group::GroupEncoding;
 use k256::hash2curve::GroupDigest;
 use k256::{AffinePoint, ProjectivePoint, Scalar, Secp256k1};
+use vesica_party::{Assumption, assume};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::exponent::{Exponent, Message};
 
 /// What blindings rest on.
-pub(crate) const ASSUMPTIONS: &[&str] =
-    &["DDH on secp256k1", "hash-to-curve is a random oracle", "BLAKE3 is a pseudo-random generator on points"];
+pub(crate) const ASSUMPTIONS: &[Assumption] =
+    assume!["DDH on secp256k1", "hash-to-curve is a random oracle", "BLAKE3 is a pseudo-random generator on points"];
 
 /// A compressed point.
 type Compressed = [u8; 33];

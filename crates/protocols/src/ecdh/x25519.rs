@@ -15,6 +15,7 @@
 use curve25519_dalek::{EdwardsPoint, MontgomeryPoint, Scalar};
 use sha2::Sha512;
 use vesica_mpc::group::random_scalar;
+use vesica_party::{Assumption, assume};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
@@ -22,7 +23,7 @@ use zeroize::Zeroize;
 use super::exponent::{Exponent, Message};
 
 /// What blindings rest on.
-pub(crate) const ASSUMPTIONS: &[&str] = &[
+pub(crate) const ASSUMPTIONS: &[Assumption] = assume![
     "DDH in the subgroup of prime order of Curve25519",
     "hash-to-curve is a random oracle",
     "BLAKE3 is a pseudo-random generator on points",

@@ -89,7 +89,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_party::{Abort, Channel, Entry, Leak, Learner, Mode, Protocol, Rounds};
+use vesica_party::{Abort, Assumption, Channel, Entry, Leak, Learner, Mode, Protocol, Rounds};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -193,7 +193,7 @@ const UNION_SUM: &str = "Not in the paper: the sum over the items that are not c
 
 pub(crate) const fn semi_honest(
     rounds: Rounds,
-    assumptions: &'static [&'static str],
+    assumptions: &'static [Assumption],
     leakage: &'static [Leak],
 ) -> [Mode; 1] {
     [Mode::semi_honest(rounds, assumptions, leakage)]

@@ -1,12 +1,31 @@
 //! The two arrows of the function of RFC 9497 without proofs, before services that look up its outputs.
 
 use vesica_mpc::rfc9497::{Blinds, Mode, Output, SecretKey, blind, finalize};
-use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_party::{Abort, Assumption, Attack, Channel, Effort, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::items::inputs;
 use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, answer, ask};
+
+/// What hides a key that answers elements of others' choice. `2^34` of them are `2^18` queries of `2^16` items each, the most
+/// of an enrolment; nothing bounds those of all clients together.
+pub(crate) const ONE_MORE_GAP: Assumption =
+    Assumption::new("one-more gap Diffie-Hellman on Ristretto255").attacked(Attack {
+        falls: "the server's key, with which whoever kept tags tests guesses at its set",
+        takes: Effort::Steps {
+            tenths: static_key_tenths(34),
+            of: "multiplications once 2^34 elements of others' choice were answered, and 2^126 / sqrt(q) after q of them",
+        },
+        source: "docs/parameters/recurrent.md",
+    });
+
+/// `log2`, in tenths, of the work for a key that has answered `2^log_answered` elements of others' choice: the discrete
+/// logarithm in a group of prime order of 252 bits, by the attacks on strong Diffie-Hellman assumptions (Brown and Gallant;
+/// Cheon).
+const fn static_key_tenths(log_answered: u32) -> u32 {
+    1260 - 5 * log_answered
+}
 
 /// The client's part: the outputs for these items. Blinded elements leave as arrow `B`, evaluated
 /// ones come back as arrow `E`.

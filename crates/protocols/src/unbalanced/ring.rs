@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use vesica_party::{Assumption, Attack, Effort};
+use vesica_structures::rlwe::RingLwe;
 use vesica_structures::rlwe::bfv::{Params, Scheme};
 
 pub(super) use crate::bfv::Ring;
@@ -25,6 +27,17 @@ pub enum Form {
     /// uniform masks, and are flooded.
     Masked,
 }
+
+/// What the ring of [`Form::Apart`] and [`Form::Masked`] rests on.
+pub(super) const APART_RING_LWE: Assumption = Assumption::new(
+    "ring-LWE with 8192 coefficients, 200 bits and ternary secrets, also where the secret's own square is encrypted \
+     (circular security of the key for products)",
+)
+.attacked(Attack {
+    falls: "the items of the side that asks: a client, and with `tcl23` the sender",
+    takes: Effort::Primal(RingLwe { degree: 8192, modulus_bits: 200 }),
+    source: "docs/parameters/unbalanced.md",
+});
 
 impl Form {
     /// The ring, which is the same for all requests.

@@ -4,7 +4,7 @@ use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::{self, SwitchingNetwork};
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::tasks::PermuteShareRequest;
-use vesica_party::{Abort, Protocol, Security, assumptions};
+use vesica_party::{Abort, Assumption, Protocol, Security, assumptions};
 use vesica_structures::facts::{FailureEvent, Paper, Unsupported};
 use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::hashing::CuckooTable;
@@ -29,7 +29,7 @@ pub(super) const DUMMIES: &str =
     "A dummy is 128 random bits, another one in each empty bin, instead of one public value that is no item.";
 
 /// The OPRF, which is the first half of the OPPRF on the band, and the network.
-pub(super) const ASSUMPTIONS: &[&str] = assumptions![
+pub(super) const ASSUMPTIONS: &[Assumption] = assumptions![
     <Opprf<Band> as Protocol>::ENTRY.modes[0].assumptions,
     <SilentVole<Gf128> as Protocol>::ENTRY.modes[0].assumptions,
     <SwitchingNetwork<Gf128> as Protocol>::ENTRY.modes[0].assumptions,

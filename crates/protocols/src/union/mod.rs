@@ -19,6 +19,8 @@ pub mod pt26;
 pub mod vesica_union;
 pub mod vesica_union_both;
 
+use vesica_party::{Assumption, assume};
+
 /// What the pads of records stand on.
-pub(crate) const PADS: &[&str] =
-    &["BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"];
+pub(crate) const PADS: &[Assumption] =
+    assume!["BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"];

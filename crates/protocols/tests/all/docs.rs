@@ -1,12 +1,14 @@
 //! The registry's entries are well formed, and PROTOCOLS.md is what they say.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
 
 use vesica_party::variants::resolve;
-use vesica_party::{ChoiceValue, Registered, Resistance, Security, Status, Task};
+use vesica_party::{Assumption, Attack, ChoiceValue, Effort, Registered, Resistance, Security, Status, Task};
 use vesica_protocols::tasks::{Extent, Intersect, SetFunctionality};
-use vesica_protocols::{catalogue_markdown, registry};
+use vesica_protocols::{attacks_markdown, catalogue_markdown, registry};
+use vesica_structures::rlwe::RingLwe;
 use vesica_testkit::{BLESS, Runnable};
 
 use crate::inputs::every;
@@ -178,17 +180,155 @@ fn a_mode_that_a_row_lacks_is_refused_with_those_that_it_has() {
     assert!(refusal.what.contains("no malicious mode") && refusal.mend.contains("semi-honest"), "{refusal}");
 }
 
-#[test]
-fn protocols_md_is_the_registry() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../PROTOCOLS.md");
-    let now = catalogue_markdown();
+/// A file of the repository, by its path from the root.
+fn in_root(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// Compares a file with what the registry says, or writes it.
+fn check_or_bless(name: &str, of_registry: impl FnOnce(&str) -> String) {
+    let path = in_root(name);
+    let file = read_to_string(&path).unwrap_or_default();
+    let now = of_registry(&file);
     if std::env::var_os(BLESS).is_some() {
-        std::fs::write(&path, now).expect("PROTOCOLS.md can be written");
+        std::fs::write(&path, now).expect("the file can be written");
         return;
     }
-    let file = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        file == now,
-        "PROTOCOLS.md is not what the registry says; {BLESS}=1 cargo test -p vesica-protocols writes it"
-    );
+    assert!(file == now, "{name} is not what the registry says; {BLESS}=1 cargo test -p vesica-protocols writes it");
+}
+
+#[test]
+fn protocols_md_is_the_registry() {
+    check_or_bless("PROTOCOLS.md", |_| catalogue_markdown());
+}
+
+/// The marks around what is generated in SECURITY.md.
+const GENERATED: [&str; 2] =
+    ["<!-- The registry's table of attacks, by `VESICA_BLESS=1`; do not edit. -->\n\n", "\n<!-- End of the table. -->"];
+
+/// The text before what is generated, and behind it.
+fn around_generated(text: &str) -> (&str, &str) {
+    let [start, end] = GENERATED;
+    let (before, rest) = text.split_once(start).expect("the first mark");
+    (before, rest.split_once(end).expect("the second mark").1)
+}
+
+#[test]
+fn security_md_has_the_attacks_of_the_registry() {
+    check_or_bless("SECURITY.md", |file| {
+        let ((before, behind), [start, end]) = (around_generated(file), GENERATED);
+        [before, start, &attacks_markdown(), end, behind].concat()
+    });
+}
+
+/// Attacks of all modes, those of variants too.
+fn attacks() -> impl Iterator<Item = (&'static str, Assumption, Attack)> {
+    let modes = registry::entries().flat_map(|entry| {
+        let values = entry.variants.iter().flat_map(|choice| choice.values);
+        let modes = entry.modes.iter().chain(values.filter_map(|value| value.modes).flatten());
+        modes.map(|mode| (entry.id, mode))
+    });
+    let assumed = modes.flat_map(|(id, mode)| mode.assumptions.iter().map(move |assumption| (id, *assumption)));
+    assumed.filter_map(|(id, assumption)| Some((id, assumption, assumption.attack?)))
+}
+
+/// The words of a page, however its lines are broken.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// An attack's figures stand in the text that derives them, and the statement names the ring that the attack is on.
+#[test]
+fn attacks_have_a_source_that_says_the_same() {
+    let mut rings = 0;
+    for (id, assumption, attack) in attacks() {
+        let page = words(&read_to_string(in_root(attack.source)).unwrap_or_default());
+        let takes = attack.takes.to_string();
+        let figures = takes.split(|c: char| c.is_whitespace() || c == ',').filter(|word| word.starts_with("2^"));
+        for figure in figures {
+            assert!(page.contains(figure), "{id}: {} does not derive {figure} ({takes})", attack.source);
+        }
+        if let Effort::Primal(RingLwe { degree, modulus_bits }) = attack.takes {
+            for named in [format!("{degree} coefficients"), format!("{modulus_bits} bits")] {
+                assert!(assumption.what.contains(&named), "{id}: {named}, but {}", assumption.what);
+            }
+            rings += 1;
+        }
+    }
+    assert!(rings >= 9, "{rings} rows rest on ring-LWE");
+    let mut stated: Vec<Assumption> = Vec::new();
+    for (id, assumption, _) in attacks() {
+        match stated.iter().find(|other| other.what == assumption.what) {
+            Some(other) => assert_eq!(*other, assumption, "{id} has another attack on the same statement"),
+            None => stated.push(assumption),
+        }
+    }
+}
+
+/// What an assumption says has an attack, where it speaks of work or of rings.
+#[test]
+fn no_statement_hides_an_attack_in_its_words() {
+    for entry in registry::entries() {
+        for assumption in entry.modes.iter().flat_map(|mode| mode.assumptions) {
+            let what = assumption.what;
+            let ring = what.contains("ring-LWE") || what.contains("ring LWE");
+            assert!(!ring || assumption.attack.is_some(), "{}: {what}", entry.id);
+            for power in what.split("2^").skip(1) {
+                let digits: String = power.chars().take_while(char::is_ascii_digit).collect();
+                assert!(digits.parse::<u32>().is_ok_and(|power| power < 60), "{}: {what}", entry.id);
+            }
+        }
+    }
+}
+
+/// docs/tasks.md says of each protocol for sets what a partner can time, and nothing of what is none.
+#[test]
+fn every_protocol_has_its_row_in_the_table_on_time() {
+    let tasks = read_to_string(in_root("docs/tasks.md")).expect("the page");
+    let (_, section) = tasks.split_once("\n## Time\n").expect("the section");
+    let (section, _) = section.split_once("\n## ").expect("a section behind it");
+    let rows = section.lines().filter(|line| line.starts_with('|')).skip(2);
+    let first_cells = rows.filter_map(|row| row.split('|').nth(1));
+    let named: Vec<&str> = first_cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    let is_named =
+        |id: &str| named.iter().any(|name| name.strip_suffix('*').map_or(*name == id, |prefix| id.starts_with(prefix)));
+    let of_sets = || registry::entries().filter(|entry| entry.map_and_compare.is_some());
+    for entry in of_sets() {
+        assert!(is_named(entry.id), "{} has no row in the table *Time* of docs/tasks.md", entry.id);
+    }
+    for name in named.iter().filter(|name| !name.ends_with('*') && !name.starts_with("--")) {
+        assert!(of_sets().any(|entry| entry.id == *name), "{name} is no protocol");
+    }
+}
+
+/// Labels change with every statement that comes or goes, so only what is generated names them.
+#[test]
+fn labels_of_statements_stand_in_generated_text_alone() {
+    let mut pages = vec![in_root("SECURITY.md"), in_root("README.md"), in_root("ARCHITECTURE.md")];
+    let mut folders = vec![in_root("docs")];
+    while let Some(folder) = folders.pop() {
+        for file in std::fs::read_dir(folder).expect("a folder") {
+            let path = file.expect("a file").path();
+            match path.extension() {
+                None => folders.push(path),
+                Some(extension) if extension == "md" => pages.push(path),
+                Some(_) => {}
+            }
+        }
+    }
+    assert!(pages.len() > 50, "{} pages", pages.len());
+    for page in pages {
+        let text = read_to_string(&page).expect("a page");
+        let text = match page.file_name() == Some("SECURITY.md".as_ref()) {
+            true => [around_generated(&text).0, around_generated(&text).1].concat(),
+            false => text,
+        };
+        check_labels(&page, &text);
+    }
+}
+
+fn check_labels(page: &Path, text: &str) {
+    let is_label = |word: &str| word.strip_prefix('A').is_some_and(|rest| rest.parse::<u32>().is_ok());
+    let named = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(|word| is_label(word));
+    assert_eq!(named, None, "{}", page.display());
 }

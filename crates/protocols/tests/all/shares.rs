@@ -28,7 +28,9 @@ fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
 #[test]
 fn circuits_on_ot_extension_send_more_and_rest_on_lpn_only_where_their_oprf_does() {
     let row = |name| resolve(registry::shares().iter().copied(), name).unwrap().unwrap();
-    let lpn = |name| row(name).entry().modes[0].assumptions.iter().filter(|text| text.contains("LPN")).count();
+    let lpn = |name| {
+        row(name).entry().modes[0].assumptions.iter().filter(|assumption| assumption.what.contains("LPN")).count()
+    };
     for (silent, softspoken, of_oprf) in [
         ("psty19", "psty19:ot=softspoken", 0),
         ("cgs22", "cgs22:ot=softspoken", 0),

@@ -28,12 +28,14 @@
 //! mean: so that errors add up like noise.
 
 pub mod bfv;
+mod hardness;
 mod ring;
 
 use rand_core::Rng;
 
 use crate::rng::SecretRng;
 use crate::secret::Secret;
+pub use hardness::{PrimalAttack, RingLwe};
 use ring::{
     DEGREE, PRIMES, add, add_all, add_product, backward, constant_of_product, forward, inverse, multiply, power,
     subtract,

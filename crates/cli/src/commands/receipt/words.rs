@@ -334,13 +334,6 @@ fn learned(statement: &Statement, entry: Option<&Entry>, holds: bool) -> Section
     }
 }
 
-/// The powers of two that a statement names, as far as they can stand for the work of an attack: 2^60 and more.
-fn powers(statement: &str) -> impl Iterator<Item = u32> {
-    let numbers = statement.split("2^").skip(1);
-    let digits = numbers.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
-    digits.filter_map(|digits| digits.parse().ok()).filter(|power| *power >= 60)
-}
-
 /// What this release says of the protocol.
 fn limits(statement: &Statement, entry: &Entry) -> Section {
     let mode = entry.modes.iter().find(|mode| mode.security == statement.security);
@@ -368,13 +361,8 @@ fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<Row> {
         Resistance::SemiHonest => "holds if it follows the rules",
         Resistance::None => "does not hold",
     };
-    let (work, assumptions): (Vec<&str>, Vec<&str>) =
-        mode.assumptions.iter().copied().partition(|statement| powers(statement).next().is_some());
-    let mut bounds: Vec<String> = work
-        .iter()
-        .filter_map(|statement| powers(statement).min().map(|power| format!("2^{power} work: {statement}")))
-        .collect();
-    bounds.push(match work.is_empty() {
+    let mut bounds: Vec<String> = mode.attacks().map(|attack| format!("{}: {}", attack.takes, attack.falls)).collect();
+    bounds.push(match bounds.is_empty() {
         true => "2^128 work is what the parameters aim at; no cheaper attack is stated".to_owned(),
         false => "2^128 work is what the other parameters aim at".to_owned(),
     });
@@ -388,7 +376,8 @@ fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<Row> {
         Row { label: "attacks take", values: bounds, is_detail: true },
         Row::of("by chance", chance).as_detail(),
     ];
-    rows.extend(Row::list("assumptions", assumptions.into_iter().map(str::to_owned).collect()).map(Row::as_detail));
+    let assumptions = mode.assumptions.iter().map(|assumption| assumption.what.to_owned()).collect();
+    rows.extend(Row::list("assumptions", assumptions).map(Row::as_detail));
     rows
 }
 
@@ -416,14 +405,6 @@ mod tests {
             assert!(words.contains(&name), "words for the task {name} are missing");
         }
         assert_eq!(words.len(), task::names().len());
-    }
-
-    #[test]
-    fn work_is_told_from_sizes() {
-        let of = |text: &str| powers(text).collect::<Vec<_>>();
-        assert_eq!(of("about 2^124 calls of AES, and not 2^128, for a search"), [124, 128]);
-        assert_eq!(of("a weak PRF for 2^22 inputs, of at most 2^-40, 2^(0.292 b)"), Vec::<u32>::new());
-        assert_eq!(of("with 2^74.5 work, 2^"), [74]);
     }
 
     /// What the parameters aim at is the security level of the registry.

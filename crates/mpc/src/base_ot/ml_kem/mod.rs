@@ -33,7 +33,7 @@ mod sender;
 mod vector;
 
 use subtle::Choice;
-use vesica_party::{Abort, Channel, CostClass, Entry, Resistance, Security, Status, Task};
+use vesica_party::{Abort, Assumption, Channel, CostClass, Entry, Resistance, Security, Status, Task, assume};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -46,8 +46,8 @@ use vector::{Vector, uniform};
 /// The row's id, which names its messages and its hashes.
 const ID: &str = "ot-mr19-ml-kem";
 
-const ASSUMPTIONS: &[&str] =
-    &["module-LWE with the parameters of ML-KEM-768", "random oracles (BLAKE3, SHA-3 and SHAKE)"];
+const ASSUMPTIONS: &[Assumption] =
+    assume!["module-LWE with the parameters of ML-KEM-768", "random oracles (BLAKE3, SHA-3 and SHAKE)"];
 
 /// Transfers whose keys and ciphertexts travel at a time.
 const TRANSFERS_PER_BATCH: usize = 16;

@@ -45,7 +45,7 @@ mod sender;
 mod tests;
 
 use vesica_kernels::aes::Aes128;
-use vesica_party::{Mode, Rounds, Security, assumptions};
+use vesica_party::{Assumption, Attack, Effort, Mode, Rounds, Security, assume, assumptions};
 use vesica_structures::facts::Unsupported;
 
 use super::EXPANDER_LPN;
@@ -69,15 +69,21 @@ const ELEMENTS_PER_BATCH: usize = 1 << 23;
 pub(crate) const ELEMENTS_PER_KEY: usize = 16;
 
 /// What [`Hashes`] rest on.
-pub(crate) const CORRELATION_ROBUST: &str =
-    "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset";
+pub(crate) const CORRELATION_ROBUST: Assumption = Assumption::new(
+    "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
+)
+.attacked(Attack {
+    falls: "the secret offset of random tables of four bits, and with it what they hide",
+    takes: Effort::Steps { tenths: 1200, of: "calls of AES, each of which tests all 15 multiples at 16 indices" },
+    source: ot_extension::OFFSET_PAGE,
+});
 
 /// How correlations in bulk resist, and what they rest on.
 pub(crate) const SEMI_HONEST: Mode = Mode::semi_honest(
     Rounds::exactly(2),
     assumptions![
         ot_extension::ASSUMPTIONS,
-        &[
+        assume![
             CORRELATION_ROBUST,
             EXPANDER_LPN,
             "LPN for the same expand-convolute variant also for noise of uniform values of 1 to 4 bits, zero among \

@@ -4,7 +4,7 @@
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Party, Resistance, Rounds, Security, Status, Task,
+    Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Party, Resistance, Rounds, Security, Status, Task, assume,
     assumptions,
 };
 use vesica_structures::facts::Unsupported;
@@ -46,7 +46,7 @@ circuit_row!(
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::None,
             rounds: Rounds::between(16, 32),
-            assumptions: assumptions![EQUALITY_TESTS, &["SHA-256 is a random oracle", "AES-128 is a PRF (rows, keys)"]],
+            assumptions: assumptions![EQUALITY_TESTS, assume!["SHA-256 is a random oracle", "AES-128 is a PRF (rows, keys)"]],
             leakage: &[
                 SIZES,
                 Leak {

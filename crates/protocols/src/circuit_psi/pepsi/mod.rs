@@ -98,8 +98,11 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
-use vesica_party::{Abort, Channel, CostClass, Entry, Rounds, Status, Task, assumptions};
+use vesica_party::{
+    Abort, Assumption, Attack, Channel, CostClass, Effort, Entry, Rounds, Status, Task, assume, assumptions,
+};
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rlwe::RingLwe;
 use vesica_structures::rng::SecretRng;
 
 pub use params::{Form, Parts};
@@ -111,13 +114,23 @@ use super::{Matched, Matching, MatchingRequest, Params};
 use crate::styles;
 use crate::tasks::Shares;
 
-const RING_LWE: &[&str] = &[
+const RING_LWE: Assumption = Assumption::new(
     "ring-LWE with 8192 coefficients and 214 bits (with payloads 16,384 and 245) and ternary secrets, also where the \
      secret's own square is encrypted (circular security of the key for products)",
-    "AES under random keys, which both sides know, gives random functions; keyed BLAKE3 gives uniform polynomials",
-];
+)
+.attacked(Attack {
+    falls: "the receiver's items",
+    takes: Effort::Primal(RingLwe { degree: 8192, modulus_bits: 214 }),
+    source: "docs/parameters/pepsi.md",
+});
 
-const ASSUMPTIONS: &[&str] = assumptions![RING_LWE, EQUALITY_TESTS];
+const ASSUMPTIONS: &[Assumption] = assumptions![
+    assume![
+        RING_LWE,
+        "AES under random keys, which both sides know, gives random functions; keyed BLAKE3 gives uniform polynomials",
+    ],
+    EQUALITY_TESTS,
+];
 
 circuit_row!(
     /// `pepsi`.

@@ -6,7 +6,7 @@ use vesica_mpc::inner_product::InnerProduct;
 use vesica_mpc::opprf::{self, Opprf};
 use vesica_mpc::{OtSource, peqt};
 use vesica_party::{
-    Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
+    Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::okvs::{Band, Clustered};
@@ -23,7 +23,7 @@ use crate::psi::vole::RR22;
 use crate::styles;
 use crate::tasks::{Aggregate, AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum, UnionCardinality, UnionSum};
 
-const ASSUMPTIONS: &[&str] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
+const ASSUMPTIONS: &[Assumption] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
 
 const MODES: &[Mode] = &[mode(Rounds::between(16, 32), ASSUMPTIONS)];
 
@@ -40,7 +40,7 @@ const RS21_SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(RS21_SOFTSPOKEN_M
 const RS21_OTS: Choice = Choice { values: &[SILENT_TREES, RS21_SOFTSPOKEN], ..OTS };
 
 /// Products and groups take inner products.
-const AGGREGATE_ASSUMPTIONS: &[&str] = assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()];
+const AGGREGATE_ASSUMPTIONS: &[Assumption] = assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()];
 
 const FASTER: Paper = Paper {
     reference: "Figures 16 to 19, on the OPRF of Raghuraman, Rindal (CCS 2022, ePrint 2022/320)",

@@ -1,7 +1,7 @@
 //! The rows of the registries.
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{Assumption, CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
 
 use super::Czz24;
@@ -25,8 +25,8 @@ const SUMS: &str = "Random OTs by SoftSpokenOT, each turned by a bit; the value'
                     an item costs one masked value and not two.";
 const SHUFFLED: &str = "The client asks in a random order, so that the bits say nothing of the order of its table.";
 
-const TEST: &[&str] = ecdh::DIGEST_ASSUMPTIONS;
-const TEST_AND_OT: &[&str] = assumptions![TEST, <OtExtension as Protocol>::ENTRY.modes[0].assumptions];
+const TEST: &[Assumption] = ecdh::DIGEST_ASSUMPTIONS;
+const TEST_AND_OT: &[Assumption] = assumptions![TEST, <OtExtension as Protocol>::ENTRY.modes[0].assumptions];
 
 impl For<Intersect> for Czz24 {
     const ENTRY: Entry = Entry {

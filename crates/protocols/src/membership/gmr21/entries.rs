@@ -4,7 +4,7 @@ use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::SwitchingNetwork;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{Assumption, CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf64;
 use vesica_structures::okvs::Band;
@@ -31,7 +31,7 @@ const TESTS: &str = "Equality is tested by an OPRF from VOLE whose random values
 const TRANSFER: &str = "Random OTs by ot-silent, each turned by a bit.";
 
 /// The OPPRF on the band, the tests by VOLE, the switches and the transfers.
-const ASSUMPTIONS: &[&str] = assumptions![
+const ASSUMPTIONS: &[Assumption] = assumptions![
     <Opprf<Band> as Protocol>::ENTRY.modes[0].assumptions,
     <SilentVole<Gf64> as Protocol>::ENTRY.modes[0].assumptions,
     <SwitchingNetwork<Gf64> as Protocol>::ENTRY.modes[0].assumptions,

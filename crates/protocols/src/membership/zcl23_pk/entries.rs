@@ -1,7 +1,7 @@
 //! The two rows of the registry.
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{CostClass, Entry, Leak, Learner, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{Assumption, CostClass, Entry, Leak, Learner, Protocol, Rounds, Status, Task, assume, assumptions};
 use vesica_structures::facts::Paper;
 
 use super::{Garbled, NarrowBand, Zcl23Pk};
@@ -14,8 +14,8 @@ const INDICATOR: &str = "The indicator is the neutral element instead of a rando
 const RECORDS: &str = "Random OTs by SoftSpokenOT, each turned by a bit: one string a place, under a pad that BLAKE3 \
                        makes of an OT's block, for records of any width.";
 
-const ASSUMPTIONS: &[&str] = assumptions![
-    &["DDH on Ristretto255", "BLAKE3 and AES are pseudo-random functions"],
+const ASSUMPTIONS: &[Assumption] = assumptions![
+    assume!["DDH on Ristretto255", "BLAKE3 and AES are pseudo-random functions"],
     <OtExtension as Protocol>::ENTRY.modes[0].assumptions
 ];
 

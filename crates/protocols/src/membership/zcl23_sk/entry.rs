@@ -2,7 +2,7 @@
 
 use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assume, assumptions};
 use vesica_structures::facts::Paper;
 
 use super::Zcl23Sk;
@@ -39,7 +39,7 @@ impl For<Union> for Zcl23Sk {
         modes: &semi_honest(
             Rounds::between(37, 167),
             assumptions![
-                &[
+                assume![
                     "LowMC with 31 S-boxes and 13 rounds is a pseudo-random permutation",
                     "BLAKE3 and AES are pseudo-random functions",
                 ],

@@ -54,7 +54,7 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assume, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -99,7 +99,7 @@ const ENTRY: Entry = Entry {
         Rounds::exactly(5),
         assumptions![
             <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-            &[
+            assume![
                 "AES-128 is a pseudo-random function (places of items, columns)",
                 "BLAKE3 is a random oracle (H_2, keys from k, keystreams of payloads)",
             ],

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use vesica_mpc::ot_extension::{OtExtension, OtParams};
 use vesica_mpc::tasks::CorrelationRequest;
-use vesica_party::{Protocol, Security};
+use vesica_party::{Assumption, Attack, Effort, Protocol, Security};
 use vesica_structures::facts::Unsupported;
 
 /// The cells of a filter in groups, all of one size but for the last.
@@ -59,6 +59,14 @@ impl Groups {
 fn transfers(len: usize, security: Security) -> Result<OtParams, Unsupported> {
     OtExtension::derive(&CorrelationRequest { len, security, width: None })
 }
+
+/// What the groups' transfers, each with an extension of its own, add to a search for an offset.
+const GROUPS_SEARCH: Assumption =
+    Assumption::new("the offsets of all groups' OTs have no better search than a common one").attacked(Attack {
+        falls: "the secret offset of a group's OTs, and with it what they hide",
+        takes: Effort::Steps { tenths: 1160, of: "calls of AES at 2^20 items, 2^124 over the number of groups" },
+        source: "docs/parameters/gbf.md",
+    });
 
 /// Bytes of so many transfers.
 fn transfer_bytes(params: &OtParams) -> u64 {

@@ -1,6 +1,8 @@
 //! The rows.
 
-use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{
+    Assumption, CostClass, Entry, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task, assume,
+};
 use vesica_structures::facts::{Paper, Unsupported, bitwise_and_width};
 use vesica_structures::okvs;
 
@@ -27,7 +29,7 @@ pub(crate) const PAPER: Paper = Paper {
 const ITEMS: Leak =
     Leak { to: Learner::Receiver, what: "all items of the sender that the receiver can think of", extra: None };
 
-const fn mode(security: Security, corrupt_sender: Resistance, assumptions: &'static [&'static str]) -> Mode {
+const fn mode(security: Security, corrupt_sender: Resistance, assumptions: &'static [Assumption]) -> Mode {
     Mode {
         security,
         corrupt_sender,
@@ -38,20 +40,20 @@ const fn mode(security: Security, corrupt_sender: Resistance, assumptions: &'sta
     }
 }
 
-const fn modes(assumptions: &'static [&'static str]) -> [Mode; 2] {
+const fn modes(assumptions: &'static [Assumption]) -> [Mode; 2] {
     [
         mode(Security::SemiHonest, Resistance::SemiHonest, assumptions),
         mode(Security::Malicious, Resistance::Malicious, assumptions),
     ]
 }
 
-const SHA_MODES: &[Mode] = &modes(&[
+const SHA_MODES: &[Mode] = &modes(assume![
     "gap-CDH on Ristretto",
     "random oracles (SHA-512, BLAKE3)",
     "SHA-256 is a random oracle",
     "AES-128 is a PRF (rows)",
 ]);
-const AES_MODES: &[Mode] = &modes(&[
+const AES_MODES: &[Mode] = &modes(assume![
     "gap-CDH on Ristretto",
     "random oracles (SHA-512, BLAKE3)",
     "AES-128 is an ideal cipher (H^b, H^o, H^k, rows)",
@@ -147,7 +149,7 @@ impl Variant for Wide {
         ],
         modes: &[Mode::semi_honest(
             Rounds::exactly(3),
-            &[
+            assume![
                 "gap-CDH on Ristretto",
                 "random oracles (SHA-512, BLAKE3)",
                 "AES-128 is a PRF whose Davies-Meyer form is one too (H^b), and a PRF for rows",

@@ -1,9 +1,10 @@
 //! The rows: one for each circuit PSI that PsiBench runs as a PSI, and PSTY19, which they come from.
 
-use vesica_party::{Choice, ChoiceValue, Entry, Mode, Protocol, Rounds, Task, assumptions};
+use vesica_party::{Choice, ChoiceValue, Entry, Mode, Protocol, Rounds, Task};
 
 use super::Opened;
 use crate::circuit_psi::{cgs22, psty19, vole};
+use crate::psi::vole::joined;
 use crate::styles;
 use crate::tasks::Intersect;
 
@@ -27,8 +28,10 @@ macro_rules! opened_row {
                 task: Intersect::NAME,
                 variants: $choices,
                 map_and_compare: Some(styles::CIRCUIT_OPENED),
-                // A union of lists of texts, which the macro for assumptions makes of any.
-                deviations: assumptions![&[OPENED], <$circuit as Protocol>::ENTRY.deviations],
+                deviations: &joined::<_, { <$circuit as Protocol>::ENTRY.deviations.len() + 1 }>(
+                    &[OPENED],
+                    <$circuit as Protocol>::ENTRY.deviations,
+                ),
                 modes: $modes,
                 ..<$circuit as Protocol>::ENTRY
             };

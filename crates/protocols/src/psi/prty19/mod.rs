@@ -90,7 +90,8 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
-    Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions, deviations,
+    Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assume, assumptions,
+    deviations,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::filters;
@@ -140,17 +141,17 @@ const PAPER: Paper = Paper {
 };
 
 /// The one mode that there is, with what is assumed of AES.
-const fn mode(rounds: Rounds, assumptions: &'static [&'static str]) -> Mode {
+const fn mode(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
     Mode::semi_honest(rounds, assumptions, &[SIZES])
 }
 
-const ASSUMPTIONS: &[&str] = assumptions![
+const ASSUMPTIONS: &[Assumption] = assumptions![
     <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-    &["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
+    assume!["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
 ];
-const TABLE_ASSUMPTIONS: &[&str] = assumptions![
+const TABLE_ASSUMPTIONS: &[Assumption] = assumptions![
     <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-    &["AES-128 as a random permutation (hashes of items, rows of the table) and as a PRF (columns)"],
+    assume!["AES-128 as a random permutation (hashes of items, rows of the table) and as a PRF (columns)"],
 ];
 
 const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice \

@@ -268,6 +268,61 @@ mod tests {
         assert!(uneven.bins * uneven.sender_slots <= 30 && uneven.bins * uneven.receiver_slots <= 10_000);
     }
 
+    /// How many keys a corrupt party whose items are in slots can test for each that it declared, if it hashes `2^log_queries`
+    /// items while the run goes on: the slots, filled with the pairs of bin and key that most of its items have. Of `N`
+    /// pairs as many have `r` items or more as a Poisson distribution says.
+    fn guesses_per_key(params: &Params, log_queries: u32) -> f64 {
+        let slots = (params.bins * params.receiver_slots) as f64;
+        let log_pairs = f64::from(KEY_BITS) + (params.bins as f64).log2();
+        let mean = f64::exp2(f64::from(log_queries) - log_pairs);
+        // ln of the probability of exactly `r` items; tails are sums of those from the least one on.
+        let mut log_probability = -mean;
+        let mut probabilities = Vec::new();
+        for r in 1..=400u32 {
+            log_probability += (mean / f64::from(r)).ln();
+            probabilities.push(log_probability.exp());
+        }
+        let (mut tail, mut guesses) = (0.0, 0.0);
+        for probability in probabilities.iter().rev() {
+            tail += probability;
+            guesses += slots.min(f64::exp2(log_pairs) * tail);
+        }
+        // Slots hold an item each without a search.
+        (guesses / params.receiver_items as f64).max(slots / params.receiver_items as f64)
+    }
+
+    /// One digit behind the point below ten, none above.
+    fn short(guesses: f64) -> String {
+        let tenths = format!("{guesses:.1}");
+        if guesses < 9.95 { tenths.trim_end_matches(".0").into() } else { format!("{guesses:.0}") }
+    }
+
+    /// SECURITY.md and the page state what this computes.
+    #[test]
+    fn effective_sets_are_those_that_the_texts_state() {
+        let text = |name: &str| {
+            let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(path).expect("a text").split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let (page, security) = (text("docs/parameters/rr17.md"), text("SECURITY.md"));
+        let guesses = |params: &Params| [0, 64, 80].map(|log| short(guesses_per_key(params, log)));
+        let mut in_words = [Vec::new(), Vec::new()];
+        for (size, n) in [("10", 10), ("2^12", 1 << 12), ("2^16", 1 << 16), ("2^20", 1 << 20)] {
+            let rows = [guesses(&de::<De>(n, n)), guesses(&ec::<Ec>(n, n))];
+            let row = format!("| {size} | {} | {} |", rows[0].join(", "), rows[1].join(", "));
+            assert!(page.contains(&row), "docs/parameters/rr17.md lacks: {row}");
+            if n != 1 << 16 {
+                for (words, [free, cheap, dear]) in in_words.iter_mut().zip(rows) {
+                    words.push(format!("{free}, {cheap} and {dear} at {size}"));
+                }
+            }
+        }
+        for (id, words) in ["rr17-de", "rr17-ec"].iter().zip(in_words) {
+            let words = format!("with `{id}` {}", words.join("; "));
+            assert!(security.contains(&words), "SECURITY.md lacks: {words}");
+        }
+    }
+
     /// The binomial sum against the width.
     #[test]
     fn candidates_of_an_item_are_few() {

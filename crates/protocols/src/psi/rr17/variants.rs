@@ -2,12 +2,13 @@
 
 use vesica_mpc::code_oprf::Oos17;
 use vesica_party::{
-    Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task,
-    assumptions, deviations,
+    Assumption, Attack, Choice, ChoiceValue, CostClass, Effort, Entry, Leak, Learner, Mode, Protocol, Resistance,
+    Rounds, Security, Status, Task, assume, assumptions, deviations,
 };
 use vesica_structures::facts::Paper;
 
 use super::Variant;
+use crate::psi::OWN_DIGESTS;
 use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
@@ -20,13 +21,24 @@ const PAPER: Paper = Paper {
 /// The malicious mode of the transfers.
 const TRANSFERS: Mode = <Oos17 as Protocol>::ENTRY.modes[1];
 
-const ASSUMPTIONS: &[&str] = assumptions![
+const ASSUMPTIONS: &[Assumption] = assumptions![
     TRANSFERS.assumptions,
-    &[
+    assume![
         "BLAKE3 is a random oracle (bins and keys of items, commitments, keys from the salt, hash of the transfers)",
-        "128 bits: a party that spends 2^64 work finds two items of its own with one digest",
+        OWN_DIGESTS,
+        KEYS_IN_BINS,
     ],
 ];
+
+/// What keeps a slot to one item: a key has 76 bits.
+const KEYS_IN_BINS: Assumption = Assumption::new(
+    "a corrupt party whose items are in slots finds no two of them with one bin and key before its corrections are sent",
+)
+.attacked(Attack {
+    falls: "one item for each slot of a corrupt party",
+    takes: Effort::Steps { tenths: 385, of: "sqrt(bins) hash queries while the run goes on" },
+    source: "docs/parameters/rr17.md",
+});
 
 /// What a corrupt party can try in dual execution, where each side is the sender of some transfers.
 const GUESSED_SECRETS: Leak = Leak {
@@ -39,15 +51,14 @@ const GUESSED_SECRETS: Leak = Leak {
 /// How many items a side may use.
 const LARGER_SET: &str = "a corrupt party whose items are in slots may use as many as it has slots, instead of the number \
                           that it declared: up to 10 times as many of the smaller set, and somewhat more than that \
-                          of a much larger one. With 2^64 hash queries while the run goes on, a slot serves up to \
-                          five items (docs/parameters/rr17.md)";
+                          of a much larger one. With 2^64 hash queries while the run goes on, a slot serves two to \
+                          five items; with 2^80, four to five at 2^20 items and 69 at 10 (docs/parameters/rr17.md)";
 
 /// Where the result of dual execution is more than an intersection with a set of the sender's choice.
 const WITHHELD_OF_LARGER: Leak = Leak {
     to: Learner::Sender,
     what: "nothing in the run; but a corrupt sender that declared the larger set, or that finds two items with one bin \
-           and key (about 2^38.5 times the root of the number of bins in hash queries, while the run goes on), may use \
-           more items of one bin than the receiver has slots there, and withhold matches in it by the slots that they are in: the receiver's \
+           and key while the run goes on, may use more items of one bin than the receiver has slots there, and withhold matches in it by the slots that they are in: the receiver's \
            result then is a part of the intersection, and which part depends on the intersection in that bin. What \
            the sender can infer if it sees the result follows from the intersection with what it used",
     extra: None,

@@ -77,7 +77,9 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{
+    CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assume,
+};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub(crate) use messages::MESSAGES;
@@ -85,6 +87,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::psi::OWN_COLLISIONS;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -134,13 +137,12 @@ impl Protocol for Rt21 {
             corrupt_sender: Resistance::Malicious,
             corrupt_receiver: Resistance::Malicious,
             rounds: Rounds::exactly(6),
-            assumptions: &[
+            assumptions: assume![
                 "the gap Diffie-Hellman problem on Curve25519 is hard",
                 "a Feistel network of 14 rounds of BLAKE3 is an ideal permutation",
                 "BLAKE3 is a random oracle (commitment, keys from the salt, H_2, H_3, keystreams of payloads)",
                 "AES-128 is an ideal cipher (rows of the table)",
-                "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt \
-                 sender two with one tag",
+                OWN_COLLISIONS,
             ],
             leakage: &[SIZES, LARGER_SET],
         }],

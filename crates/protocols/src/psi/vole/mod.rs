@@ -101,7 +101,7 @@ pub use variants::{
     VoleLeanShuffled,
 };
 
-pub(crate) use variants::RR22;
+pub(crate) use variants::{RR22, joined};
 
 use crate::tasks::{Intersect, IntersectRequest};
 use params::{TagCoding, Values};

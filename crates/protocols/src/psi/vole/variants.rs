@@ -3,8 +3,8 @@
 use vesica_mpc::opprf;
 use vesica_mpc::silent::SilentVole;
 use vesica_party::{
-    Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task,
-    deviations,
+    Assumption, Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security,
+    Status, Task, assume, deviations,
 };
 use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf128;
@@ -12,6 +12,7 @@ use vesica_structures::{filters, okvs};
 
 use super::Variant;
 use super::params::{TagCoding, Values};
+use crate::psi::OWN_COLLISIONS;
 use crate::psi::finish::compare;
 use crate::psi::prty20::TWO_HASH_BINS;
 use crate::styles;
@@ -55,15 +56,14 @@ const VOLE_MODES: &[Mode] = <SilentVole<Gf128> as Protocol>::ENTRY.modes;
 const VOLE_SEMI_HONEST: Mode = mode_of(VOLE_MODES, Security::SemiHonest);
 const VOLE_MALICIOUS: Mode = mode_of(VOLE_MODES, Security::Malicious);
 
-const OWN_ASSUMPTIONS: [&str; 2] = [
+const OWN_ASSUMPTIONS: &[Assumption] = assume![
     "AES-128 is an ideal cipher (outer hash, hash to B, rows)",
     "BLAKE3 is a random oracle (keys from the salt, digests, keystreams of payloads)",
 ];
-const OWN_MALICIOUS_ASSUMPTIONS: [&str; 3] = [
+const OWN_MALICIOUS_ASSUMPTIONS: &[Assumption] = assume![
     "AES-128 is an ideal cipher (outer hash, hash to B, rows)",
     "BLAKE3 is a random oracle (commitments, keys from the salt, digests, keystreams of payloads)",
-    "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt sender two with \
-     one tag",
+    OWN_COLLISIONS,
 ];
 
 const SEMI_HONEST: Mode = Mode {
@@ -73,7 +73,7 @@ const SEMI_HONEST: Mode = Mode {
     rounds: Rounds::exactly(4),
     assumptions: &joined::<_, { VOLE_SEMI_HONEST.assumptions.len() + OWN_ASSUMPTIONS.len() }>(
         VOLE_SEMI_HONEST.assumptions,
-        &OWN_ASSUMPTIONS,
+        OWN_ASSUMPTIONS,
     ),
     leakage: &joined::<_, { VOLE_SEMI_HONEST.leakage.len() + 1 }>(VOLE_SEMI_HONEST.leakage, &[SIZES]),
 };
@@ -85,7 +85,7 @@ const MALICIOUS: Mode = Mode {
     rounds: Rounds::between(8, 12),
     assumptions: &joined::<_, { VOLE_MALICIOUS.assumptions.len() + OWN_MALICIOUS_ASSUMPTIONS.len() }>(
         VOLE_MALICIOUS.assumptions,
-        &OWN_MALICIOUS_ASSUMPTIONS,
+        OWN_MALICIOUS_ASSUMPTIONS,
     ),
     leakage: &joined::<_, { VOLE_MALICIOUS.leakage.len() + 2 }>(VOLE_MALICIOUS.leakage, &[SIZES, LARGER_SET]),
 };
@@ -109,7 +109,7 @@ const fn mode_of(modes: &[Mode], security: Security) -> Mode {
 }
 
 /// `first` and then `second`, `N` elements in all.
-const fn joined<T: Copy, const N: usize>(first: &[T], second: &[T]) -> [T; N] {
+pub(crate) const fn joined<T: Copy, const N: usize>(first: &[T], second: &[T]) -> [T; N] {
     let mut all = [second[0]; N];
     let mut i = 0;
     while i < N {

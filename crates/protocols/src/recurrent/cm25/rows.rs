@@ -4,8 +4,11 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::service::Service;
-use vesica_party::{CostClass, Entry, Mode, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{
+    Assumption, Attack, CostClass, Effort, Entry, Mode, Resistance, Rounds, Security, Status, Task, assume,
+};
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rlwe::RingLwe;
 
 use super::{Client, Configuration, Form, RowParams, Server};
 use crate::styles;
@@ -82,10 +85,27 @@ const LIMBS: &str = "Items are compressed to 60 + log2(n_s) bits under a key of 
 const PARTITIONS: &str = "The server permutes the partitions. In the paper, the one with the match tells which two of the \
                           four hash functions placed the item.";
 
-const RING_LWE: &str = "ring-LWE with 8192 coefficients, 165 bits and ternary secrets, also where the key's own encryptions \
-                        are known (circular security of the keys for rotations and products)";
-const FUNCTIONS: &str = "AES under a random key, which both sides know, is a random function; keyed BLAKE3 gives uniform \
-                         polynomials";
+const RING_LWE: Assumption = Assumption::new(
+    "ring-LWE with 8192 coefficients, 165 bits and ternary secrets, also where the key's own encryptions are known (circular \
+     security of the keys for rotations and products)",
+)
+.attacked(attack(8192, 165));
+const PRINTED_RING_LWE: Assumption = Assumption::new(
+    "ring-LWE with 4096 coefficients, 109 bits and ternary secrets, also where the key's own encryptions are known (circular \
+     security of the keys for rotations and products)",
+)
+.attacked(attack(4096, 109));
+const FUNCTIONS: Assumption = Assumption::new(
+    "AES under a random key, which both sides know, is a random function; keyed BLAKE3 gives uniform polynomials",
+);
+
+const fn attack(degree: u32, modulus_bits: u32) -> Attack {
+    Attack {
+        falls: "the server's set, and what clients ask",
+        takes: Effort::Primal(RingLwe { degree, modulus_bits }),
+        source: "docs/parameters/cm25.md",
+    }
+}
 
 const fn entry(id: &'static str, status: Status, deviations: &'static [&'static str], modes: &'static [Mode]) -> Entry {
     Entry {
@@ -113,7 +133,7 @@ impl Variant for FastSetupRepaired {
         &[ENCRYPTION, HIDDEN, INDEX, LIMBS, PARTITIONS, EXCHANGE, LOADS],
         &[Mode::semi_honest(
             Rounds::exactly(3),
-            &[
+            assume![
                 RING_LWE,
                 FUNCTIONS,
                 "the noise of a product of two ciphertexts, at three primes, has a root mean square of at most 2^15 \
@@ -137,7 +157,7 @@ impl Variant for FastIntersectionRepaired {
         &[ENCRYPTION, HIDDEN, INDEX, LIMBS, EXCHANGE, LOADS],
         &[Mode::semi_honest(
             Rounds::exactly(3),
-            &[
+            assume![
                 RING_LWE,
                 FUNCTIONS,
                 "the noise of a product of four ciphertexts, at three primes, has a root mean square of at most 2^40 \
@@ -159,11 +179,7 @@ const FAITHFUL_MODES: &[Mode] = &[Mode {
     corrupt_sender: Resistance::None,
     corrupt_receiver: Resistance::None,
     rounds: Rounds::exactly(3),
-    assumptions: &[
-        "ring-LWE with 4096 coefficients, 109 bits and ternary secrets, also where the key's own encryptions are known \
-         (circular security of the keys for rotations and products)",
-        FUNCTIONS,
-    ],
+    assumptions: assume![PRINTED_RING_LWE, FUNCTIONS,],
     leakage: &[SIZES],
 }];
 

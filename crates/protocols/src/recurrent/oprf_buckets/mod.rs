@@ -111,7 +111,7 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::rfc9497;
 use vesica_party::service::Service;
-use vesica_party::{CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::secret::Secret;
 
@@ -120,6 +120,7 @@ pub use params::{PREFIX_BITS, Params};
 pub use server::Server;
 
 use crate::recurrent::filter::Output;
+use crate::recurrent::oprf::ONE_MORE_GAP;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -183,8 +184,8 @@ impl Service for OprfBuckets {
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::Malicious,
             rounds: Rounds::exactly(2),
-            assumptions: &[
-                "one-more gap Diffie-Hellman on Ristretto255",
+            assumptions: assume![
+                ONE_MORE_GAP,
                 "SHA-512, hash-to-group and BLAKE3 (prefixes, keystreams of payloads) are random oracles",
             ],
             leakage: &[

@@ -85,13 +85,17 @@ mod tests;
 use std::ops::RangeInclusive;
 
 use vesica_party::service::Service;
-use vesica_party::{CostClass, Entry, Mode, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{
+    Assumption, Attack, CostClass, Effort, Entry, Mode, Resistance, Rounds, Security, Status, Task, assume,
+};
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rlwe::RingLwe;
 
 pub use client::Client;
 pub use params::{Params, QUERIES_AN_ENROLMENT};
 pub use server::Server;
 
+use crate::recurrent::oprf::ONE_MORE_GAP;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -101,6 +105,15 @@ const ITEMS_AT_A_TIME: usize = 4;
 /// The service `oprf-pir`.
 #[derive(Clone, Copy, Debug)]
 pub enum OprfPir {}
+
+const RING_LWE: Assumption = Assumption::new(
+    "ring-LWE with 2048 coefficients, 50 bits and ternary secrets, also where it encrypts images of its own secret",
+)
+.attacked(Attack {
+    falls: "what clients ask",
+    takes: Effort::Primal(RingLwe { degree: 2048, modulus_bits: 50 }),
+    source: "docs/parameters/pir.md",
+});
 
 impl Service for OprfPir {
     const ENTRY: Entry = Entry {
@@ -130,10 +143,9 @@ impl Service for OprfPir {
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::Malicious,
             rounds: Rounds::exactly(5),
-            assumptions: &[
-                "one-more gap Diffie-Hellman on Ristretto255",
-                "ring-LWE (degree 2048, modulus of 50 bits, ternary secret), also where it encrypts images of its own \
-                 secret: 2^141 in the model of this project's choice, 2^110 by plain core-SVP, 2^(0.292 blocksize)",
+            assumptions: assume![
+                ONE_MORE_GAP,
+                RING_LWE,
                 "SHA-512, hash-to-group and BLAKE3 (public elements, keystreams of payloads) are random oracles",
             ],
             leakage: &[SIZES],

@@ -64,7 +64,7 @@ mod tests;
 use std::ops::RangeInclusive;
 
 use vesica_party::service::Service;
-use vesica_party::{CostClass, Entry, Mode, Rounds, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Rounds, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::secret::Secret;
 
@@ -122,7 +122,10 @@ impl Service for Ra17 {
         ],
         modes: &[Mode::semi_honest(
             Rounds::exactly(3),
-            &["DDH on Ristretto255", "hash-to-group and BLAKE3 (outputs, keystreams of payloads) are random oracles"],
+            assume![
+                "DDH on Ristretto255",
+                "hash-to-group and BLAKE3 (outputs, keystreams of payloads) are random oracles"
+            ],
             &[SIZES],
         )],
     };

@@ -102,7 +102,7 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::rfc9497;
 use vesica_party::service::Service;
-use vesica_party::{CostClass, Entry, Mode, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{Assumption, CostClass, Entry, Mode, Resistance, Rounds, Security, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::secret::Secret;
 
@@ -111,6 +111,7 @@ pub use params::Params;
 pub use server::Server;
 
 use crate::recurrent::filter;
+use crate::recurrent::oprf::ONE_MORE_GAP;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -127,7 +128,8 @@ fn of_items(outputs: &[rfc9497::Output]) -> Secret<Vec<filter::Output>> {
     Secret::new(outputs.iter().map(of_item).collect())
 }
 
-const RANDOM_ORACLES: &str = "SHA-512, hash-to-group and BLAKE3 (keystreams of payloads) are random oracles";
+const RANDOM_ORACLES: Assumption =
+    Assumption::new("SHA-512, hash-to-group and BLAKE3 (keystreams of payloads) are random oracles");
 
 impl Service for OprfRfc9497 {
     const ENTRY: Entry = Entry {
@@ -152,13 +154,17 @@ impl Service for OprfRfc9497 {
              one pair of elements each, so that a server can spoil 512 answers unnoticed in about 2^34 steps.",
         ],
         modes: &[
-            Mode::semi_honest(Rounds::exactly(3), &["gap Diffie-Hellman on Ristretto255", RANDOM_ORACLES], &[SIZES]),
+            Mode::semi_honest(
+                Rounds::exactly(3),
+                assume!["gap Diffie-Hellman on Ristretto255", RANDOM_ORACLES],
+                &[SIZES],
+            ),
             Mode {
                 security: Security::Malicious,
                 corrupt_sender: Resistance::Malicious,
                 corrupt_receiver: Resistance::Malicious,
                 rounds: Rounds::exactly(3),
-                assumptions: &["one-more gap Diffie-Hellman on Ristretto255", RANDOM_ORACLES],
+                assumptions: assume![ONE_MORE_GAP, RANDOM_ORACLES],
                 leakage: &[SIZES],
             },
         ],

@@ -40,8 +40,9 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
+use vesica_party::{Assumption, Attack, CostClass, Effort, Entry, Mode, Protocol, Rounds, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rlwe::RingLwe;
 
 pub use params::Params;
 pub use receiver::Receiver;
@@ -58,6 +59,13 @@ const DIGEST_CONTEXT: &str = "vesica v1 ikn20 2026 digest of a point";
 /// The protocol `ikn20`.
 #[derive(Clone, Copy, Debug)]
 pub enum Ikn20 {}
+
+const RING_LWE: Assumption =
+    Assumption::new("ring-LWE with 8192 coefficients, 124 bits and ternary secrets").attacked(Attack {
+        falls: "the sender's values",
+        takes: Effort::Primal(RingLwe { degree: 8192, modulus_bits: 124 }),
+        source: "docs/parameters/ring-lwe-sums.md",
+    });
 
 impl Protocol for Ikn20 {
     const ENTRY: Entry = Entry {
@@ -85,12 +93,11 @@ impl Protocol for Ikn20 {
         ],
         modes: &[Mode::semi_honest(
             Rounds::exactly(5),
-            &[
+            assume![
                 "DDH on Ristretto255",
                 "hash-to-group is a random oracle",
                 "BLAKE3 is a pseudo-random generator on group elements, and a random oracle for public polynomials",
-                "ring-LWE of degree 8192 modulo 124 bits, ternary secrets, centred binomial noise of variance 10.5: \
-                 2^209 by plain core-SVP, 2^(0.292 blocksize)",
+                RING_LWE,
             ],
             &[SIZES, EXACT_COUNT],
         )],

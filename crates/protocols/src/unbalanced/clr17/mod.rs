@@ -77,7 +77,7 @@ mod tests;
 use std::ops::RangeInclusive;
 
 use vesica_party::service::Service;
-use vesica_party::{CostClass, Entry, Mode, Rounds, Status, Task};
+use vesica_party::{CostClass, Entry, Mode, Rounds, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use client::Client;
@@ -88,6 +88,7 @@ pub use server::{Server, Session};
 use super::Shape;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
+use crate::unbalanced::ring::APART_RING_LWE;
 
 /// The service `clr17`.
 #[derive(Clone, Copy, Debug)]
@@ -119,9 +120,8 @@ impl Service for Clr17 {
         ],
         modes: &[Mode::semi_honest(
             Rounds::exactly(3),
-            &[
-                "ring-LWE with 8192 coefficients, 200 bits and ternary secrets, also where the secret's own square is \
-                 encrypted (circular security of the key for products)",
+            assume![
+                APART_RING_LWE,
                 "AES under random keys, which both sides know, gives random functions; keyed BLAKE3 gives uniform \
                  polynomials",
             ],

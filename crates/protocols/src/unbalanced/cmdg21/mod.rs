@@ -91,8 +91,11 @@ mod tests;
 use std::ops::RangeInclusive;
 
 use vesica_party::service::Service;
-use vesica_party::{CostClass, Entry, Mode, Resistance, Rounds, Security, Status, Task};
+use vesica_party::{
+    Assumption, Attack, CostClass, Effort, Entry, Mode, Resistance, Rounds, Security, Status, Task, assume,
+};
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rlwe::RingLwe;
 
 pub use client::Client;
 pub use params::{Params, QUERIES_AN_ENROLMENT};
@@ -100,12 +103,23 @@ pub use server::Server;
 
 #[cfg(doc)]
 use super::Shape;
+use crate::recurrent::oprf::ONE_MORE_GAP;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The service `cmdg21`.
 #[derive(Clone, Copy, Debug)]
 pub enum Cmdg21 {}
+
+const RING_LWE: Assumption = Assumption::new(
+    "ring-LWE with 4096 coefficients, 108 bits and ternary secrets, also where the secret's own square is encrypted \
+     (circular security of the key for products)",
+)
+.attacked(Attack {
+    falls: "what clients ask",
+    takes: Effort::Primal(RingLwe { degree: 4096, modulus_bits: 108 }),
+    source: "docs/parameters/unbalanced.md",
+});
 
 impl Service for Cmdg21 {
     const ENTRY: Entry = Entry {
@@ -138,12 +152,11 @@ impl Service for Cmdg21 {
             corrupt_sender: Resistance::SemiHonest,
             corrupt_receiver: Resistance::Malicious,
             rounds: Rounds::exactly(4),
-            assumptions: &[
-                "one-more gap Diffie-Hellman on Ristretto255",
+            assumptions: assume![
+                ONE_MORE_GAP,
                 "SHA-512 and hash-to-group are random oracles; AES under a fixed key spreads uniform inputs like a random \
                  function",
-                "ring-LWE with 4096 coefficients, 108 bits and ternary secrets, also where the secret's own square is \
-                 encrypted (circular security of the key for products)",
+                RING_LWE,
                 "keyed BLAKE3 gives uniform polynomials; for keystreams of payloads it is a random oracle",
             ],
             leakage: &[SIZES],

@@ -111,7 +111,7 @@ use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt::CubicEquality;
 use vesica_mpc::permute_share::bits::BitNetwork;
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{Abort, Channel, CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{Abort, Assumption, Channel, CostClass, Entry, Protocol, Rounds, Status, Task, assume, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -122,6 +122,7 @@ use super::Shape;
 use crate::membership::{BESIDE_UNION, For, MembershipTest, semi_honest};
 use crate::styles;
 use crate::tasks::Union;
+use crate::unbalanced::ring::APART_RING_LWE;
 
 pub use params::Params;
 pub use receiver::Receiver;
@@ -168,9 +169,8 @@ impl MembershipTest for Tcl23 {
 }
 
 /// What encryption and hashing stand on.
-const OF_CIPHERTEXTS: &[&str] = &[
-    "ring-LWE with 8192 coefficients, 200 bits and ternary secrets, also where the secret's own square is encrypted \
-     (circular security of the key for products)",
+const OF_CIPHERTEXTS: &[Assumption] = assume![
+    APART_RING_LWE,
     "AES under random keys, which both sides know, gives random functions; keyed BLAKE3 gives uniform polynomials",
 ];
 

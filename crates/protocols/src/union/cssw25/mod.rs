@@ -109,8 +109,8 @@ use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::PermuteShareBits;
 use vesica_party::{
-    Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions,
-    deviations,
+    Abort, Assumption, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task,
+    assumptions, deviations,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
@@ -180,7 +180,7 @@ impl<S: ShareTranslation> MembershipTest for Cssw25<S> {
 
 /// The OPRF, circuit PSI, the permutation and the transfers; each share translation rests on random
 /// tables.
-const ASSUMPTIONS: &[&str] = assumptions![
+const ASSUMPTIONS: &[Assumption] = assumptions![
     <Opprf<Band> as Protocol>::ENTRY.modes[0].assumptions,
     <SilentVole<Gf128> as Protocol>::ENTRY.modes[0].assumptions,
     <OneOfN as Protocol>::ENTRY.modes[0].assumptions,

@@ -125,7 +125,7 @@ use std::ops::{Range, RangeInclusive};
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Mode, Phase, Protocol, Rounds, Status, Stream, Task, assumptions,
+    Abort, Channel, CostClass, Entry, Mode, Phase, Protocol, Rounds, Status, Stream, Task, assume, assumptions,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
@@ -179,7 +179,7 @@ impl Protocol for Pt26 {
             assumptions![
                 <SilentVole<Gf128> as Protocol>::ENTRY.modes[0].assumptions,
                 <SilentOt as Protocol>::ENTRY.modes[0].assumptions,
-                &["AES-128 as an ideal cipher"],
+                assume!["AES-128 as an ideal cipher"],
             ],
             &[SIZES],
         )],

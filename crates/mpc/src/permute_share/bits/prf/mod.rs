@@ -98,7 +98,7 @@ mod trits;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{Assumption, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assume, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 use crate::silent::bulk;
@@ -113,9 +113,10 @@ pub use sender::Sender;
 pub enum WeakPrf {}
 
 /// What the function rests on.
-const ALTERNATING_MODULI: &str = "the alternating-moduli function B (A (k . x) mod 3) mod 2 of APRR24, with uniform A \
-                                  and B, 512 key bits, 256 trits and 128 output bits, is a weak PRF for 2^22 uniform \
-                                  inputs of 512 bits (one output bit of each is used)";
+const ALTERNATING_MODULI: Assumption = Assumption::new(
+    "the alternating-moduli function B (A (k . x) mod 3) mod 2 of APRR24, with uniform A and B, 512 key bits, 256 trits and \
+     128 output bits, is a weak PRF for 2^22 uniform inputs of 512 bits (one output bit of each is used)",
+);
 
 impl Protocol for WeakPrf {
     const ENTRY: Entry = Entry {
@@ -143,7 +144,7 @@ impl Protocol for WeakPrf {
         ],
         modes: &[Mode {
             rounds: Rounds::between(4, 6),
-            assumptions: assumptions![bulk::SEMI_HONEST.assumptions, &[ALTERNATING_MODULI]],
+            assumptions: assumptions![bulk::SEMI_HONEST.assumptions, assume![ALTERNATING_MODULI]],
             ..bulk::SEMI_HONEST
         }],
     };

@@ -55,7 +55,7 @@ mod sender;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{Channel, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions};
+use vesica_party::{Channel, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assume, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub(crate) use messages::MESSAGES;
@@ -64,6 +64,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use super::filter::Filter;
+use crate::psi::gbf::GROUPS_SEARCH;
 use crate::psi::toss::bound;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
@@ -105,9 +106,10 @@ impl Protocol for Dcw13 {
             Rounds::between(4, 188),
             assumptions![
                 <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-                &[
+                assume![
                     "AES-128 as a random permutation (positions of items) and as an ideal cipher (H)",
                     "BLAKE3 is a random oracle (keys from the salt, keystreams of payloads)",
+                    GROUPS_SEARCH,
                 ],
             ],
             &[SIZES],

@@ -90,7 +90,7 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
-    CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assumptions,
+    CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assume, assumptions,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 
@@ -99,6 +99,8 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
+use crate::psi::OWN_COLLISIONS;
+use crate::psi::gbf::GROUPS_SEARCH;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -158,11 +160,11 @@ impl Protocol for Rr16 {
             rounds: Rounds::between(10, 1222),
             assumptions: assumptions![
                 OT.assumptions,
-                &[
+                assume![
                     "AES-128 is an ideal cipher (positions of items, H)",
                     "BLAKE3 is a random oracle (commitment, challenges, keys from the salt, keystreams of payloads)",
-                    "128 bits: a party that spends 2^64 work finds two items of its own with one digest, or a corrupt \
-                     sender two with one tag",
+                    OWN_COLLISIONS,
+                    GROUPS_SEARCH,
                 ],
             ],
             leakage: LEAKAGE,
