@@ -50,6 +50,10 @@ pub struct Statement {
     /// In how many buckets the protocol ran, each side's of one size; absent for a run on the whole tables.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub buckets: u32,
+    /// How many attempts at buckets the workers of two clusters began, those that failed included; absent for a run on one
+    /// machine a side. Each showed its partner what a query about all items of the bucket shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u64>,
     /// Whether the sender learned its matches too.
     pub both_learn: bool,
     /// Name and version of the key digest.
@@ -166,6 +170,7 @@ impl Receipt {
             sender_items: 10,
             receiver_items: 20,
             buckets: 1,
+            attempts: None,
             both_learn: false,
             key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@2".into()],

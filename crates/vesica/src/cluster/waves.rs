@@ -62,7 +62,8 @@ fn in_next_wave(due: &VecDeque<Due>, slots: usize) -> usize {
 type Due = (u32, u32);
 
 impl Waves<'_> {
-    /// Runs all buckets. Gives what they gave together, on a side that learns it.
+    /// Runs all buckets. Gives what they gave together, on a side that learns it; and how many attempts it took, of which
+    /// both sides have the same number.
     ///
     /// # Errors
     /// If a bucket fails too often, the partner says what no honest partner says, or the cluster is gone.
@@ -72,7 +73,7 @@ impl Waves<'_> {
         machines: &mut dyn Machines,
         rng: &mut SecretRng,
         stop: &dyn Fn(&Channel) -> Option<Failure>,
-    ) -> Result<Option<Learned>, Failure> {
+    ) -> Result<(Option<Learned>, u64), Failure> {
         let mut due: VecDeque<Due> = (0..self.buckets).map(|bucket| (bucket, 0)).collect();
         let mut learned: Option<Learned> = None;
         let mut reruns = 0;
@@ -128,7 +129,8 @@ impl Waves<'_> {
             let done = self.buckets as usize - due.len();
             self.events.notice(&format!("{done} of {} done", counted(self.buckets, "bucket is", "buckets are")));
         }
-        self.unmask(ch, &masks, learned)
+        let attempts = u64::from(self.buckets) + u64::from(reruns);
+        Ok((self.unmask(ch, &masks, learned)?, attempts))
     }
 
     /// The sender says what all masks that count add up to, less what it adds to the totals; the receiver takes it off.

@@ -266,7 +266,7 @@ impl Conversation<'_> {
             Role::Receiver => Secret::new(Vec::new()),
         };
         let waves = self.waves(&agreement, ticket, keys, added, &rendezvous);
-        let learned = waves.run(ch, machines, rng, &|ch| self.reason(ch, "the buckets were run"))?;
+        let (learned, attempts) = waves.run(ch, machines, rng, &|ch| self.reason(ch, "the buckets were run"))?;
         let workers = rendezvous.traffic();
         drop(rendezvous);
         let complete = learned.is_some();
@@ -279,7 +279,8 @@ impl Conversation<'_> {
             self.interrupt.complete();
         }
         watch.enter(Stage::Closing, Gauge::Nothing);
-        let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
+        let (receipt, unconfirmed) =
+            self.part(ch, &agreement, Some(attempts), complete, began.elapsed(), &mut warnings)?;
         let done = Done {
             agreement,
             table,

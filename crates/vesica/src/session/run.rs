@@ -306,7 +306,7 @@ impl Conversation<'_> {
                  same?"
             ));
         }
-        let (receipt, unconfirmed) = self.part(ch, &agreement, complete, began.elapsed(), &mut warnings)?;
+        let (receipt, unconfirmed) = self.part(ch, &agreement, None, complete, began.elapsed(), &mut warnings)?;
         Ok(Agreed {
             agreement,
             source,
@@ -484,18 +484,20 @@ impl Conversation<'_> {
         advice::once(bare.chain(handshake::kind_warnings(key, ours, theirs)))
     }
 
-    /// Ends the conversation. A side with a result keeps it from here on.
+    /// Ends the conversation. A side with a result keeps it from here on. `attempts` are those of a cluster at buckets.
     pub fn part(
         &self,
         ch: &mut Channel,
         agreement: &TaskAgreement,
+        attempts: Option<u64>,
         complete: bool,
         protocol: Duration,
         warnings: &mut Vec<String>,
     ) -> Result<(Option<Receipt>, Option<Abort>), Failure> {
         let signing = match (&self.config.protection, ch.transcript()) {
             (Protection::Tls { identity, peer }, Some(transcript)) => {
-                let statement = self.statement(agreement, transcript, identity.public(), *peer);
+                let statement =
+                    Statement { attempts, ..self.statement(agreement, transcript, identity.public(), *peer) };
                 Some(Signing { transcript, statement, identity, peer: *peer })
             }
             _ => None,
@@ -541,6 +543,7 @@ impl Conversation<'_> {
             sender_items: agreement.extent.sender_items as u64,
             receiver_items: agreement.extent.receiver_items as u64,
             buckets: self.config.buckets,
+            attempts: None,
             both_learn: disclosure.both_learn,
             key_digest: self.hello.key_digest.clone(),
             key_columns: self.hello.key_columns.clone(),

@@ -232,6 +232,14 @@ fn compared(statement: &Statement) -> Section {
         let text = format!("{} of one size, in which keys were compared one after the other", statement.buckets);
         rows.push(Row::of("buckets", text));
     }
+    if let Some(attempts) = statement.attempts {
+        let again = attempts.saturating_sub(u64::from(statement.buckets));
+        let text = format!(
+            "workers of two clusters ran the buckets in {attempts} attempts, {again} of them at a bucket of which one had \
+             failed; whoever sends an attempt other keys than the one before asks about those too"
+        );
+        rows.push(Row::of("cluster", text));
+    }
     for (number, columns) in (1..).zip(or_keys) {
         let text =
             format!("alternative {number} (--or-key), by which rows match as well; normalisers: {}", list(columns));

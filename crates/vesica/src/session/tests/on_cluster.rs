@@ -347,6 +347,24 @@ fn a_bucket_whose_worker_is_lost_is_run_again() {
     check([50, 60], 20, 2, [2, 2], [&|_| Fate::Twice; 2], |_| {});
 }
 
+/// Both receipts say that workers ran, and how often: four buckets, and one of them again.
+#[test]
+fn a_receipt_says_how_many_attempts_there_were() {
+    let folder = Folder::new();
+    let first = |ticket: &Ticket| if (ticket.bucket, ticket.attempt) == (1, 0) { Fate::LosesAll } else { Fate::Works };
+    let keys = || (0..20).map(|number| key('k', number, 20));
+    let (mut ours, mut theirs) = (threads(keys(), 2, &first), threads(keys(), 2, WORKS));
+    let [receiver, sender] = [Role::Receiver, Role::Sender]
+        .map(|role| Config { receipt: Some(folder.path(&format!("{role}.json"))), ..config(&folder, role, 4) });
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    assert!(received.is_ok() && sent.is_ok());
+    for role in [Role::Receiver, Role::Sender] {
+        let receipt = crate::receipt::Receipt::load(&folder.path(&format!("{role}.json"))).expect("a receipt");
+        assert_eq!(receipt.verify(), (true, true));
+        assert_eq!((receipt.statement.buckets, receipt.statement.attempts), (4, Some(5)));
+    }
+}
+
 /// Buckets that failed run at the end, one a worker, and the others in as few waves as without them.
 #[test]
 fn a_bucket_that_failed_does_not_hold_up_the_others() {
