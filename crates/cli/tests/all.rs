@@ -70,6 +70,8 @@ mod sockets;
 mod strangers;
 #[path = "all/streams.rs"]
 mod streams;
+#[path = "all/suites.rs"]
+mod suites;
 #[path = "all/tasks.rs"]
 mod tasks;
 #[path = "all/told.rs"]

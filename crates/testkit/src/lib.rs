@@ -8,6 +8,8 @@
 //!   hang.
 //! - [`golden`] compares what a row sends, for fixed seeds and inputs, with a file in the tree;
 //!   [`BLESS`] rewrites the file. [`Goldens`] does so for a whole registry.
+//! - [`Trials`] runs a suite over a registry: every row that [`is_in_use`] in full, and of the others
+//!   [`Depth::Once`]; with `VESICA_SUITE=whole` ([`SUITE`]) every row in full.
 #![forbid(unsafe_code)]
 
 mod conformance;
@@ -16,6 +18,7 @@ mod goldens;
 pub mod insecure_lookup;
 mod listed;
 mod pair;
+mod suite;
 mod tap;
 mod transcript;
 mod trials;
@@ -25,5 +28,6 @@ pub use faults::{Fault, Harm, Thorough, faults, faults_of};
 pub use goldens::{Goldens, most_rounds};
 pub use listed::assert_all_listed;
 pub use pair::{Side, options, side, try_two_party, two_party, two_party_over};
+pub use suite::{Depth, SUITE, Use, also_in_use, is_in_use};
 pub use transcript::{BLESS, Recording, Transcript, assert_uniform, check_golden, golden, record, transcript_of};
 pub use trials::{TRIAL, Trials};

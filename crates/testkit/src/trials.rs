@@ -1,6 +1,7 @@
 //! A suite over a registry: one trial a row and mode, each with its own outcome.
 
 use std::fmt;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -8,6 +9,7 @@ use vesica_party::{Mode, Task};
 
 use crate::conformance::Runnable;
 use crate::pair::message;
+use crate::suite::{Depth, SUITE};
 
 /// Environment variable that chooses the trials whose names contain its value.
 pub const TRIAL: &str = "VESICA_TRIAL";
@@ -23,6 +25,9 @@ pub struct Trials {
     suite: &'static str,
     chosen: Option<String>,
     ran: usize,
+    /// Rows that are not in use: tried at one size, or not at all.
+    shortened: usize,
+    left_out: usize,
     failures: Vec<String>,
 }
 
@@ -34,7 +39,7 @@ impl Trials {
 
     /// No trials yet; those whose names contain `chosen` will be run.
     pub fn chosen_by(suite: &'static str, chosen: Option<String>) -> Self {
-        Self { suite, chosen, ran: 0, failures: Vec::new() }
+        Self { suite, chosen, ran: 0, shortened: 0, left_out: 0, failures: Vec::new() }
     }
 
     /// Runs one trial, if it is chosen. What it panics with is kept as its failure.
@@ -75,17 +80,46 @@ impl Trials {
         }
     }
 
+    /// [`Trials::modes`] whose bodies are told how much of the row to try.
+    pub fn modes_in_depth<T: Task>(
+        &mut self,
+        rows: &[Runnable<T>],
+        mut body: impl FnMut(Runnable<T>, &'static Mode, Depth),
+    ) {
+        let is_chosen = self.are_chosen();
+        let depth = |row: Runnable<T>| if is_chosen { Depth::Full } else { Depth::of(row.entry()) };
+        self.shortened += rows.iter().filter(|row| depth(**row) == Depth::Once).count();
+        self.modes(rows, |row, mode| body(row, mode, depth(row)));
+    }
+
+    /// The rows of which everything is tried; all rows where trials are chosen by name.
+    pub fn in_full<T: Task>(&mut self, rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
+        let is_full = |row: &Runnable<T>| self.are_chosen() || Depth::of(row.entry()) == Depth::Full;
+        let full: Vec<_> = rows.iter().copied().filter(is_full).collect();
+        self.left_out += rows.len() - full.len();
+        full
+    }
+
     /// Whether some trials alone are run, so that the suite as a whole shows nothing.
     pub fn are_chosen(&self) -> bool {
         self.chosen.is_some()
     }
 
-    /// Ends the suite.
+    /// Ends the suite. What is tried in the nightly run alone is said where the test runner does not
+    /// hide it: nobody is to think that all was tried.
     ///
     /// # Panics
     /// If a trial failed; the message has the names and failures of all of those.
     pub fn end(self) {
-        let Self { suite, ran, failures, .. } = self;
+        let Self { suite, ran, shortened, left_out, failures, .. } = self;
+        if shortened + left_out > 0 {
+            // Without standard error there is nobody to tell.
+            let _ = writeln!(
+                std::io::stderr(),
+                "{suite}: {ran} trials; {shortened} rows at one size alone and {left_out} not at all ({SUITE}=whole \
+                 tries them in full)"
+            );
+        }
         assert!(failures.is_empty(), "{suite}: {} of {ran} trials failed:\n{}", failures.len(), failures.join("\n"));
     }
 }

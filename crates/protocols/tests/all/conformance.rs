@@ -4,7 +4,7 @@
 use vesica_party::{CostClass, Entry, Mode, Security, Status, Task};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{Aggregate, AggregateRequest, Cardinality, IntersectRequest, Over, Union, UnionRequest};
-use vesica_testkit::{Runnable, Trials, conformance_of};
+use vesica_testkit::{Depth, Runnable, Trials, conformance_of};
 
 use crate::inputs::{
     FEW_ITEMS, Row, aggregate_inputs, every, inputs, is_for_few_items, request, total, union_inputs, union_request,
@@ -51,13 +51,12 @@ fn check(row: Row, request: &IntersectRequest, overlap: usize) {
 #[test]
 fn every_row_computes_the_intersection() {
     let mut trials = Trials::of("intersection");
-    trials.modes(&every(registry::intersect()), |row, mode| {
+    trials.modes_in_depth(&every(registry::intersect()), |row, mode, depth| {
         let sizes = if is_for_few_items(row.entry()) { &FEW_SIZES[..] } else { &SIZES };
-        for &(n_s, n_r) in sizes {
+        for &(n_s, n_r) in depth.take(sizes) {
             // A run of a broken row takes its base OTs; it is kept for what it does, and not for use.
-            let overlaps = overlaps(n_s, n_r);
-            let overlaps = if is_broken(row) { &overlaps[overlaps.len() - 1..] } else { &overlaps };
-            for &overlap in overlaps {
+            let depth = if is_broken(row) { Depth::Once } else { depth };
+            for &overlap in depth.take(&overlaps(n_s, n_r)) {
                 check(row, &request(n_s, n_r, mode.security), overlap);
             }
         }
@@ -68,8 +67,9 @@ fn every_row_computes_the_intersection() {
 #[test]
 fn every_row_carries_payloads_and_lets_both_learn() {
     let mut trials = Trials::of("payloads and both learn");
+    let rows = trials.in_full(&every(registry::intersect()));
     trials.modes_where(
-        &every(registry::intersect()),
+        &rows,
         |row, mode| is_labelled(row, mode.security),
         |row, mode| {
             for (n_s, n_r, overlap) in [(0, 5, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
@@ -93,7 +93,8 @@ fn every_row_carries_payloads_and_lets_both_learn() {
 fn payloads_and_proofs_survive_many_parts() {
     let mut trials = Trials::of("payloads of many parts");
     let serves = |row: Row, mode: &Mode| !is_slow(row.entry()) && is_labelled(row, mode.security);
-    trials.modes_where(&every(registry::intersect()), serves, |row, mode| {
+    let rows = trials.in_full(&every(registry::intersect()));
+    trials.modes_where(&rows, serves, |row, mode| {
         for (n_s, n_r, overlap) in [(70_001, 3, 2), (3, 70_001, 2), (40_000, 120_000, 20_001)] {
             check(
                 row,
@@ -130,7 +131,8 @@ fn rows_that_serve_payloads_but_let_one_learn_carry_them() {
 #[test]
 fn every_row_serves_sixteen_thousand_items() {
     let mut trials = Trials::of("2^14 items");
-    trials.modes(registry::intersect(), |row, mode| {
+    let rows = trials.in_full(registry::intersect());
+    trials.modes(&rows, |row, mode| {
         let n = if is_slow(row.entry()) { 1 << 11 } else { 1 << 14 };
         let n_r = if is_for_few_items(row.entry()) { FEW_ITEMS } else { n };
         check(row, &request(n, n_r, mode.security), n_r / 2);
@@ -189,13 +191,13 @@ fn check_union(row: Runnable<Union>, request: &UnionRequest, mode: &Mode, overla
 #[test]
 fn every_union_row_gives_the_new_records() {
     let mut trials = Trials::of("union");
-    trials.modes(&every(registry::union()), |row, mode| {
-        for (n_s, n_r) in SIZES {
-            for overlap in overlaps(n_s, n_r) {
+    trials.modes_in_depth(&every(registry::union()), |row, mode, depth| {
+        for &(n_s, n_r) in depth.take(&SIZES) {
+            for &overlap in depth.take(&overlaps(n_s, n_r)) {
                 check_union(row, &union_request(n_s, n_r, 16, mode.security), mode, overlap);
             }
         }
-        for record_bytes in [1, 2, 7, 8, 15, 16, 17, 24, 63, 64, 65, 255, 256] {
+        for &record_bytes in depth.take(&[1, 2, 7, 8, 15, 16, 17, 24, 63, 64, 65, 256, 255]) {
             check_union(row, &union_request(40, 70, record_bytes, mode.security), mode, 33);
         }
         for record_bytes in [0, UnionRequest::MOST_RECORD_BYTES + 1] {
@@ -222,7 +224,8 @@ fn every_union_row_serves_one_side_or_both() {
 #[test]
 fn every_union_row_serves_sixteen_thousand_items() {
     let mut trials = Trials::of("unions of 2^14 items");
-    trials.modes(&every(registry::union()), |row, mode| {
+    let rows = trials.in_full(&every(registry::union()));
+    trials.modes(&rows, |row, mode| {
         let n = if is_slow(row.entry()) { 1 << 11 } else { 1 << 14 };
         for overlap in overlaps(n, n).into_iter().chain([n / 2]) {
             check_union(row, &union_request(n, n, 16, mode.security), mode, overlap);
@@ -249,11 +252,11 @@ fn all_union_rows_give_the_same_records() {
     }
 }
 
-/// All sizes and overlaps; then columns, groups and thresholds where the row serves them, and
+/// All sizes and overlaps, if the row is tried in full; then columns, groups and thresholds where the row serves them, and
 /// noise.
 fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], valued: bool) {
     let mut trials = Trials::of(T::NAME);
-    trials.modes(rows, |row, mode| {
+    trials.modes_in_depth(rows, |row, mode, depth| {
         let check = |request: &AggregateRequest, overlap: usize| {
             let (sent, asked) = aggregate_inputs::<T>(request, valued, overlap, overlap as u64);
             let run = conformance_of(row, request, sent, asked);
@@ -267,8 +270,8 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
                 row.entry().id
             );
         };
-        for (n_s, n_r) in SIZES {
-            for overlap in overlaps(n_s, n_r) {
+        for &(n_s, n_r) in depth.take(&SIZES) {
+            for &overlap in depth.take(&overlaps(n_s, n_r)) {
                 check(&total(n_s, n_r, columns[0], mode.security), overlap);
             }
         }

@@ -27,6 +27,7 @@ impl Suite for Faults {
         let is_recommended = |row: Runnable<T>| row.entry().status == Status::Recommended && !row.entry().is_variant();
         let mut rows = rows.to_vec();
         rows.sort_by_key(|row| !is_recommended(*row));
+        let rows = self.trials.in_full(&rows);
         self.trials.modes(&rows, |row, mode| {
             let (request, sent, asked) = T::example(row, mode.security, [20, 30], 10, 1);
             let transcript = transcript_of(row, &request, sent.clone(), asked.clone());

@@ -27,7 +27,8 @@ fn assert_alike(receivers: Vec<Vec<(Phase, u64)>>) {
 #[test]
 fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
     let mut trials = Trials::of("what a receiver of intersections sends");
-    trials.modes(&every(registry::intersect()), |row, mode| {
+    let rows = trials.in_full(&every(registry::intersect()));
+    trials.modes(&rows, |row, mode| {
         for payload_bytes in [0, 24] {
             let n_r = if is_for_few_items(row.entry()) { FEW_ITEMS } else { N };
             let request = IntersectRequest { payload_bytes, ..request(N, n_r, mode.security) };
@@ -53,6 +54,7 @@ fn what_a_receiver_of_unions_sends_does_not_depend_on_them() {
     let mut trials = Trials::of("what a receiver of unions sends");
     // What pt26 sends goes by the size of the union, which its sender learns.
     let rows: Vec<_> = every(registry::union()).into_iter().filter(|row| row.entry().id != "pt26").collect();
+    let rows = trials.in_full(&rows);
     trials.modes(&rows, |row, mode| {
         let request = union_request_of(row, union_request(N, N, 24, mode.security));
         let of = |overlap| {

@@ -127,7 +127,8 @@ fn in_turns<I: Clone, O: PartialEq>(
 #[test]
 fn runs_in_turns_compute_the_intersection() {
     let mut trials = Trials::of("runs in turns");
-    trials.modes(&rows(2), |row, mode| {
+    let rows = trials.in_full(&rows(2));
+    trials.modes(&rows, |row, mode| {
         let sizes = [(0, 1), (1, 0), (1, 1), (3, 1000), (300, 300)];
         for &(n_s, n_r) in if row.entry().is_variant() { &sizes[3..] } else { &sizes } {
             for overlap in overlaps(n_s, n_r) {
@@ -149,6 +150,7 @@ fn runs_in_turns_serve_many_items() {
     let mut trials = Trials::of("long runs in turns");
     let is_row = |row: &Row| !row.entry().is_variant();
     let rows: Vec<Row> = rows(3).into_iter().filter(is_row).collect();
+    let rows = trials.in_full(&rows);
     trials.modes(&rows, |row, mode| {
         let request =
             IntersectRequest { payload_bytes: 3, both_learn: true, ..request(1 << 14, 70_001, mode.security) };

@@ -6,12 +6,13 @@ use vesica_protocols::registry;
 use vesica_protocols::tasks::{Shares, SharesRequest};
 use vesica_testkit::{Run, Runnable, Trials, assert_uniform, conformance_of, transcript_of};
 
+use crate::conformance::overlaps;
 use crate::inputs::{every, shares_inputs, shares_request};
 
-fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
+/// Runs every one of these rows, and gives what the runs gave.
+fn every_row(trials: &mut Trials, rows: &[Runnable<Shares>], of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
     let mut runs = Vec::new();
-    let mut trials = Trials::of("shares");
-    trials.modes(&every(registry::shares()), |row, mode| {
+    trials.modes(rows, |row, mode| {
         let of = SharesRequest { security: mode.security, ..of };
         let (sent, asked) = shares_inputs(&of, overlap);
         let run = conformance_of(row, &of, sent, asked);
@@ -20,7 +21,6 @@ fn every_row(of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
         assert_eq!(members, overlap, "{of:?}");
         runs.push(run);
     });
-    trials.end();
     runs
 }
 
@@ -52,36 +52,48 @@ fn circuits_on_ot_extension_send_more_and_rest_on_lpn_only_where_their_oprf_does
 
 #[test]
 fn every_row_shares_what_matched() {
+    let mut trials = Trials::of("shares");
+    let all = every(registry::shares());
+    every_row(&mut trials, &all, shares_request(300, 300, [0, 0]), 299);
+    let rows = trials.in_full(&all);
     for (n_s, n_r) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)] {
-        let least: usize = n_s.min(n_r);
-        let mut overlaps = vec![0, 1.min(least), least.saturating_sub(1), least];
-        overlaps.dedup();
-        for overlap in overlaps {
-            every_row(shares_request(n_s, n_r, [0, 0]), overlap);
+        for overlap in overlaps(n_s, n_r) {
+            every_row(&mut trials, &rows, shares_request(n_s, n_r, [0, 0]), overlap);
         }
     }
+    trials.end();
 }
 
 #[test]
 fn every_row_shares_payloads_of_both_sides() {
+    let mut trials = Trials::of("shares of payloads");
+    let all = every(registry::shares());
+    every_row(&mut trials, &all, shares_request(40, 300, [8, 8]), 17);
+    let rows = trials.in_full(&all);
     for (n_s, n_r, overlap) in [(0, 5, 0), (5, 0, 0), (1, 1, 1), (40, 300, 17), (300, 40, 17)] {
         for payloads in [[0, 3], [1, 0], [8, 8], [24, 5]] {
-            every_row(shares_request(n_s, n_r, payloads), overlap);
+            every_row(&mut trials, &rows, shares_request(n_s, n_r, payloads), overlap);
         }
     }
+    trials.end();
 }
 
 #[test]
 fn every_row_shares_sixteen_thousand_items() {
-    every_row(shares_request(1 << 14, 1 << 14, [0, 0]), 1 << 13);
+    let mut trials = Trials::of("shares of 2^14 items");
+    let rows = trials.in_full(&every(registry::shares()));
+    every_row(&mut trials, &rows, shares_request(1 << 14, 1 << 14, [0, 0]), 1 << 13);
+    trials.end();
 }
 
 /// Of thousands of bins about half of either side's bits are set, whether items match or not, and
 /// payload shares take all values.
 #[test]
 fn a_share_alone_is_uniform() {
+    let mut trials = Trials::of("shares alone");
+    let rows = every(registry::shares());
     for overlap in [0, 3000] {
-        for run in every_row(shares_request(3000, 3000, [2, 2]), overlap) {
+        for run in every_row(&mut trials, &rows, shares_request(3000, 3000, [2, 2]), overlap) {
             let bins = run.receiver.items.len();
             for share in [&run.sender.membership, &run.receiver.membership] {
                 let ones = share.iter().filter(|&&bit| bit).count();
@@ -94,6 +106,7 @@ fn a_share_alone_is_uniform() {
             }
         }
     }
+    trials.end();
 }
 
 #[test]
