@@ -20,6 +20,7 @@ mod answers;
 mod choose;
 mod description;
 mod metrics;
+mod periods;
 mod prepared;
 mod query;
 mod quota;

@@ -5,13 +5,13 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use vesica_party::service::{Server as _, State, StateError, StateReader, StateWriter};
 use vesica_structures::rng::SecretRng;
 
+use super::periods::Moment;
 use super::roster::Roster;
 use super::serve::Set;
 use super::{Description, TableService};
@@ -32,11 +32,6 @@ pub(super) struct Prepared<S: TableService> {
 /// How the format's name of each version begins.
 const SERVED_SET: &str = "vesica served set ";
 
-/// The time, in seconds since 1970.
-pub(super) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
-}
-
 impl<S: TableService> Prepared<S> {
     /// Prepares a set with room for the capacity of the description, filled up with dummies if the
     /// service asks for that.
@@ -55,7 +50,7 @@ impl<S: TableService> Prepared<S> {
         }
         let roster = S::Server::IS_UPDATABLE.then_some(roster);
         let server = S::Server::prepare(&params, set, rng)?;
-        Ok(Self { description, set_hash: hash, roster, server, made: now() })
+        Ok(Self { description, set_hash: hash, roster, server, made: Moment::now().utc })
     }
 }
 

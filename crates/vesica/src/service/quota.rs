@@ -7,12 +7,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::service::{ClientIdentity, replace};
 use vesica_party::{Abort, exit_code};
 
-use super::prepared::{now, resolved};
+use super::periods::{Moment, Periods};
+use super::prepared::resolved;
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 
@@ -56,12 +58,16 @@ impl Period {
         now - now % self.seconds()
     }
 
-    fn seconds(self) -> u64 {
+    pub(super) fn seconds(self) -> u64 {
         match self {
             Self::Minute => 60,
             Self::Hour => 3600,
             Self::Day => 86_400,
         }
+    }
+
+    pub(super) fn length(self) -> Duration {
+        Duration::from_secs(self.seconds())
     }
 }
 
@@ -105,9 +111,20 @@ pub(super) struct Meter {
 }
 
 struct Counted {
+    periods: Periods,
     used: Used,
     /// What the file says.
     booked: Used,
+}
+
+impl Counted {
+    /// Begins with nothing used where a period has begun.
+    fn advance(&mut self, now: Moment) {
+        if self.periods.advance(now) {
+            self.used = Used { since: self.periods.since(), ..Used::default() };
+            self.booked = self.used.clone();
+        }
+    }
 }
 
 /// A quota is booked in as many parts, each with a write of the file.
@@ -117,43 +134,59 @@ impl Meter {
     /// Goes on from `file`, if one is given and there.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not what [`save`](Self::save) writes.
+    /// If the file cannot be read, or is not what [`settle`](Self::settle) writes.
     pub fn open(quota: Quota, file: Option<PathBuf>) -> Result<Self, Failure> {
-        let used = match &file {
+        Self::open_at(quota, file, Moment::now())
+    }
+
+    fn open_at(quota: Quota, file: Option<PathBuf>, now: Moment) -> Result<Self, Failure> {
+        let found = match &file {
             Some(file) => read(file)?,
             None => Used::default(),
         };
-        Ok(Self { quota, counted: Mutex::new(Counted { booked: used.clone(), used }), file })
+        let periods = Periods::resume(quota.period, found.since, now);
+        let since = periods.since();
+        let is_over = quota.period.start(found.since) != since;
+        let used = if is_over { Used { since, ..Used::default() } } else { Used { since, ..found } };
+        Ok(Self { quota, counted: Mutex::new(Counted { periods, booked: used.clone(), used }), file })
     }
 
-    /// What the log should say when a server starts after one that was killed in the same period.
-    pub fn warning(&self) -> Option<String> {
-        self.warning_at(now())
+    /// What the log should say when a server starts: after one that was killed in the same period, or
+    /// by another clock than that one's.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings_at(Moment::now())
     }
 
-    fn warning_at(&self, now: u64) -> Option<String> {
+    fn warnings_at(&self, now: Moment) -> Vec<String> {
         let most = self.quota.items / PARTS;
+        let period = self.quota.period.name();
         let used = &self.lock().used;
-        let is_ahead = used.ahead && used.since == self.quota.period.start(now);
-        (is_ahead && most > 0).then(|| {
+        let killed = (used.ahead && most > 0).then(|| {
             format!(
                 "the server was killed, or lost its power, before it could write how much of their quotas clients had \
-                 used: for each client, up to {most} items more than that count as used until the {} is over",
-                self.quota.period.name()
+                 used: for each client, up to {most} items more than that count as used until the {period} is over"
             )
-        })
+        });
+        let ahead = used.since.saturating_sub(now.utc);
+        let set_back = (ahead > 0).then(|| {
+            format!(
+                "the clock is behind what it was when quotas were last counted, by {ahead} s or more: what clients have \
+                 used counts until the clock is past the {period} of then, or the server has run for a whole {period}. \
+                 Set the clock if it is wrong"
+            )
+        });
+        killed.into_iter().chain(set_back).collect()
     }
 
     /// Items that a client may still ask about in this period.
     pub fn left(&self, client: &ClientIdentity) -> u64 {
-        self.left_at(client, now())
+        self.left_at(client, Moment::now())
     }
 
-    fn left_at(&self, client: &ClientIdentity, now: u64) -> u64 {
-        let counted = self.lock();
-        let is_now = counted.used.since >= self.quota.period.start(now);
-        let used = counted.used.items.get(&name_of(client)).copied().filter(|_| is_now);
-        self.quota.items.saturating_sub(used.unwrap_or(0))
+    fn left_at(&self, client: &ClientIdentity, now: Moment) -> u64 {
+        let mut counted = self.lock();
+        counted.advance(now);
+        self.quota.items.saturating_sub(counted.used.items.get(&name_of(client)).copied().unwrap_or(0))
     }
 
     fn lock(&self) -> MutexGuard<'_, Counted> {
@@ -165,26 +198,17 @@ impl Meter {
     /// # Errors
     /// If less is left, or what was used cannot be written to the file.
     pub fn take(&self, client: &ClientIdentity, items: u64) -> Result<(), Abort> {
-        self.take_at(client, items, now())
+        self.take_at(client, items, Moment::now())
     }
 
-    fn take_at(&self, client: &ClientIdentity, items: u64, now: u64) -> Result<(), Abort> {
-        let period = self.quota.period.seconds();
-        let since = self.quota.period.start(now);
+    fn take_at(&self, client: &ClientIdentity, items: u64, now: Moment) -> Result<(), Abort> {
         let mut counted = self.lock();
-        let Counted { used, booked } = &mut *counted;
-        if since > used.since {
-            *used = Used { since, ..Used::default() };
-            *booked = used.clone();
-        }
-        // A clock that was set back starts no new period, and one that was ahead does not lock clients out for
-        // longer than a period.
-        used.since = since;
-        booked.since = since;
+        counted.advance(now);
+        let Counted { periods, used, booked } = &mut *counted;
         let name = name_of(client);
         let after = used.items.get(&name).copied().unwrap_or(0).saturating_add(items);
         if after > self.quota.items {
-            let next = since.saturating_add(period).saturating_sub(now);
+            let next = periods.left(now);
             return Err(Abort::Local {
                 code: exit_code::REFUSED,
                 fault: format!(
@@ -244,7 +268,7 @@ fn read(file: &Path) -> Result<Used, Failure> {
         Failure::new(code::INPUT, fault, "restore the file from a copy; without it, all clients have their full quota")
     };
     let text = match read_text(file, MOST_FILE_BYTES) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Used::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Used::default()),
         read => read.map_err(|error| unusable(&error))?,
     };
     serde_json::from_str(&text).map_err(|_| unusable(&"it is not what `vesica serve` writes"))
@@ -259,6 +283,7 @@ pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
 mod tests {
     use vesica_party::transport::tls::Identity;
 
+    use super::super::periods::tests::{at, honest};
     use super::*;
 
     #[test]
@@ -278,37 +303,72 @@ mod tests {
         let client = || ClientIdentity::Key(Identity::generate().expect("randomness").public());
         let (one, other) = (client(), client());
         let quota = Quota { items: 40, period: Period::Hour };
-        let open = || Meter::open(quota, Some(file.clone())).expect("a meter");
-        let meter = open();
-        assert!(meter.warning_at(7300).is_none(), "nothing was there");
-        assert_eq!(meter.left_at(&one, 7200), 40);
-        meter.take_at(&one, 16, 7200).expect("16 of 40");
-        meter.take_at(&one, 16, 7300).expect("32 of 40");
-        let refusal = meter.take_at(&one, 16, 7300).expect_err("48 of 40").to_string();
-        assert!(refusal.contains("40 items per hour"), "{refusal}");
-        meter.take_at(&other, 40, 7300).expect("its own");
-        assert_eq!([&one, &other].map(|client| meter.left_at(client, 7300)), [8, 0]);
-        assert_eq!(meter.left_at(&one, 10_800), 40, "of the next hour");
+        let open = |utc| Meter::open_at(quota, Some(file.clone()), honest(utc)).expect("a meter");
+        let meter = open(7200);
+        assert!(meter.warnings_at(honest(7300)).is_empty(), "nothing was there");
+        assert_eq!(meter.left_at(&one, honest(7200)), 40);
+        meter.take_at(&one, 16, honest(7200)).expect("16 of 40");
+        meter.take_at(&one, 16, honest(7300)).expect("32 of 40");
+        let refusal = meter.take_at(&one, 16, honest(7300)).expect_err("48 of 40").to_string();
+        assert!(refusal.contains("40 items per hour") && refusal.contains("in 3500 s"), "{refusal}");
+        meter.take_at(&other, 40, honest(7300)).expect("its own");
+        assert_eq!([&one, &other].map(|client| meter.left_at(client, honest(7300))), [8, 0]);
         // Nobody stopped it: a sixteenth of the quota counts as used.
-        let again = open();
-        assert_eq!(again.left_at(&one, 7300), 6);
-        assert!(again.warning_at(7300).expect("killed").contains("up to 2 items"));
-        assert!(again.warning_at(10_800).is_none(), "of an hour that is over");
-        again.take_at(&one, 8, 10_799).expect_err("32 and 2 of 40");
+        let again = open(7300);
+        assert_eq!(again.left_at(&one, honest(7300)), 6);
+        assert!(again.warnings_at(honest(7300)).concat().contains("up to 2 items"));
+        assert!(open(10_800).warnings_at(honest(10_800)).is_empty(), "of an hour that is over");
+        again.take_at(&one, 8, honest(10_799)).expect_err("32 and 2 of 40");
+        assert_eq!(again.left_at(&one, honest(10_800)), 40, "of the next hour");
         meter.settle().expect("written");
-        let again = open();
-        assert!(again.warning_at(7300).is_none(), "stopped");
-        again.take_at(&one, 16, 10_799).expect_err("the same hour");
-        again.take_at(&one, 8, 10_799).expect("40 of 40");
-        again.take_at(&one, 16, 10_800).expect("the next hour");
-        again.take_at(&other, 41, 10_801).expect_err("more than a whole quota");
-        again.take_at(&one, 40, 100).expect_err("a clock that was set back gives nothing");
-        let ahead = Meter::open(quota, None).expect("a meter");
-        ahead.take_at(&one, 40, 1 << 40).expect("a clock that is far ahead");
-        ahead.take_at(&one, 1, 7200).expect_err("what was used counts");
-        ahead.take_at(&one, 40, 10_800).expect("but not for ever");
+        let again = open(7300);
+        assert!(again.warnings_at(honest(7300)).is_empty(), "stopped");
+        again.take_at(&one, 16, honest(10_799)).expect_err("the same hour");
+        again.take_at(&one, 8, honest(10_799)).expect("40 of 40");
+        again.take_at(&one, 16, honest(10_800)).expect("the next hour");
+        again.take_at(&other, 41, honest(10_801)).expect_err("more than a whole quota");
         std::fs::write(&file, "{").expect("written");
         assert_eq!(Meter::open(quota, Some(file)).err().expect("damaged").code, code::INPUT);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_and_forward_gives_no_second_quota_in_one_process_or_several() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let quota = Quota { items: 40, period: Period::Hour };
+        let client = ClientIdentity::Anonymous;
+        for (number, restarts) in [false, true].into_iter().enumerate() {
+            let file = folder.path().join(number.to_string());
+            let open = |now| Meter::open_at(quota, Some(file.clone()), now).expect("a meter");
+            let mut meter = open(at(7300, 100));
+            let mut go_on = |now, left, what: &str| {
+                if restarts {
+                    meter = open(now);
+                }
+                assert_eq!(meter.left_at(&client, now), left, "{what}, restarts: {restarts}");
+                assert_eq!(meter.take_at(&client, 40, now).is_ok(), left == 40, "{what}, restarts: {restarts}");
+                meter.warnings_at(now).concat()
+            };
+            go_on(at(7300, 101), 40, "the whole quota");
+            let told = go_on(at(7100, 102), 0, "back over a border");
+            assert!(told.contains("the clock is behind") && told.contains("by 100 s"), "{told}");
+            assert!(!go_on(at(7300, 103), 0, "and forward").contains("clock"));
+            go_on(at(100, 104), 0, "by more than a period");
+            go_on(at(7300, 105), 0, "and forward");
+            go_on(at(10_800, 3605), 40, "the next hour");
+            go_on(at(7300, 3606), 0, "back again");
+        }
+        // A clock that was far ahead does not lock clients out for longer than a period.
+        let ahead = Meter::open_at(quota, None, at(1 << 40, 0)).expect("a meter");
+        ahead.take_at(&client, 40, at(1 << 40, 0)).expect("a clock that is far ahead");
+        ahead.take_at(&client, 1, at(7200, 10)).expect_err("what was used counts");
+        ahead.take_at(&client, 40, at(10_800, 3600)).expect("but not for ever");
+        // A quota of another period: what was used in it counts.
+        let file = folder.path().join("other");
+        let hourly = Meter::open_at(quota, Some(file.clone()), honest(9000)).expect("a meter");
+        hourly.take_at(&client, 40, honest(9000)).expect("all of it");
+        let daily = Quota { items: 40, period: Period::Day };
+        let daily = Meter::open_at(daily, Some(file), honest(9001)).expect("a meter");
+        assert_eq!([9001, 86_400].map(|utc| daily.left_at(&client, honest(utc))), [0, 40]);
     }
 
     #[test]
@@ -316,12 +376,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let inner = folder.path().join("none");
         let quota = Quota { items: 40, period: Period::Hour };
-        let meter = Meter::open(quota, Some(inner.join("quota"))).expect("nothing there");
+        let meter = Meter::open_at(quota, Some(inner.join("quota")), honest(7200)).expect("nothing there");
         for _ in 0..2 {
-            let refusal = meter.take_at(&ClientIdentity::Anonymous, 4, 7200).expect_err("nowhere").to_string();
+            let refusal = meter.take_at(&ClientIdentity::Anonymous, 4, honest(7200)).expect_err("nowhere").to_string();
             assert!(refusal.contains("cannot write") && !refusal.contains("none"), "{refusal}");
         }
         std::fs::create_dir(&inner).expect("made");
-        meter.take_at(&ClientIdentity::Anonymous, 40, 7200).expect("nothing was used");
+        meter.take_at(&ClientIdentity::Anonymous, 40, honest(7200)).expect("nothing was used");
     }
 }

@@ -18,6 +18,7 @@ use vesica_structures::rng::SecretRng;
 use super::answers::Answers;
 use super::choose::{self, AUTO, Choice};
 use super::metrics::{Counters, OpenPage, add};
+use super::periods::Moment;
 use super::prepared::{self, Lock, Prepared, Unusable};
 use super::quota::Meter;
 use super::roster::{Changes, Roster};
@@ -298,9 +299,7 @@ impl Opened {
         let lock = config.state.as_deref().map(lock).transpose()?;
         let meter = config.quota.map(|quota| Meter::open(quota, config.state.as_deref().map(prepared::quota_file)));
         let meter = meter.transpose()?;
-        if let Some(warning) = meter.as_ref().and_then(Meter::warning) {
-            log.warning(&warning);
-        }
+        meter.iter().flat_map(Meter::warnings).for_each(|warning| log.warning(&warning));
         // Bound first: a port that is taken is noticed before a long preparation.
         let acceptor = bind(config)?;
         let counters = Arc::new(Counters::default());
@@ -338,13 +337,21 @@ struct Served {
     roster: Option<Roster>,
     /// When its secret key was made, in seconds since 1970.
     made: u64,
+    /// Since when this process has the key, by a clock that nobody sets.
+    held_since: Duration,
     /// What the slow hash has given so far.
     hashed: Hashed,
 }
 
 impl Served {
-    fn of<S: TableService>(prepared: &mut Prepared<S>, keys: u64, hashed: Hashed) -> Self {
-        Self { hash: prepared.set_hash, keys, roster: prepared.roster.take(), made: prepared.made, hashed }
+    fn of<S: TableService>(prepared: &mut Prepared<S>, keys: u64, held_since: Duration, hashed: Hashed) -> Self {
+        Self { hash: prepared.set_hash, keys, roster: prepared.roster.take(), made: prepared.made, held_since, hashed }
+    }
+
+    /// Age of the secret key, as far as is known: the clock by which it was made may have been wrong.
+    fn age(&self, now: Moment) -> Duration {
+        let held = now.running.saturating_sub(self.held_since);
+        Duration::from_secs(now.utc.saturating_sub(self.made)).max(held)
     }
 }
 
@@ -413,7 +420,7 @@ impl<S: TableService> Serving<S> {
         let protocol = description.protocol.clone();
         let Description { capacity, leak_prefix, .. } = description;
         let started = Started { address, metrics, keys, capacity, origin, protocol, leak_prefix };
-        let served = Served::of(&mut prepared, keys, hashed);
+        let served = Served::of(&mut prepared, keys, Moment::now().running, hashed);
         let serve = Self {
             acceptor,
             _page: page,
@@ -465,8 +472,8 @@ impl<S: TableService> Serve for Serving<S> {
 
     fn is_rotation_due(&self) -> bool {
         let Some(most) = self.config.rotate_after else { return false };
-        let made = self.served.lock().unwrap_or_else(PoisonError::into_inner).made;
-        prepared::now().saturating_sub(made) >= most.as_secs().max(1)
+        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        served.age(Moment::now()) >= most.max(Duration::from_secs(1))
     }
 }
 
@@ -520,7 +527,8 @@ impl<S: TableService> Serving<S> {
         let is_exhausted = self.answers.as_ref().is_some_and(Answers::is_exhausted);
         keep(&prepared, self.config.state.as_deref(), self.answers.as_ref())?;
         let hashed = std::mem::take(&mut served.hashed);
-        *served = Served::of(&mut prepared, keys, hashed);
+        let held_since = if changes.is_some() { served.held_since } else { Moment::now().running };
+        *served = Served::of(&mut prepared, keys, held_since, hashed);
         // A set that may answer nothing more is of no use to the clients that have joined it.
         if gets_new_key && !is_exhausted {
             self.state.retire(prepared.server, Instant::now() + self.config.overlap);
