@@ -692,6 +692,91 @@ fn labels_come_by_polynomials() {
     folder.run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 {fresh}")).expect(11, &["at most 1024 bytes"]);
 }
 
+/// Two names of one state are one state: one server at a time, and one count of what was used.
+#[test]
+fn a_state_is_one_by_whichever_name() {
+    let folder = tables();
+    std::fs::create_dir(folder.path("real")).expect("made");
+    std::os::unix::fs::symlink("real", folder.path("folder")).expect("linked");
+    std::os::unix::fs::symlink("real/deny.state", folder.path("link.state")).expect("linked");
+    let absolute = std::env::temp_dir().join(format!("vesica-test-{}.state", std::process::id()));
+    std::os::unix::fs::symlink(folder.path("real/deny.state"), &absolute).expect("linked");
+    let names = ["link.state", "folder/deny.state", "real/../real/deny.state", absolute.to_str().expect("text")];
+    folder.write("short.csv", "when,url\n1,http://3.example/\n");
+    let short = QUERY.replace("seen.csv", "short.csv");
+    for (used, name) in names.into_iter().enumerate() {
+        let (server, address) = serve(&folder, &format!("--state {name} --quota 64/day"));
+        for other in names {
+            let second = folder.run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0 --state {other}"));
+            second.expect(11, &["another server uses the state file", "/real/deny.state"]);
+        }
+        let asked = folder.run(&format!("{short} --connect {address}"));
+        asked.expect(0, &["1 key matches"]);
+        if used == 3 {
+            let refused = folder.run(&format!("{short} --connect {address}"));
+            if refused.code != 0 {
+                refused.expect(11, &["only 0 are left"]);
+            }
+        }
+        server.signal("TERM");
+        let ended = server.end();
+        ended.expect(0, &["stopped"]);
+        assert!(!ended.stderr.contains("quotas are counted"), "{name}: {}", ended.stderr);
+    }
+    std::fs::remove_file(&absolute).expect("removed");
+    let mut beside: Vec<_> = std::fs::read_dir(folder.path("real"))
+        .expect("a folder")
+        .map(|entry| entry.expect("one").file_name())
+        .collect();
+    beside.sort();
+    assert_eq!(beside, ["deny.state", "deny.state.lock", "deny.state.quota"]);
+    assert!(folder.path("link.state").is_symlink(), "replaced where it lies");
+    assert!(
+        !folder.files().iter().any(|name| name.ends_with(".quota") || name.ends_with(".lock")),
+        "{:?}",
+        folder.files()
+    );
+}
+
+#[test]
+fn a_count_of_quotas_that_is_gone_or_left_beside_a_link_is_told() {
+    let folder = tables();
+    let quota = "--state deny.state --quota 1000/day";
+    let warning = "deny.state.quota, in which quotas are counted: each client has its whole quota in this day";
+    let told = |arguments: &str| {
+        let (server, _) = serve(&folder, arguments);
+        server.signal("TERM");
+        server.end()
+    };
+    // The first start, and a second one.
+    for _ in 0..2 {
+        assert!(!told(quota).stderr.contains(warning));
+    }
+    std::fs::remove_file(folder.path("deny.state.quota")).expect("removed");
+    told(quota).expect(0, &[warning, "restore that file"]);
+    assert!(!told(quota).stderr.contains(warning), "once");
+    // A server that was stopped by nobody has written it too.
+    std::fs::remove_file(folder.path("deny.state.quota")).expect("removed");
+    let (mut server, _) = serve(&folder, quota);
+    server.child.kill().expect("killed");
+    server.child.wait().expect("gone");
+    drop(server);
+    assert!(!told(quota).stderr.contains(warning));
+    // Without a quota nothing is counted, and nothing is said.
+    std::fs::remove_file(folder.path("deny.state.quota")).expect("removed");
+    assert!(!told("--state deny.state").stderr.contains("quota"));
+
+    // As earlier releases left it, which went by the name of the link.
+    std::fs::create_dir(folder.path("real")).expect("made");
+    std::fs::rename(folder.path("deny.state"), folder.path("real/deny.state")).expect("moved");
+    std::os::unix::fs::symlink("real/deny.state", folder.path("deny.state")).expect("linked");
+    folder.write("deny.state.quota", "{\"since\":0,\"items\":{},\"ahead\":false}");
+    let start = format!("{SERVE} {quota} --listen 127.0.0.1:0");
+    folder.run(&start).expect(3, &["deny.state.quota stands beside a link", "move it to", "real/deny.state.quota"]);
+    std::fs::rename(folder.path("deny.state.quota"), folder.path("real/deny.state.quota")).expect("moved");
+    assert!(!told(quota).stderr.contains(warning));
+}
+
 #[test]
 fn metrics_count_and_strangers_harm_nobody() {
     let folder = tables();

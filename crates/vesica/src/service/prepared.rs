@@ -156,7 +156,6 @@ fn was_served(error: &StateError) -> bool {
 
 /// Writes a state to `path`.
 pub(super) fn save<S: State>(state: &S, path: &Path) -> Result<(), Failure> {
-    let path = &resolved(path.to_owned());
     vesica_party::service::save(state, path).map_err(|error| failed(&error, code::OUTPUT))
 }
 
@@ -193,9 +192,36 @@ fn beside(state: &Path, ending: &str) -> PathBuf {
     state.with_file_name(name)
 }
 
-/// The file that a symbolic link leads to: a file is replaced where it lies, not the link to it.
-pub(super) fn resolved(path: PathBuf) -> PathBuf {
-    path.canonicalize().unwrap_or(path)
+/// Most links that one leads to after the other; as many as Linux follows.
+const MOST_LINKS: usize = 40;
+
+/// The one name of a file that is there or will be, whatever links lead to it: what stands beside a
+/// state goes by it, and a file is replaced where it lies.
+///
+/// # Errors
+/// If its folder is not there.
+pub(super) fn resolved(path: &Path) -> Result<PathBuf, Failure> {
+    resolve(path).map_err(|error| {
+        let fault = format_args!("cannot use the file {}: {error}", path.display());
+        Failure::new(code::OUTPUT, fault, "check the path, and the permissions of its folder")
+    })
+}
+
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match path.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            resolved => return resolved,
+        }
+        // No file yet, or a link to none.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match path.read_link() {
+            Ok(next) => path = folder.join(next),
+            Err(_) => return Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default())),
+        }
+    }
+    Err(Errno::LOOP.into())
 }
 
 /// The file beside a state that counts used quotas.
@@ -211,6 +237,37 @@ pub(super) fn answers_file(state: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// However a file is called, and whether it is there or not.
+    #[test]
+    fn a_file_has_one_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let real = folder.path().canonicalize().expect("there").join("real");
+        std::fs::create_dir(&real).expect("made");
+        let link = |to: &str, name: &str| {
+            std::os::unix::fs::symlink(to, folder.path().join(name)).expect("linked");
+        };
+        link("real", "folder");
+        link("folder/state", "first");
+        link("./first", "second");
+        link("round", "round");
+        for exists in [false, true] {
+            if exists {
+                std::fs::write(real.join("state"), "").expect("written");
+            }
+            for name in ["real/state", "folder/state", "first", "second", "real/../folder/./state"] {
+                let found = resolved(&folder.path().join(name)).expect(name);
+                assert_eq!(found, real.join("state"), "{name}, there: {exists}");
+            }
+            assert_eq!(
+                resolved(Path::new("state")).expect("here"),
+                std::env::current_dir().expect("a folder").join("state")
+            );
+            for name in ["none/state", "round"] {
+                assert_eq!(resolved(&folder.path().join(name)).expect_err(name).code, code::OUTPUT);
+            }
+        }
+    }
 
     #[test]
     fn a_state_has_one_user_at_a_time() {

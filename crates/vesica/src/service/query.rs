@@ -213,7 +213,8 @@ fn query_watched(
     let started = Instant::now();
     refuse_alternatives(&config.source.key)?;
     check_files(config)?;
-    let _lock = config.state.as_deref().map(|path| lock(path, interrupt, events)).transpose()?;
+    let state = config.state.as_deref().map(prepared::resolved).transpose()?;
+    let _lock = state.as_deref().map(|path| lock(path, interrupt, events)).transpose()?;
     let position = Arc::new(OnceLock::new());
     watch.enter(Stage::Reading, Gauge::Position(position.clone()));
     let source = config.source.table.open()?;
@@ -222,6 +223,7 @@ fn query_watched(
     let mut table = Columns::Payload(None).read(&*source, &config.source.key, None)?;
     let mut asking = Asking {
         config,
+        state,
         interrupt,
         events,
         watch,
@@ -386,6 +388,8 @@ fn check_files(config: &QueryConfig) -> Result<(), Failure> {
 /// A query on its way.
 struct Asking<'a> {
     config: &'a QueryConfig,
+    /// The state file, whatever links lead to it.
+    state: Option<PathBuf>,
     interrupt: &'a Interrupt,
     events: &'a dyn Events,
     watch: &'a Watch<'a>,
@@ -697,7 +701,7 @@ impl Asking<'_> {
         let (enrolled, left) = client.leave();
         let kept = Kept::<S> { description, enrolled };
         // What was enrolled outlives a failure: it need not be fetched again.
-        if let Some(path) = &self.config.state
+        if let Some(path) = &self.state
             && let Err(failure) = prepared::save(&kept, path)
         {
             // The file before counts fewer queries than were asked.
@@ -781,7 +785,7 @@ impl Asking<'_> {
         if let Some(kept) = self.kept.take() {
             return Ok(kept.downcast().ok().map(|kept| *kept));
         }
-        match &self.config.state {
+        match &self.state {
             Some(path) => Ok(prepared::load::<Stored<S>>(path)?.and_then(|stored| stored.0)),
             None => Ok(None),
         }

@@ -14,7 +14,6 @@ use vesica_party::service::{ClientIdentity, replace};
 use vesica_party::{Abort, exit_code};
 
 use super::periods::{Moment, Periods};
-use super::prepared::resolved;
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 
@@ -232,6 +231,17 @@ impl Meter {
         Ok(())
     }
 
+    /// Sees to it that the file is there, and can be written, before anybody asks.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep(&self) -> Result<(), Failure> {
+        match &self.file {
+            Some(file) if !file.exists() => self.write(&self.lock().booked),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes to the file what was used, no more: when the server stops.
     ///
     /// # Errors
@@ -276,7 +286,7 @@ fn read(file: &Path) -> Result<Used, Failure> {
 
 /// Replaces a file of a server, which holds the lock of its state: nobody else writes there.
 pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
-    replace(&resolved(file.to_owned()), |file| file.write_all(text.as_bytes()))
+    replace(file, |file| file.write_all(text.as_bytes()))
 }
 
 #[cfg(test)]

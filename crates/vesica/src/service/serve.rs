@@ -221,10 +221,57 @@ pub fn start(config: ServeConfig, log: &dyn ServeLog) -> Result<(Arc<dyn Serve>,
     } else {
         with_service(id, Settled(&config))??;
     }
-    let config = ServeConfig { protocol: id.into(), ..config };
+    let state = config.state.as_deref().map(|state| own_state(state, config.quota.is_some())).transpose()?;
+    let config = ServeConfig { protocol: id.into(), state, ..config };
     let opened = Opened::new(&config, log)?;
     let config = if id == AUTO { chosen(config, &opened.table, log)? } else { config };
     with_service(&config.protocol.clone(), Start(config, opened, log))?
+}
+
+/// The state file, whatever links lead to it.
+///
+/// # Errors
+/// If what is counted for it was left beside a link, where it was until 2026-11-29: nobody would have
+/// used anything.
+fn own_state(given: &Path, has_quota: bool) -> Result<PathBuf, Failure> {
+    let state = prepared::resolved(given)?;
+    let quota = has_quota.then_some(prepared::quota_file as fn(&Path) -> PathBuf);
+    for file_of in [quota, Some(prepared::answers_file)].into_iter().flatten() {
+        let [link, file] = [given, &state].map(file_of);
+        if link.exists() && !file.exists() {
+            return Err(Failure::new(
+                code::INPUT,
+                format_args!(
+                    "{} stands beside a link, and not beside the state file {}",
+                    link.display(),
+                    state.display()
+                ),
+                format_args!("move it to {}; earlier releases looked for it beside the link", file.display()),
+            ));
+        }
+    }
+    Ok(state)
+}
+
+/// Goes on counting quotas in the file beside the state.
+fn open_meter(quota: Quota, state: Option<&Path>, log: &dyn ServeLog) -> Result<Meter, Failure> {
+    let file = state.map(|state| prepared::resolved(&prepared::quota_file(state))).transpose()?;
+    if let (Some(state), Some(file)) = (state, &file)
+        && state.exists()
+        && !file.exists()
+    {
+        log.warning(&format!(
+            "there is the state file {}, and no {}, in which quotas are counted: each client has its whole quota in this \
+             {}. If quotas were counted before, restore that file",
+            state.display(),
+            file.display(),
+            quota.period.name()
+        ));
+    }
+    let meter = Meter::open(quota, file)?;
+    meter.warnings().iter().for_each(|warning| log.warning(warning));
+    meter.keep()?;
+    Ok(meter)
 }
 
 /// Refuses what only a protocol has that `auto` never takes.
@@ -297,9 +344,7 @@ impl Opened {
     fn new(config: &ServeConfig, log: &dyn ServeLog) -> Result<Self, Failure> {
         check(config)?;
         let lock = config.state.as_deref().map(lock).transpose()?;
-        let meter = config.quota.map(|quota| Meter::open(quota, config.state.as_deref().map(prepared::quota_file)));
-        let meter = meter.transpose()?;
-        meter.iter().flat_map(Meter::warnings).for_each(|warning| log.warning(&warning));
+        let meter = config.quota.map(|quota| open_meter(quota, config.state.as_deref(), log)).transpose()?;
         // Bound first: a port that is taken is noticed before a long preparation.
         let acceptor = bind(config)?;
         let counters = Arc::new(Counters::default());
@@ -390,7 +435,8 @@ impl<S: TableService> Serving<S> {
         if trusts_clients(&S::ENTRY) {
             log.warning(&trust_in_clients(S::ENTRY.id));
         }
-        let answers_file = config.state.as_deref().map(prepared::answers_file);
+        let answers_file = config.state.as_deref().map(|state| prepared::resolved(&prepared::answers_file(state)));
+        let answers_file = answers_file.transpose()?;
         let answers = S::ITEMS_OF_A_SET.map(|most| Answers::open(most, answers_file)).transpose()?;
         let set = Set::of(&description, &mut table)?;
         let before = before.filter(|before| before.description.differences(&description).is_empty());
