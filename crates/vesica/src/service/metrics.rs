@@ -37,7 +37,7 @@ pub(super) struct Counters {
     pub replaced: AtomicU64,
     pub reloaded: AtomicU64,
     pub reload_failed: AtomicU64,
-    keys: AtomicU64,
+    capacity: AtomicU64,
     is_prepared: AtomicBool,
     answered: [AtomicU64; BOUNDS.len() + 1],
     answer_micros: AtomicU64,
@@ -48,13 +48,9 @@ pub(super) fn add(counter: &AtomicU64, count: u64) {
 }
 
 impl Counters {
-    /// Notes how many keys are served.
-    pub fn set_keys(&self, keys: u64) {
-        self.keys.store(keys, Ordering::Relaxed);
-    }
-
-    /// Notes that the set is prepared, so that clients are answered.
-    pub fn set_prepared(&self) {
+    /// Notes that a set with so much room is prepared, so that clients are answered.
+    pub fn set_prepared(&self, capacity: u64) {
+        self.capacity.store(capacity, Ordering::Relaxed);
         self.is_prepared.store(true, Ordering::Relaxed);
     }
 
@@ -78,7 +74,7 @@ impl Counters {
             ("vesica_connections_failed_total", "Connections that ended with a failure.", &self.failed),
             (
                 "vesica_over_quota_total",
-                "Queries that were refused because the client had used up its quota.",
+                "Clients that had too little left of their quota, and were refused or left.",
                 &self.over_quota,
             ),
             (
@@ -97,8 +93,10 @@ impl Counters {
         ] {
             page.push_str(&format!("# HELP {name} {help}\n# TYPE {name} counter\n{name} {}\n", get(counter)));
         }
-        page.push_str("# HELP vesica_keys Distinct keys of the table that is served.\n# TYPE vesica_keys gauge\n");
-        page.push_str(&format!("vesica_keys {}\n", get(&self.keys)));
+        // How many there are is what dummies hide, and anybody may reach this page.
+        page.push_str("# HELP vesica_capacity Keys that the set has room for, as clients are told.\n");
+        page.push_str("# TYPE vesica_capacity gauge\n");
+        page.push_str(&format!("vesica_capacity {}\n", get(&self.capacity)));
         page.push_str("# HELP vesica_answer_seconds Time from a query's first byte to its answer.\n");
         page.push_str("# TYPE vesica_answer_seconds histogram\n");
         let mut all = 0;
@@ -251,7 +249,7 @@ mod tests {
             }
             let early = get(address, "GET /healthz HTTP/1.1\r\n\r\n");
             assert!(early.starts_with("HTTP/1.1 503") && early.ends_with("preparing\n"), "{early}");
-            counters.set_prepared();
+            counters.set_prepared(1024);
             assert!(get(address, "GET /healthz HTTP/1.1\r\n\r\n").ends_with("ok\n"));
             assert!(get(address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
             assert!(get(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));

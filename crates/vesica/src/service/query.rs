@@ -19,6 +19,7 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 use super::prepared::{self, Lock, check_format, read_description, write_format};
+use super::quota::OVER_QUOTA;
 use super::slow_hash::{self, Hashed};
 use super::{
     Description, Quota, TRUSTING, TableService, WithService, leak_of_prefix, randomness, refuse_alternatives,
@@ -652,11 +653,13 @@ impl Asking<'_> {
         let refuse = |fault: String, mend: &str| Err(Failure::new(code::REFUSED, fault, mend));
         let of_keys = |one: &str, more: &str| counted(keys, &format!("key {one}"), &format!("keys {more}"));
         let taken = format!("{} {}", of_keys("takes", "take"), counted(items, "item", "items"));
+        // The server need not hear how many keys there are.
         if let Some(quota) =
             described.quota.as_ref().filter(|quota| quota.parse().is_ok_and(|quota: Quota| items > quota.items))
         {
             let fault = format!("{taken} in whole queries, and the server allows each client {quota}");
-            return refuse(fault, "ask about fewer keys at a time, or ask whoever runs the server for a larger quota");
+            let mend = "ask about fewer keys at a time, or ask whoever runs the server for a larger quota";
+            return Err(Failure { told: Some(OVER_QUOTA), ..Failure::new(code::REFUSED, fault, mend) });
         }
         if let (Some(left), Some(quota)) = (quota_left.filter(|&left| items > left), &described.quota) {
             let fault = format!(
@@ -664,7 +667,8 @@ impl Asking<'_> {
                 counted(left, "is", "are")
             );
             let period = quota.parse().map_or("period", |quota: Quota| quota.period.name());
-            return refuse(fault, &format!("ask again in the next {period} of UTC, or about fewer keys"));
+            let mend = format!("ask again in the next {period} of UTC, or about fewer keys");
+            return Err(Failure { told: Some(OVER_QUOTA), ..Failure::new(code::REFUSED, fault, mend) });
         }
         let most = described.check()?;
         if queries > most {

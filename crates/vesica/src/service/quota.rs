@@ -17,6 +17,9 @@ use super::periods::{Moment, Periods};
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 
+/// What a server hears from a client that leaves because the server has told it what is left of its quota.
+pub(super) const OVER_QUOTA: &str = "this client asks about more items than are left of its quota";
+
 /// Longest file of used quotas.
 const MOST_FILE_BYTES: u64 = 64 << 20;
 

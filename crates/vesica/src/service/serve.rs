@@ -20,7 +20,7 @@ use super::choose::{self, AUTO, Choice};
 use super::metrics::{Counters, OpenPage, add};
 use super::periods::Moment;
 use super::prepared::{self, Lock, Prepared, Unusable};
-use super::quota::Meter;
+use super::quota::{Meter, OVER_QUOTA};
 use super::roster::{Changes, Roster};
 use super::slow_hash::{self, Hashed};
 use super::volume::Volume;
@@ -482,8 +482,7 @@ impl<S: TableService> Serving<S> {
             _lock: lock,
             config,
         };
-        serve.counters.set_keys(keys);
-        serve.counters.set_prepared();
+        serve.counters.set_prepared(capacity);
         Ok((serve, started))
     }
 }
@@ -581,7 +580,6 @@ impl<S: TableService> Serving<S> {
         } else {
             self.state.replace(prepared.server);
         }
-        self.counters.set_keys(keys);
         add(&self.counters.replaced, 1);
         let outcome = changes.map_or(Outcome::PreparedAnew, Outcome::Updated);
         Ok(Reloaded { before, now: keys, outcome })
@@ -975,6 +973,12 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         add(&self.serve.counters.ended, 1);
         if outcome.is_err() {
             add(&self.serve.counters.failed, 1);
+        }
+        if let Err(Abort::PeerAborted(peer)) = outcome
+            && peer.code == code::REFUSED
+            && peer.fault == OVER_QUOTA
+        {
+            add(&self.serve.counters.over_quota, 1);
         }
         self.log.ended(client, from, outcome);
     }
