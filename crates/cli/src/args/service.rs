@@ -171,9 +171,14 @@ pub struct ServeArgs {
     /// guess
     #[arg(long, help_heading = "Clients", conflicts_with = "quota")]
     pub no_quota: bool,
+    /// How often each client may fetch the set, or what has changed of it, in each day, hour or minute
+    /// of UTC. That takes your server more work than a query, and no quota counts it. A client that keeps
+    /// a file with --state fetches each version of the set once. This bounds nothing with --any-client
+    #[arg(long, value_name = "N/PERIOD", default_value = "100/hour", help_heading = "Clients")]
+    pub enrolments: Quota,
     /// Log it when a client has asked about more items than this in a day, hour or minute of UTC, and
-    /// log it again at each multiple of this number. Dummies are items, too. The page of --metrics shows
-    /// how often that has happened. No client is refused for it
+    /// log it again at each multiple of this number. Dummies are items, too, and fetching the set counts
+    /// as one query. The page of --metrics shows how often that has happened. No client is refused for it
     #[arg(long, value_name = "N/PERIOD", help_heading = "Clients", conflicts_with = "any_client")]
     pub alert_volume: Option<Quota>,
     /// How many clients may be connected at once

@@ -207,6 +207,7 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
         listen: args.listen,
         clients,
         quota: args.quota,
+        enrolments: args.enrolments,
         alert_volume: args.alert_volume,
         metrics: args.metrics,
         max_clients: args.max_clients as usize,

@@ -732,6 +732,37 @@ fn a_client_that_is_over_its_quota_is_counted_wherever_it_is_refused() {
     assert!(!ended.stderr.contains("300 keys"), "{}", ended.stderr);
 }
 
+#[test]
+fn fetching_the_set_is_bounded_for_each_client_and_a_state_spares_it() {
+    let folder = tables();
+    // One of them by each of two clients, and whoever has the set goes on.
+    let options = "--no-quota --enrolments 2/day --alert-volume 303/day";
+    let (server, address, page) = serve_with_page(&folder, options);
+    for _ in 0..3 {
+        query(&folder, &address, "--state deny.cache").expect(0, &["100 keys match"]);
+    }
+    query(&folder, &address, "").expect(0, &["100 keys match"]);
+    let refused = query(&folder, &address, "");
+    if refused.code == 0 {
+        // Midnight has passed in between.
+        return;
+    }
+    refused.expect(11, &["the server refused to answer", "2 times in this day", "name a file with --state"]);
+    query(&folder, &address, "--state deny.cache").expect(0, &["100 keys match"]);
+    folder.run("identity new --out other.key").expect(0, &[]);
+    folder.write("clients.txt", format!("{}{}", folder.read("us.pub"), folder.read("other.pub")));
+    server.signal("HUP");
+    server.says("the clients' keys were read again");
+    let other = QUERY.replace("us.key", "other.key");
+    folder.run(&format!("{other} --connect {address}")).expect(0, &["100 keys match"]);
+    let metrics = metrics_at(&page);
+    let has = |line: &str| metrics.lines().any(|found| found == line);
+    // Five runs of 304 items and two enrolments of 16 pass 303 five times; the other's 320 once.
+    assert!(has("vesica_over_enrolments_total 1") && has("vesica_volume_alerts_total 6"), "{metrics}");
+    server.signal("TERM");
+    server.end().expect(0, &["2 times in this day"]);
+}
+
 /// Two names of one state are one state: one server at a time, and one count of what was used.
 #[test]
 fn a_state_is_one_by_whichever_name() {

@@ -103,6 +103,7 @@ class ServeSettings(TypedDict, total=False):
     memory: Optional[Size]
     threads: Optional[int]
     trust_clients: bool
+    enrolments: str
     alert_volume: Optional[str]
     metrics: Optional[str]
     max_clients: int

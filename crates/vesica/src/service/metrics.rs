@@ -32,6 +32,7 @@ pub(super) struct Counters {
     pub ended: AtomicU64,
     pub failed: AtomicU64,
     pub over_quota: AtomicU64,
+    pub over_enrolments: AtomicU64,
     pub over_set: AtomicU64,
     pub volume_alerts: AtomicU64,
     pub replaced: AtomicU64,
@@ -76,6 +77,11 @@ impl Counters {
                 "vesica_over_quota_total",
                 "Clients that had too little left of their quota, and were refused or left.",
                 &self.over_quota,
+            ),
+            (
+                "vesica_over_enrolments_total",
+                "Clients that had fetched the set as often as --enrolments says, and were refused.",
+                &self.over_enrolments,
             ),
             (
                 "vesica_set_exhausted_total",

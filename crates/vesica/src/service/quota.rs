@@ -87,7 +87,7 @@ impl FromStr for Quota {
             let period = Period::ALL.into_iter().find(|known| known.name() == period)?;
             Some(Self { items: items.parse().ok().filter(|&items| items > 0)?, period })
         });
-        parsed.ok_or_else(|| "write a number of items and minute, hour or day, for example 1000/day".to_owned())
+        parsed.ok_or_else(|| "write a number, a slash, and minute, hour or day, for example 1000/day".to_owned())
     }
 }
 

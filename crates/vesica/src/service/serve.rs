@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use vesica_party::service::{
-    self, ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server as _, StateId, Stop,
+    self, ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server as _, Standing, StateId, Stop,
 };
 use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, TlsAcceptor};
 use vesica_party::transport::tcp;
@@ -23,7 +23,7 @@ use super::prepared::{self, Lock, Prepared, Unusable};
 use super::quota::{Meter, OVER_QUOTA};
 use super::roster::{Changes, Roster};
 use super::slow_hash::{self, Hashed};
-use super::volume::Volume;
+use super::volume::{Enrolments, Volume};
 use super::{
     Agreed, Description, Quota, SlowHash, TableService, WithService, capacity_for, leak_of_prefix, offered, randomness,
     refuse_alternatives, trust_in_clients, trusts_clients, with_service,
@@ -93,6 +93,8 @@ pub struct ServeConfig {
     pub clients: Clients,
     /// How much each client may ask.
     pub quota: Option<Quota>,
+    /// How often each client may fetch the set, or what has changed of it.
+    pub enrolments: Quota,
     /// Items of one client in a period above which the log says so.
     pub alert_volume: Option<Quota>,
     /// The address of the metrics page.
@@ -369,6 +371,7 @@ struct Serving<S: TableService> {
     meter: Option<Meter>,
     answers: Option<Answers>,
     volume: Option<Volume>,
+    enrolments: Option<Enrolments>,
     counters: Arc<Counters>,
     /// For as long as the server runs.
     _lock: Option<Lock>,
@@ -478,6 +481,8 @@ impl<S: TableService> Serving<S> {
             meter,
             answers,
             volume: config.alert_volume.map(Volume::new),
+            // Of clients that may have any key, each can be many.
+            enrolments: (!asked_by_anybody(&config.clients)).then(|| Enrolments::new(config.enrolments)),
             counters,
             _lock: lock,
             config,
@@ -646,14 +651,17 @@ fn time_for(bytes: u64) -> Duration {
     Duration::from_secs(bytes / LEAST_RATE)
 }
 
+fn asked_by_anybody(clients: &Clients) -> bool {
+    match clients {
+        Clients::Keys(_, accepted) => accepted.are_any(),
+        Clients::InsecurePlaintext => true,
+    }
+}
+
 /// Refuses settings that contradict each other.
 fn check(config: &ServeConfig) -> Result<(), Failure> {
     refuse_alternatives(&config.source.key)?;
-    let asked_by_anybody = match &config.clients {
-        Clients::Keys(_, accepted) => accepted.are_any(),
-        Clients::InsecurePlaintext => true,
-    };
-    if config.trust_clients && asked_by_anybody {
+    if config.trust_clients && asked_by_anybody(&config.clients) {
         return Err(Failure::new(
             code::USAGE,
             "--trust-clients where anybody can ask: one client that does not follow the protocol reads the whole set",
@@ -920,6 +928,19 @@ struct Watch<'a, S: TableService> {
     log: &'a dyn ServeLog,
 }
 
+impl<S: TableService> Watch<'_, S> {
+    /// Counts a query, or an enrolment as much as a query, and says so if a client has come to more than
+    /// the threshold.
+    fn count_volume(&self, client: &ClientIdentity) {
+        if let (Some(volume), Some(threshold)) = (&self.serve.volume, self.serve.config.alert_volume)
+            && let Some(all) = volume.count(client, self.serve.description.items_per_query)
+        {
+            add(&self.serve.counters.volume_alerts, 1);
+            self.log.volume(client, all, threshold);
+        }
+    }
+}
+
 impl<S: TableService> ServeEvents for Watch<'_, S> {
     fn joined(&self, client: &ClientIdentity, _: StateId) {
         add(&self.serve.counters.joined, 1);
@@ -934,6 +955,18 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         told.map_or(Cow::Borrowed(description), Cow::Owned)
     }
 
+    fn permit_join(&self, client: &ClientIdentity, standing: Standing) -> Result<(), Abort> {
+        // Whoever has the present set takes no work.
+        if standing == Standing::Current {
+            return Ok(());
+        }
+        if let Some(enrolments) = &self.serve.enrolments {
+            enrolments.take(client).inspect_err(|_| add(&self.serve.counters.over_enrolments, 1))?;
+        }
+        self.count_volume(client);
+        Ok(())
+    }
+
     fn permit(&self, query: &Query, set: StateId) -> Result<(), Abort> {
         let items = self.serve.description.items_per_query;
         if let Some(meter) = &self.serve.meter {
@@ -946,12 +979,7 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
             }
             taken.outcome.inspect_err(|_| add(&self.serve.counters.over_set, 1))?;
         }
-        if let (Some(volume), Some(threshold)) = (&self.serve.volume, self.serve.config.alert_volume)
-            && let Some(all) = volume.count(&query.client, items)
-        {
-            add(&self.serve.counters.volume_alerts, 1);
-            self.log.volume(&query.client, all, threshold);
-        }
+        self.count_volume(&query.client);
         Ok(())
     }
 

@@ -1,9 +1,13 @@
-//! Notices clients that ask about many items. Whoever tries out keys that it can guess asks about
-//! more of them than whoever looks up what it has seen; a server sees nothing else of it.
+//! Notices clients that ask about many items, and bounds how often each fetches the set.
+//!
+//! Whoever tries out keys that it can guess asks about more of them than whoever looks up what it has
+//! seen; a server sees nothing else of it. Fetching the set, or what has changed of it, takes the
+//! server more work than any query, and no quota counts it.
 
 use std::sync::{Mutex, PoisonError};
 
 use vesica_party::service::ClientIdentity;
+use vesica_party::{Abort, exit_code};
 
 use super::Quota;
 use super::periods::{Moment, Tally};
@@ -35,6 +39,54 @@ impl Volume {
         // 1,000 of 1,000 items are not more than 1,000.
         let passed = |items: u64| items.saturating_sub(1) / self.threshold.items;
         (passed(*all) > passed(before)).then_some(*all)
+    }
+}
+
+/// Counts how often each client fetches the set in a period, or what has changed of it. Nothing of it
+/// outlives the process: it bounds work, and no guesses.
+#[derive(Debug)]
+pub(super) struct Enrolments {
+    most: Quota,
+    counted: Mutex<Tally>,
+}
+
+impl Enrolments {
+    pub fn new(most: Quota) -> Self {
+        Self { most, counted: Mutex::new(Tally::new(most.period, Moment::now())) }
+    }
+
+    /// Counts one more of a client that is known by its key. Of the others nobody knows which of
+    /// them are one client.
+    ///
+    /// # Errors
+    /// If it has had as many as it may.
+    pub fn take(&self, client: &ClientIdentity) -> Result<(), Abort> {
+        self.take_at(client, Moment::now())
+    }
+
+    fn take_at(&self, client: &ClientIdentity, now: Moment) -> Result<(), Abort> {
+        if *client == ClientIdentity::Anonymous {
+            return Ok(());
+        }
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = counted.of(client, now);
+        if *taken < self.most.items {
+            *taken += 1;
+            return Ok(());
+        }
+        let next = counted.periods.left(now);
+        Err(Abort::Local {
+            code: exit_code::REFUSED,
+            fault: format!(
+                "this client has fetched the set, or what has changed of it, {} times in this {}",
+                self.most.items,
+                self.most.period.name()
+            ),
+            mend: format!(
+                "ask again in {next} s, and name a file with --state, in which the set is kept; or have the server \
+                 started with a larger number for --enrolments"
+            ),
+        })
     }
 }
 
@@ -73,5 +125,24 @@ mod tests {
         assert_eq!(volume.count_at(&client, 40, at(7300, 100)), None);
         assert_eq!(volume.count_at(&client, 1, at(7199, 101)), Some(41), "back over a border");
         assert_eq!(volume.count_at(&client, 40, at(7300, 102)), Some(81), "and forward");
+    }
+
+    #[test]
+    fn each_client_enrols_so_often_in_a_period_and_the_others_go_on() {
+        let most: Quota = "2/hour".parse().expect("a bound");
+        let enrolments = Enrolments { most, counted: Mutex::new(Tally::new(most.period, honest(7200))) };
+        let (one, other) = (client(), client());
+        for utc in [7200, 7300] {
+            enrolments.take_at(&one, honest(utc)).expect("2 of 2");
+        }
+        for _ in 0..2 {
+            let refusal = enrolments.take_at(&one, honest(7500)).expect_err("a third").to_string();
+            assert!(refusal.contains("2 times in this hour") && refusal.contains("in 3300 s"), "{refusal}");
+        }
+        enrolments.take_at(&other, honest(7500)).expect("its own");
+        enrolments.take_at(&one, honest(10_800)).expect("the next hour");
+        for _ in 0..3 {
+            enrolments.take_at(&ClientIdentity::Anonymous, honest(10_800)).expect("anybody");
+        }
     }
 }
