@@ -140,7 +140,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "COLUMN", required = true, help_heading = "Table")]
     pub key: Vec<String>,
     /// Normalise a key column before it is compared: trim, lower, nfc, email, e164:COUNTRY, digits,
-    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int, decimal, bool. Both sides must name the same
+    /// date[:FORMAT], timestamp:ZONE[:PRECISION], int, decimal, bool, uuid. Both sides must name the same
     /// normalisers in the same order, and the same PRECISION. COUNTRY, FORMAT and ZONE describe your own
     /// column, and your partner's may differ; only with the precision `day` must both name the same ZONE.
     /// docs/keys.md explains each

@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::key::{Precision, date};
+use crate::key::{Precision, date, uuid};
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub enum Form {
     Date,
     /// No UTF-8.
     Bytes,
+    /// `78dde6e5-fd29-f057-ce73-018173b720d4`.
+    Uuid,
     /// Without a zone, as timestamps of Parquet and Arrow become keys: `2013-01-31T10:00:00.5`.
     Timestamp,
     /// Without a zone, with a space.
@@ -44,7 +46,7 @@ pub enum Form {
 }
 
 /// Forms without a precision.
-const PLAIN: [Form; 6] = [Form::Text, Form::Integer, Form::Decimal, Form::Boolean, Form::Date, Form::Bytes];
+const PLAIN: [Form; 7] = [Form::Text, Form::Integer, Form::Decimal, Form::Boolean, Form::Date, Form::Bytes, Form::Uuid];
 
 /// Forms that are counted for each precision.
 const TIMES: [Form; 6] = [
@@ -94,6 +96,7 @@ impl fmt::Display for Kind {
             Form::Boolean => "booleans",
             Form::Date => "dates (2013-01-31)",
             Form::Bytes => "bytes that are no text",
+            Form::Uuid => "UUIDs (78dde6e5-fd29-f057-ce73-018173b720d4)",
             Form::Timestamp => "timestamps without a time zone (2013-01-31T10:00:00)",
             Form::SpacedTimestamp => "timestamps with a space and without a time zone (2013-01-31 10:00:00)",
             Form::LongTimestamp => {
@@ -216,6 +219,9 @@ fn plain(form: Form) -> usize {
 
 /// Where a value is counted.
 fn place(value: &[u8]) -> usize {
+    if uuid::is_normal(value) {
+        return plain(Form::Uuid);
+    }
     match value {
         [b'0'..=b'9', ..] => {}
         // Most texts end here.
@@ -290,7 +296,7 @@ mod tests {
 
     #[test]
     fn forms_of_single_values() {
-        let cases: [(&str, Form, Option<Precision>); 36] = [
+        let cases: [(&str, Form, Option<Precision>); 39] = [
             ("", Form::Text, None),
             ("abc", Form::Text, None),
             ("-", Form::Text, None),
@@ -310,6 +316,9 @@ mod tests {
             ("true", Form::Boolean, None),
             ("True", Form::Text, None),
             ("2013-01-31", Form::Date, None),
+            ("78dde6e5-fd29-f057-ce73-018173b720d4", Form::Uuid, None),
+            ("78DDE6E5-fd29-f057-ce73-018173b720d4", Form::Text, None),
+            ("78dde6e5fd29f057ce73018173b720d4", Form::Text, None),
             ("2013-02-31", Form::Text, None),
             ("2013-01-31x", Form::Text, None),
             ("2013-01-31T10:00:00", Form::Timestamp, Some(Precision::Second)),

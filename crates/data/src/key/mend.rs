@@ -47,6 +47,9 @@ pub fn mend(a: Kind, b: Kind) -> Mend {
     if is(Form::Text) && is(Form::Decimal) {
         return both("decimal", ", if the text holds numbers");
     }
+    if is(Form::Text) && is(Form::Uuid) {
+        return both("uuid", ", which reads UUIDs with capitals, without dashes, in braces or behind urn:uuid:");
+    }
     if is(Form::Text) && is(Form::Boolean) {
         return both("bool", ", if the text is True and False, t and f, or yes and no");
     }

@@ -6,7 +6,7 @@
 //! equals a Parquet INT64 42, while CSV `042` and `+42` are other texts unless the column declares
 //! `int`); a boolean `true` or `false`; a date `YYYY-MM-DD`; a timestamp `YYYY-MM-DDTHH:MM:SS[.
 //! fraction]` (fraction without trailing zeros) with a `Z`, in UTC, when its column has
-//! a time zone; binary the bytes as they are. Floats have no reliable equality and are refused, as
+//! a time zone; a UUID its digits in lower case with dashes; other binary the bytes as they are. Floats have no reliable equality and are refused, as
 //! are nested types.
 //!
 //! **Nothing is normalised unless declared.** A row with a null or empty component never matches.
@@ -23,6 +23,7 @@ mod notation;
 mod phone;
 mod spec;
 mod timestamp;
+pub(crate) mod uuid;
 
 pub use date::{DateFormat, iso_utc};
 pub use digest::{DIGEST_VERSION, Digest, Digests, KeyFrame, digest};

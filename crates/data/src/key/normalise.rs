@@ -9,7 +9,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use crate::key::date::{self, DateFormat};
 use crate::key::phone::{self, Phone, Reading};
 use crate::key::{Form, Precision, SpecError, Timestamp};
-use crate::key::{email, notation};
+use crate::key::{email, notation, uuid};
 
 /// The value is not of the kind that the normaliser reads (no telephone number, no date). Says
 /// nothing of the value.
@@ -56,6 +56,9 @@ pub enum Normaliser {
     /// `bool@1`: `true`, `t`, `yes`, `y`, `on`, `1` to `true`, and `false`, `f`, `no`, `n`, `off`, `0` to
     /// `false`, in any case. The rest is unmatchable.
     Bool,
+    /// `uuid@1`: a UUID with or without dashes, in braces or behind `urn:uuid:`, in any case, to its digits in
+    /// lower case with dashes. The rest is unmatchable.
+    Uuid,
 }
 
 impl Normaliser {
@@ -71,6 +74,7 @@ impl Normaliser {
             ("int", None) => Ok(Self::Int),
             ("decimal", None) => Ok(Self::Decimal),
             ("bool", None) => Ok(Self::Bool),
+            ("uuid", None) => Ok(Self::Uuid),
             ("date", None) => Ok(Self::Date(None)),
             ("date", Some(format)) => Ok(Self::Date(Some(DateFormat::parse(format)?))),
             ("e164", country) => Phone::parse(country.unwrap_or_default()).map(Self::E164),
@@ -93,6 +97,7 @@ impl Normaliser {
             Self::Int => "int@3",
             Self::Decimal => "decimal@2",
             Self::Bool => "bool@1",
+            Self::Uuid => "uuid@1",
         })
     }
 
@@ -107,6 +112,7 @@ impl Normaliser {
             Self::Timestamp(_) => Some(Form::ZonedTimestamp),
             Self::Int => Some(Form::Integer),
             Self::Bool => Some(Form::Boolean),
+            Self::Uuid => Some(Form::Uuid),
         }
     }
 
@@ -122,6 +128,7 @@ impl Normaliser {
             "int",
             "decimal",
             "bool",
+            "uuid",
             "date",
             "date:%d.%m.%Y",
             "timestamp:utc",
@@ -152,6 +159,7 @@ impl Normaliser {
             Self::Int => int(value, out)?,
             Self::Decimal => decimal(value, out)?,
             Self::Bool => out.push_str(if truth(value)? { "true" } else { "false" }),
+            Self::Uuid => uuid::write(&uuid::read(value)?, out),
         }
         Ok(Reading::Only)
     }

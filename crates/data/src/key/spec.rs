@@ -66,7 +66,7 @@ pub enum SpecError {
     /// A normaliser that does not exist.
     #[error(
         "there is no normaliser `{0}`; known are trim, lower, nfc, email, e164:COUNTRY, digits, date[:FORMAT], \
-         timestamp:ZONE[:PRECISION], int, decimal, bool"
+         timestamp:ZONE[:PRECISION], int, decimal, bool, uuid"
     )]
     UnknownNormaliser(String),
     /// A country that `e164` does not know.

@@ -41,8 +41,8 @@ pub struct AlternativeStats {
 pub struct ColumnStats {
     /// Name of the column.
     pub name: String,
-    /// `text`, `integer`, `boolean`, `date`, `timestamp`, `timestamp with time zone`, `binary`,
-    /// `null`. CSV is text.
+    /// `text`, `integer`, `boolean`, `date`, `timestamp`, `timestamp with time zone`, `uuid`,
+    /// `binary`, `null`. CSV is text.
     pub kind: &'static str,
     /// Nulls; in CSV, empty fields without quotes.
     pub nulls: u64,
@@ -177,8 +177,8 @@ struct PartColumn {
 }
 
 /// The kinds that a column may have.
-const KINDS: [&str; 8] =
-    ["text", "integer", "boolean", "date", "timestamp", "timestamp with time zone", "binary", "null"];
+const KINDS: [&str; 9] =
+    ["text", "integer", "boolean", "date", "timestamp", "timestamp with time zone", "uuid", "binary", "null"];
 
 impl KeyStats {
     /// The counts as JSON for [`Self::of_parts`], without those that need the whole table: of distinct keys and of
