@@ -108,7 +108,7 @@ impl Outcome {
         for (place, field) in schema.fields().iter().enumerate() {
             let all = pyo3::types::PyList::empty(py);
             for column in batches.iter().filter_map(|batch| batch.columns().get(place)) {
-                all.call_method1("extend", (to_lists::list(py, column)?,))?;
+                all.call_method1("extend", (to_lists::list(py, column, field)?,))?;
             }
             lists.set_item(field.name(), all)?;
         }

@@ -5,7 +5,7 @@ use arrow_array::types::{Date32Type, Float32Type, Float64Type, Int8Type, Int16Ty
 use arrow_array::types::{UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,11 +13,24 @@ use pyo3::types::{PyBytes, PyList};
 
 use crate::from_lists::EPOCH_ORDINAL;
 
-/// The values of a column as a list. Numbers, text, truth values, bytes, dates, times and decimals become Python's
+/// The values of a column as a list. Numbers, text, truth values, bytes, dates, times, decimals and UUIDs become Python's
 /// own; other types become text.
-pub fn list<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
-    let values: Vec<Py<PyAny>> = (0..array.len()).map(|row| value(py, array, row)).collect::<PyResult<_>>()?;
+pub fn list<'py>(py: Python<'py>, array: &ArrayRef, field: &Field) -> PyResult<Bound<'py, PyList>> {
+    let is_uuid = field.extension_type_name() == Some("arrow.uuid");
+    let value = |row| if is_uuid { uuid(py, array, row) } else { value(py, array, row) };
+    let values: Vec<Py<PyAny>> = (0..array.len()).map(value).collect::<PyResult<_>>()?;
     PyList::new(py, values)
+}
+
+/// A UUID as Python's own.
+fn uuid(py: Python<'_>, array: &ArrayRef, row: usize) -> PyResult<Py<PyAny>> {
+    match array.as_fixed_size_binary_opt().filter(|uuids| uuids.is_valid(row)) {
+        Some(uuids) => {
+            let bytes = PyBytes::new(py, uuids.value(row));
+            Ok(py.import("uuid")?.call_method1("UUID", (py.None(), bytes))?.unbind())
+        }
+        None => value(py, array, row),
+    }
 }
 
 fn value(py: Python<'_>, array: &ArrayRef, row: usize) -> PyResult<Py<PyAny>> {

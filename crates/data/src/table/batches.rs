@@ -177,10 +177,11 @@ impl Column {
         let array =
             batch.columns().get(wanted.column).ok_or_else(|| contradiction("a batch lacks a column of the schema"))?;
         let unfit = || contradiction("a batch has another type than the schema");
+        let field = batch.schema_ref().field(wanted.column);
         match wanted.form {
-            CellForm::Key => Scalars::new(array).map(Self::Key),
+            CellForm::Key => Scalars::new(array, field).map(Self::Key),
             CellForm::Payload => {
-                PayloadColumn::of(array, &PayloadKind::of(array.data_type()).ok_or_else(unfit)?).map(Self::Payload)
+                PayloadColumn::of(array, &PayloadKind::of(field).ok_or_else(unfit)?).map(Self::Payload)
             }
             CellForm::Number => {
                 let exact = CastOptions { safe: false, ..CastOptions::default() };

@@ -14,6 +14,13 @@ pub(crate) enum Fault {
     Read(io::Error),
     /// The file contradicts itself or its format; says what is wrong with "it" (the file).
     Wrong(String),
+    /// A column is of a type that cannot be read.
+    Type {
+        /// Its name.
+        column: String,
+        /// The type's name.
+        found: String,
+    },
 }
 
 impl Fault {
@@ -26,6 +33,13 @@ impl Fault {
         match self {
             Self::Read(source) => input.unreadable(source),
             Self::Wrong(what) => input.damaged(what),
+            Self::Type { column, found } => TableError::ColumnType {
+                path: input.path().to_owned(),
+                column,
+                found,
+                role: "read",
+                mend: "write the table without this column, or with another type, for example as text",
+            },
         }
     }
 }

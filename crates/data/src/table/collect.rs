@@ -170,7 +170,7 @@ pub(super) fn collect(
         let (wanted_column, kind) = columns.key(&column.name, "a key")?;
         stats.kind = kind;
         wanted.push(wanted_column);
-        types.push(columns.find(&column.name)?.1.clone());
+        types.push(columns.find(&column.name)?.1);
     }
     collector.along = match along {
         Along::Nothing => Gatherer::Nothing,

@@ -13,17 +13,17 @@ use arrow_array::types as datatypes;
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
 use arrow_cast::cast;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, Schema, SchemaRef, TimeUnit};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Compression;
 
-use crate::key::{Unmatchable, date};
+use crate::key::{Unmatchable, date, uuid};
 use crate::table::batches::{Columns, keep_batch};
+use crate::table::extension::Extension;
+use crate::table::parquet_file::{ParquetFile, with_intervals};
 use crate::table::source::{Scanner, Wanted};
-use crate::table::{
-    Counted, Format, Head, Input, KeptRows, ROWS_PER_BATCH, Sink, TableError, ipc_check, parquet_check,
-};
+use crate::table::{Counted, Format, Head, Input, KeptRows, Sink, TableError, ipc_check, parquet_check};
 
 enum Reader {
     Parquet(ParquetRecordBatchReader),
@@ -50,17 +50,19 @@ impl<'a> ColumnarReader<'a> {
     fn open_unguarded(input: &'a Input, places: Option<&[usize]>) -> Result<Self, TableError> {
         let file = input.rewind()?;
         let mut compression = Compression::SNAPPY;
-        let mut metadata = None;
+        let mut known_schema = None;
         let mut all = 0;
         let damaged = |error: ArrowError| input.damaged(error);
         let places = places.map(ascending);
         let reader = match input.format() {
             Format::Parquet => {
-                parquet_check::check_footer(input, &file)?;
+                let known = input.known_parquet(|| ParquetFile::open(input, &file))?;
                 let own = file.try_clone().map_err(|source| input.unreadable(source))?;
-                let builder = ParquetRecordBatchReaderBuilder::try_new(own).map_err(|error| input.damaged(error))?;
-                // The reader drops the file's own metadata from its schema.
-                metadata = Some(builder.schema().metadata().clone());
+                let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(own, known.reader());
+                known_schema = Some(match &places {
+                    Some(places) => Arc::new(known.schema().project(places).map_err(damaged)?),
+                    None => known.schema().clone(),
+                });
                 all = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
                 if let Some(column) = builder.metadata().row_groups().first().and_then(|group| group.columns().first())
                 {
@@ -70,7 +72,7 @@ impl<'a> ColumnarReader<'a> {
                     Some(places) => ProjectionMask::roots(builder.parquet_schema(), places.iter().copied()),
                     None => ProjectionMask::all(),
                 };
-                let rows = parquet_check::check_columns(input, &file, builder.metadata(), &chosen, ROWS_PER_BATCH)?;
+                let rows = parquet_check::check_columns(input, &file, builder.metadata(), &chosen, known.compared())?;
                 let builder = builder.with_projection(chosen).with_batch_size(rows);
                 Reader::Parquet(builder.build().map_err(|error| input.damaged(error))?)
             }
@@ -91,10 +93,8 @@ impl<'a> ColumnarReader<'a> {
             Reader::File(reader) => reader.schema(),
             Reader::Stream(reader) => reader.schema(),
         };
-        let schema = match metadata {
-            Some(metadata) => Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata)),
-            None => schema,
-        };
+        // The reader drops the file's own metadata from its schema.
+        let schema = known_schema.unwrap_or(schema);
         Ok(Self { input, reader, schema, compression, passed: [0, all] })
     }
 
@@ -117,7 +117,13 @@ impl<'a> ColumnarReader<'a> {
                 Reader::File(reader) => reader.next(),
                 Reader::Stream(reader) => reader.next(),
             };
-            let batch = batch.transpose().map_err(|error| input.damaged(error))?;
+            let batch = batch.transpose().and_then(|batch| match batch {
+                Some(batch) if matches!(self.reader, Reader::Parquet(_)) => {
+                    with_intervals(batch, &self.schema).map(Some)
+                }
+                batch => Ok(batch),
+            });
+            let batch = batch.map_err(|error| input.damaged(error))?;
             let [done, all] = &mut self.passed;
             *done += match (&self.reader, &batch) {
                 (_, None) => 0,
@@ -147,11 +153,7 @@ pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {
         let file = input.rewind()?;
         let damaged = |error: ArrowError| input.damaged(error);
         match input.format() {
-            Format::Parquet => {
-                parquet_check::check_footer(input, &file)?;
-                let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| input.damaged(error))?;
-                Ok(builder.schema().clone())
-            }
+            Format::Parquet => Ok(input.known_parquet(|| ParquetFile::open(input, &file))?.schema().clone()),
             Format::ArrowStream => {
                 ipc_check::check(input, &file)?;
                 Ok(StreamReader::try_new(BufReader::new(file), None).map_err(damaged)?.schema())
@@ -231,8 +233,21 @@ fn guarded<T>(input: &Input, step: impl FnOnce() -> Result<T, TableError>) -> Re
     result.unwrap_or_else(|_| Err(input.damaged("its content contradicts its metadata")))
 }
 
-/// The kind of a type's canonical form, or the mend for a type that has none.
-pub(crate) fn canonical_kind(data_type: &DataType) -> Result<&'static str, &'static str> {
+/// The kind of a column's canonical form, or the mend for a type that has none.
+pub(crate) fn canonical_kind(field: &Field) -> Result<&'static str, &'static str> {
+    match Extension::of(field) {
+        None => kind_of(field.data_type()),
+        Some(Extension::Uuid) => Ok("uuid"),
+        Some(Extension::Json) => Ok("text"),
+        Some(Extension::Other(_)) => Err(NO_KIND),
+    }
+}
+
+/// What to do about a type without a canonical form.
+const NO_KIND: &str =
+    "choose a column of text, integers, dates, timestamps, booleans, UUIDs or binary, or write it as text";
+
+fn kind_of(data_type: &DataType) -> Result<&'static str, &'static str> {
     use DataType as T;
     match data_type {
         T::Null => Ok("null"),
@@ -244,14 +259,15 @@ pub(crate) fn canonical_kind(data_type: &DataType) -> Result<&'static str, &'sta
         T::Timestamp(_, None) => Ok("timestamp"),
         T::Timestamp(_, Some(_)) => Ok("timestamp with time zone"),
         T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => Ok("binary"),
-        T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => canonical_kind(values),
+        T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => kind_of(values),
+        T::RunEndEncoded(_, values) => canonical_kind(values),
         T::Float16 | T::Float32 | T::Float64 => {
             Err("floats have no reliable equality: cast the column to an integer, a date or text in both tables")
         }
         T::Decimal32(..) | T::Decimal64(..) | T::Decimal128(..) | T::Decimal256(..) => {
             Err("cast the decimal to an integer (of cents, for example) or to text in both tables")
         }
-        _ => Err("choose a column of text, integers, dates, timestamps, booleans or binary, or write it as text"),
+        _ => Err(NO_KIND),
     }
 }
 
@@ -261,13 +277,18 @@ pub(crate) struct Scalars {
     /// Of a dictionary, where each row's value stands in `array`. Its values are not written out
     /// for each row: one of them may be long.
     places: Option<UInt64Array>,
+    is_uuid: bool,
 }
 
 impl Scalars {
-    /// Takes an array whose type [`canonical_kind`] accepts; types that differ in storage only are
-    /// brought to one.
-    pub fn new(array: &ArrayRef) -> Result<Self, ArrowError> {
+    /// Takes the array of a column that [`canonical_kind`] accepts; types that differ in storage
+    /// only are brought to one.
+    pub fn new(array: &ArrayRef, field: &Field) -> Result<Self, ArrowError> {
         use DataType as T;
+        if let T::RunEndEncoded(_, values) = array.data_type() {
+            return Self::new(&cast(array, values.data_type())?, values);
+        }
+        let is_uuid = Extension::of(field) == Some(Extension::Uuid);
         let (array, places) = match array.as_any_dictionary_opt() {
             Some(dictionary) => {
                 let places = cast(dictionary.keys(), &T::UInt64)?;
@@ -279,9 +300,9 @@ impl Scalars {
             T::Int8 | T::Int16 | T::Int32 => T::Int64,
             T::UInt8 | T::UInt16 | T::UInt32 => T::UInt64,
             T::Decimal32(p, s) | T::Decimal64(p, s) => T::Decimal128(*p, *s),
-            _ => return Ok(Self { array, places }),
+            _ => return Ok(Self { array, places, is_uuid }),
         };
-        Ok(Self { array: cast(&array, &target)?, places })
+        Ok(Self { array: cast(&array, &target)?, places, is_uuid })
     }
 
     /// The canonical form of a row's value; `None` is null. Numbers and dates are written to
@@ -308,6 +329,7 @@ impl Scalars {
             T::Binary => return Ok(Some(array.as_binary::<i32>().value(row))),
             T::LargeBinary => return Ok(Some(array.as_binary::<i64>().value(row))),
             T::BinaryView => return Ok(Some(array.as_binary_view().value(row))),
+            T::FixedSizeBinary(_) if self.is_uuid => uuid::write(array.as_fixed_size_binary().value(row), scratch),
             T::FixedSizeBinary(_) => return Ok(Some(array.as_fixed_size_binary().value(row))),
             T::Int64 => _ = write!(scratch, "{}", array.as_primitive::<datatypes::Int64Type>().value(row)),
             T::UInt64 => _ = write!(scratch, "{}", array.as_primitive::<datatypes::UInt64Type>().value(row)),

@@ -12,6 +12,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 
+use crate::table::parquet_file::ParquetFile;
 use crate::table::{Counted, Packing, Position, Stored, TableError};
 
 /// File formats of tables.
@@ -113,6 +114,7 @@ pub struct Input {
     packing: Option<Packing>,
     seen: State,
     schema: OnceLock<SchemaRef>,
+    parquet: OnceLock<ParquetFile>,
     /// How far a pass has come, in bytes of this file and of those before it in one table.
     position: Position,
     /// Bytes of the files before it.
@@ -189,6 +191,7 @@ impl Input {
             packing,
             seen,
             schema: OnceLock::new(),
+            parquet: OnceLock::new(),
             position: Position::of(seen.bytes),
             before: 0,
         })
@@ -330,6 +333,18 @@ impl Input {
         }
         let schema = read()?;
         Ok(self.schema.get_or_init(|| schema).clone())
+    }
+
+    /// What is known of a Parquet input, which `read` finds out the first time.
+    pub(crate) fn known_parquet(
+        &self,
+        read: impl FnOnce() -> Result<ParquetFile, TableError>,
+    ) -> Result<&ParquetFile, TableError> {
+        if let Some(known) = self.parquet.get() {
+            return Ok(known);
+        }
+        let known = read()?;
+        Ok(self.parquet.get_or_init(|| known))
     }
 
     pub(crate) fn unreadable(&self, source: io::Error) -> TableError {

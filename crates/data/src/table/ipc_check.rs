@@ -4,7 +4,7 @@
 
 use std::fs::File;
 
-use arrow_ipc::{Block, MessageHeader, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::{Block, Field, MessageHeader, RecordBatch, Schema, root_as_footer, root_as_message};
 
 use crate::table::bytes_at::{BytesAt, Fault};
 use crate::table::{Format, Input, NO_KEY, TableError};
@@ -31,6 +31,63 @@ pub(crate) fn check(input: &Input, file: &File) -> Result<(), TableError> {
         }
     };
     found.and_then(|()| check.sum()).map_err(|fault| fault.of(input))
+}
+
+/// Refuses a Parquet input that names a type of Arrow that the Arrow reader does not know.
+pub(crate) fn check_encoded_schema(input: &Input, encoded: &str) -> Result<(), TableError> {
+    // What is malformed otherwise is left to the reader.
+    let Some(bytes) = base64(encoded) else { return Ok(()) };
+    let message = if bytes.starts_with(&[0xff; 4]) { bytes.get(8..).unwrap_or_default() } else { &bytes };
+    let Ok(message) = root_as_message(message) else { return Ok(()) };
+    message.header_as_schema().map_or(Ok(()), known_types).map_err(|fault| fault.of(input))
+}
+
+/// The bytes that a text in base 64 stands for.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let value = |symbol: u8| match symbol {
+        b'A'..=b'Z' => Some(symbol - b'A'),
+        b'a'..=b'z' => Some(symbol - b'a' + 26),
+        b'0'..=b'9' => Some(symbol - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let (mut bytes, mut bits, mut held) = (Vec::with_capacity(text.len() / 4 * 3), 0u32, 0);
+    for symbol in text.trim_end_matches('=').bytes() {
+        (bits, held) = (bits << 6 | u32::from(value(symbol)?), held + 6);
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+/// Refuses columns of types that the Arrow reader does not know: it panics at them.
+fn known_types(schema: Schema) -> Result<(), Fault> {
+    for column in schema.fields().into_iter().flatten() {
+        if let Some(found) = unknown_type(&column, NESTED_TYPES) {
+            return Err(Fault::Type { column: column.name().unwrap_or_default().to_owned(), found });
+        }
+    }
+    Ok(())
+}
+
+/// Types in types beyond which nothing sound goes.
+const NESTED_TYPES: usize = 64;
+
+/// The first type in a column that the reader does not know.
+fn unknown_type(field: &Field, deepest: usize) -> Option<String> {
+    if let Some(integer) = field.type_as_int()
+        && !matches!(integer.bitWidth(), 8 | 16 | 32 | 64)
+    {
+        return Some(format!("{}Int{}", if integer.is_signed() { "" } else { "U" }, integer.bitWidth()));
+    }
+    if field.type_type().variant_name().is_none() {
+        return Some(format!("{} of a later release of Arrow", field.type_type().0));
+    }
+    let deepest = deepest.checked_sub(1)?;
+    field.children().into_iter().flatten().find_map(|child| unknown_type(&child, deepest))
 }
 
 struct Check<'a> {
@@ -60,6 +117,7 @@ impl Check<'_> {
         };
         let footer = self.bytes.read(at, length, "the footer")?;
         let footer = root_as_footer(&footer).map_err(|_| Fault::Wrong("its footer is malformed".to_owned()))?;
+        footer.schema().map_or(Ok(()), known_types)?;
         let mut taken = 0u64;
         for block in footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten()) {
             taken = taken.saturating_add(self.block(block)?);
@@ -137,6 +195,7 @@ impl Check<'_> {
                     None => Fault::wrong(MALFORMED),
                 }
             }
+            MessageHeader::Schema => message.header_as_schema().map_or(Ok(()), known_types),
             _ => Ok(()),
         }
     }

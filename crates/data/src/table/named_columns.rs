@@ -1,9 +1,10 @@
 //! Finding the columns that a user names in the schema of a source.
 
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{Field, Schema};
 
 use crate::table::columnar::canonical_kind;
 use crate::table::error::missing_column_mend;
+use crate::table::extension::TypeName;
 use crate::table::source::{CellForm, Source, Wanted};
 use crate::table::{Format, TableError};
 
@@ -19,13 +20,13 @@ impl<'a> NamedColumns<'a> {
         Self { source, schema }
     }
 
-    /// Where the column `name` stands, which must stand there once, and its type.
-    pub fn find(&self, name: &str) -> Result<(usize, &'a DataType), TableError> {
+    /// Where the column `name` stands, which must stand there once, and the column.
+    pub fn find(&self, name: &str) -> Result<(usize, &'a Field), TableError> {
         let path = || self.source.name().to_owned();
         let fields = self.schema.fields();
         let mut places = fields.iter().enumerate().filter(|(_, field)| field.name() == name);
         match (places.next(), places.count()) {
-            (Some((place, field)), 0) => Ok((place, field.data_type())),
+            (Some((place, field)), 0) => Ok((place, field.as_ref())),
             (Some(_), more) => {
                 Err(TableError::DuplicateColumn { path: path(), column: name.to_owned(), count: 1 + more })
             }
@@ -47,8 +48,8 @@ impl<'a> NamedColumns<'a> {
     }
 
     /// The error of a column whose type does not serve.
-    pub fn refused(&self, name: &str, found: &DataType, role: &'static str, mend: &'static str) -> TableError {
+    pub fn refused(&self, name: &str, found: &Field, role: &'static str, mend: &'static str) -> TableError {
         let (path, column) = (self.source.name().to_owned(), name.to_owned());
-        TableError::ColumnType { path, column, found: found.to_string(), role, mend }
+        TableError::ColumnType { path, column, found: TypeName(found).to_string(), role, mend }
     }
 }

@@ -113,8 +113,16 @@ impl Source for Parts {
         Some(self.position.clone())
     }
 
+    /// A row of the first part that has one. It looks at all parts, so that a damaged one is known.
     fn sample(&self) -> Result<RecordBatch, TableError> {
-        self.first()?.sample()
+        let mut sample = self.first()?.sample()?;
+        for part in self.parts.iter().skip(1) {
+            let other = self.part(part)?.sample()?;
+            if sample.num_rows() == 0 {
+                sample = other;
+            }
+        }
+        Ok(sample)
     }
 }
 

@@ -11,6 +11,7 @@ mod normalisers;
 mod notations;
 mod or_keys;
 mod outputs;
+mod parquet_columns;
 mod parts;
 mod payloads;
 mod profiles;
@@ -18,6 +19,7 @@ mod sources;
 mod splitter;
 mod threads;
 mod toy_source;
+mod types;
 
 use std::path::{Path, PathBuf};
 

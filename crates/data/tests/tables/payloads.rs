@@ -151,7 +151,8 @@ fn every_type_arrives_as_it_left() {
     arrow_file(&folder.path("s.arrow"), &table);
     let sent = sent(&folder.path("s.arrow"), &names, Duplicates::Refuse).unwrap();
     let receiver = folder.write("r.csv", "id\n1\n2\n3\n");
-    for name in ["out.parquet", "out.arrow", "out.arrows"] {
+    // What becomes of types in Parquet, `types` tries.
+    for name in ["out.arrow", "out.arrows"] {
         receive(&receiver, &sent, &folder.path(name)).unwrap();
         let found = &read(&folder.path(name))[0];
         for (column, array) in &columns {

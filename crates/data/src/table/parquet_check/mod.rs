@@ -13,8 +13,9 @@ mod shapes;
 mod thrift;
 
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use flate2::Crc;
 use parquet::arrow::ProjectionMask;
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageReader};
@@ -22,7 +23,8 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::table::bytes_at::{BytesAt, Fault};
-use crate::table::{Input, LONGEST_VALUE, NO_KEY, TableError};
+use crate::table::parquet_file::{is_compared, mark_compared};
+use crate::table::{Input, LONGEST_VALUE, NO_KEY, ROWS_PER_BATCH, TableError};
 use thrift::{CUT_OFF, Visitor, walk};
 
 /// Groups of columns in groups beyond which nothing sound goes; the reader recurses into them.
@@ -33,6 +35,9 @@ const BEST_RATIO: u64 = 1 << 15;
 
 /// Bytes of a page header that are read at first; a header with long statistics takes more.
 const HEADER_BYTES: u64 = 512;
+
+/// Bytes that are read at once to compare a checksum.
+const COMPARED_BYTES: u64 = 1 << 20;
 
 /// Bytes of values that a batch of rows may decode to: long values come in smaller batches.
 const BATCH_BYTES: usize = 1 << 30;
@@ -94,45 +99,56 @@ impl Visitor for Tree {
     }
 }
 
-/// Refuses a file whose columns of `chosen` do not hold what they declare. The result is how many
+/// Refuses a file whose columns of `chosen` do not hold what they declare, or have pages with wrong
+/// checksums; those of columns that are `compared` are known to be right. The result is how many
 /// rows may be decoded at once.
 pub(crate) fn check_columns(
     input: &Input,
     file: &File,
     metadata: &ParquetMetaData,
     chosen: &ProjectionMask,
-    batch_rows: usize,
+    compared: &Mutex<Vec<bool>>,
 ) -> Result<usize, TableError> {
     let rows = metadata.file_metadata().num_rows();
     if rows > i64::from(NO_KEY) {
         return Err(TableError::TooManyRows { path: input.path().to_owned(), limit: u64::from(NO_KEY) });
     }
-    let longest =
-        columns(BytesAt { file, len: input.len() }, metadata, chosen, rows).map_err(|fault| fault.of(input))?;
-    Ok(batch_rows.min(BATCH_BYTES / longest.max(1)).max(1))
+    let is_left = |leaf: usize| !is_compared(compared, leaf);
+    let longest = columns(BytesAt { file, len: input.len() }, metadata, chosen, rows, &is_left)
+        .map_err(|fault| fault.of(input))?;
+    let leaves = 0..metadata.file_metadata().schema_descr().num_columns();
+    leaves.filter(|&leaf| chosen.leaf_included(leaf)).for_each(|leaf| mark_compared(compared, leaf));
+    Ok(ROWS_PER_BATCH.min(BATCH_BYTES / longest.max(1)).max(1))
 }
 
 /// Checks the columns; the result is at least the length of the longest value that many rows can
 /// share.
-fn columns(bytes: BytesAt, metadata: &ParquetMetaData, chosen: &ProjectionMask, rows: i64) -> Result<usize, Fault> {
+fn columns(
+    bytes: BytesAt,
+    metadata: &ParquetMetaData,
+    chosen: &ProjectionMask,
+    rows: i64,
+    compare: &dyn Fn(usize) -> bool,
+) -> Result<usize, Fault> {
     if metadata.file_metadata().schema_descr().num_columns() == 0 {
         return Fault::wrong("it has no columns");
     }
     let mut in_groups = 0i64;
     let (mut used, mut longest) = (0u64, 0);
-    for group in metadata.row_groups() {
+    for (group_number, group) in (1..).zip(metadata.row_groups()) {
         if group.num_rows() < 0 {
             return Fault::wrong("a row group has fewer than no rows");
         }
         in_groups = in_groups.saturating_add(group.num_rows());
-        for (_, chunk) in group.columns().iter().enumerate().filter(|(leaf, _)| chosen.leaf_included(*leaf)) {
+        for (leaf, chunk) in group.columns().iter().enumerate().filter(|(leaf, _)| chosen.leaf_included(*leaf)) {
             let column = Column::new(bytes, chunk)?;
+            let compared_for = compare(leaf).then_some(group_number);
             let flat = chunk.column_descr().max_rep_level() == 0;
             if flat && column.values != group.num_rows() as u64 {
                 return column.wrong("declares another number of values than its row group has rows");
             }
             used = used.saturating_add(column.length);
-            longest = longest.max(column.check()?);
+            longest = longest.max(column.check(compared_for)?);
         }
     }
     if in_groups != rows {
@@ -173,9 +189,9 @@ impl<'a> Column<'a> {
         Fault::wrong(format!("column `{}` {what}", self.name()))
     }
 
-    /// Walks the pages; the result is at least the length of the longest value that many rows can
-    /// share.
-    fn check(&self) -> Result<usize, Fault> {
+    /// Walks the pages, and compares their checksums if the number of the row group is given. The
+    /// result is at least the length of the longest value that many rows can share.
+    fn check(&self, compared_for: Option<usize>) -> Result<usize, Fault> {
         let width = self.chunk.column_descr().type_length();
         if self.chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY && !(0..=LONGEST_VALUE as i32).contains(&width) {
             return self.wrong("has values of a length that no value has");
@@ -194,6 +210,9 @@ impl<'a> Column<'a> {
             }
             if unpacked > packed.saturating_mul(BEST_RATIO) {
                 return self.wrong("has a page that would unpack to more bytes than any of its length can");
+            }
+            if let (Some(group), Some(sum)) = (compared_for, page.sum) {
+                self.compare(at, packed, sum, group)?;
             }
             at += packed;
             let Ok(count) = u64::try_from(page.values) else {
@@ -226,6 +245,21 @@ impl<'a> Column<'a> {
             longest = longest.max(self.look_inside(deltas)?);
         }
         Ok(longest)
+    }
+
+    /// Compares the bytes of a page, as they are stored, with their checksum.
+    fn compare(&self, at: u64, length: u64, sum: u32, group: usize) -> Result<(), Fault> {
+        let (mut at, end) = (at, at + length);
+        let mut found = Crc::new();
+        while at < end {
+            let piece = COMPARED_BYTES.min(end - at);
+            found.update(&self.bytes.read(at, piece, "a page")?);
+            at += piece;
+        }
+        if found.sum() == sum {
+            return Ok(());
+        }
+        self.wrong(&format!("is damaged in row group {group}: a page of it is not the one whose checksum the file has"))
     }
 
     /// The page header at `at`, of which it takes at most `left` bytes, and its length.
@@ -304,6 +338,7 @@ struct PageHeader {
     packed: i64,
     values: i64,
     encoding: i64,
+    sum: Option<u32>,
 }
 
 impl Visitor for PageHeader {
@@ -318,6 +353,8 @@ impl Visitor for PageHeader {
             }
             [2] => self.unpacked = value,
             [3] => self.packed = value,
+            // It has no sign, and is written with one.
+            [4] => self.sum = Some(value as u32),
             [5 | 7 | 8, 1] => self.values = value,
             [5, 2] | [8, 4] => self.encoding = value,
             _ => {}

@@ -173,7 +173,7 @@ fn long_values_are_decoded_a_few_rows_at_a_time() {
         std::io::Write::write_all(&mut file, bytes).expect("written");
         let metadata = SerializedFileReader::new(file.try_clone().expect("a file")).expect("sound").metadata().clone();
         let bytes = BytesAt { file: &file, len: bytes.len() as u64 };
-        columns(bytes, &metadata, &ProjectionMask::all(), metadata.file_metadata().num_rows())
+        columns(bytes, &metadata, &ProjectionMask::all(), metadata.file_metadata().num_rows(), &|_| true)
             .unwrap_or_else(|_| panic!("sound"))
     };
     assert_eq!(batch(&bytes), 1 << 20);

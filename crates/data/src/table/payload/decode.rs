@@ -87,7 +87,7 @@ fn value<'a>(kind: &PayloadKind, rest: &mut &'a [u8]) -> Result<Value<'a>, Table
     let text = "a text is not UTF-8";
     Ok(match kind {
         K::Null => return Err(TableError::PeerPayload("a column of nulls has a value")),
-        K::Text | K::LargeText | K::TextView => {
+        K::Text | K::LargeText | K::TextView | K::Json => {
             Value::Text(std::str::from_utf8(framed(rest)?).map_err(|_| TableError::PeerPayload(text))?)
         }
         K::Binary | K::LargeBinary | K::BinaryView => Value::Binary(framed(rest)?),

@@ -97,7 +97,7 @@ impl PayloadCollector {
                     name,
                     found,
                     "a payload",
-                    "choose a column of text, numbers, dates, timestamps, booleans or binary",
+                    "choose a column of text, numbers, dates, timestamps, booleans, UUIDs or binary, or write it as text",
                 )
             })?;
             wanted.push(Wanted { column, form: CellForm::Payload });
@@ -210,7 +210,7 @@ fn takes(kind: &PayloadKind, cell: Cell<'_>) -> bool {
     use PayloadKind as K;
     match cell {
         Cell::Null => true,
-        Cell::Text(_) => matches!(kind, K::Text | K::LargeText | K::TextView),
+        Cell::Text(_) => matches!(kind, K::Text | K::LargeText | K::TextView | K::Json),
         Cell::Bytes(_) => matches!(kind, K::Binary | K::LargeBinary | K::BinaryView),
         Cell::Boolean(_) => *kind == K::Boolean,
         Cell::Fixed(value) => kind.width() == Some(value.len()),
@@ -263,7 +263,7 @@ impl PayloadColumn {
         let cast = |to: &DataType| cast_with_options(array, to, &CastOptions { safe: false, ..CastOptions::default() });
         Ok(match kind {
             PayloadKind::Null => Self::Null,
-            PayloadKind::Text | PayloadKind::LargeText | PayloadKind::TextView => {
+            PayloadKind::Text | PayloadKind::LargeText | PayloadKind::TextView | PayloadKind::Json => {
                 Self::Text(cast(&DataType::LargeUtf8)?.as_string().clone())
             }
             PayloadKind::Binary | PayloadKind::LargeBinary | PayloadKind::BinaryView => {

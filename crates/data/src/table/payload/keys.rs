@@ -5,11 +5,11 @@
 //! which holds what the column's normalisers made of the value ([`crate::key`] says what that is
 //! without any). The receiver turns this text back into a value of its own column.
 
-use arrow_schema::DataType;
+use arrow_schema::Field;
 use serde::{Deserialize, Serialize};
 
 use super::encode::Records;
-use crate::key::{KeySpec, date};
+use crate::key::{KeySpec, date, uuid};
 use crate::table::TableError;
 use crate::table::along::At;
 use crate::table::faults::OnFault;
@@ -50,13 +50,14 @@ pub struct UnionKeys {
 
 impl KeyKind {
     /// The types that keys of another type may be read as.
-    pub const READINGS: [PayloadKind; 6] = [
+    pub const READINGS: [PayloadKind; 7] = [
         PayloadKind::Int { bits: 32 },
         PayloadKind::Int { bits: 64 },
         PayloadKind::UInt { bits: 32 },
         PayloadKind::UInt { bits: 64 },
         PayloadKind::Date { bits: 32 },
         PayloadKind::Boolean,
+        PayloadKind::Uuid,
     ];
 
     /// Whether an honest side says it.
@@ -92,15 +93,15 @@ pub fn key_schema(kinds: &[KeyKind], width: usize) -> PayloadSchema {
     PayloadSchema { fields: kinds.iter().map(field).collect(), width }
 }
 
-/// The kinds of a side's key columns, of which `types` are the types. A type that has no kind is
+/// The kinds of a side's key columns, which `columns` are. A type that has no kind is
 /// one whose values are null, and no row with it has a usable key.
-pub(crate) fn key_kinds(spec: &KeySpec, types: &[DataType]) -> Vec<KeyKind> {
-    let kind = |(column, found): (&crate::key::KeyColumn, &DataType)| {
+pub(crate) fn key_kinds(spec: &KeySpec, columns: &[&Field]) -> Vec<KeyKind> {
+    let kind = |(column, found): (&crate::key::KeyColumn, &&Field)| {
         let is_normalised = !column.normalisers.is_empty();
         let kind = if is_normalised { None } else { PayloadKind::of(found) };
         KeyKind { kind: kind.unwrap_or(PayloadKind::Text), reads_as: Vec::new() }
     };
-    spec.columns().iter().zip(types).map(kind).collect()
+    spec.columns().iter().zip(columns).map(kind).collect()
 }
 
 /// Gathers one record of a key and one of its payload a distinct key.
@@ -278,6 +279,7 @@ impl Readings {
             number.is_some_and(|number| u64::try_from(number).is_ok()),
             text.len() == "2013-01-31".len() && date::from_iso(text).is_ok(),
             text == "true" || text == "false",
+            uuid::is_normal(text.as_bytes()),
         ];
         self.0.iter_mut().zip(holds).for_each(|(all, holds)| *all &= holds);
     }
@@ -309,7 +311,7 @@ mod tests {
             texts.iter().for_each(|text| readings.see(text));
             readings.kinds()
         };
-        let [int_32, int_64, uint_32, uint_64, date, boolean] = KeyKind::READINGS;
+        let [int_32, int_64, uint_32, uint_64, date, boolean, uuid] = KeyKind::READINGS;
         assert_eq!(kinds(&["0", "42"]), [int_32.clone(), int_64.clone(), uint_32.clone(), uint_64.clone()]);
         assert_eq!(kinds(&["-7", "2147483647"]), [int_32, int_64.clone()]);
         assert_eq!(kinds(&["2147483648", "4294967295"]), [int_64.clone(), uint_32, uint_64.clone()]);
@@ -318,6 +320,8 @@ mod tests {
         assert_eq!(kinds(&["2013-01-31"]), std::slice::from_ref(&date));
         assert!(!kinds(&["20130131"]).contains(&date), "an integer is no date");
         assert_eq!(kinds(&["true", "false"]), [boolean]);
+        assert_eq!(kinds(&["78dde6e5-fd29-f057-ce73-018173b720d4"]), [uuid]);
+        assert_eq!(kinds(&["78DDE6E5-fd29-f057-ce73-018173b720d4"]), []);
         for text in ["", "-", "-0", "042", "+42", "4 2", "1e3", "2013-02-31", "2013-1-31", "True", "a"] {
             assert_eq!(kinds(&["42", text]), [], "{text:?}");
         }

@@ -6,10 +6,11 @@ use std::fmt::Write;
 use arrow_array::ArrowPrimitiveType;
 use arrow_array::types::{Decimal256Type, DecimalType, Float16Type};
 use arrow_buffer::i256;
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, Field, TimeUnit};
 use serde::{Deserialize, Serialize};
 
-use crate::key::date;
+use crate::key::{date, uuid};
+use crate::table::extension::{self, Extension, TypeName};
 
 /// Types that travel, as those of Arrow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +74,10 @@ pub enum PayloadKind {
         /// local time.
         zone: Option<String>,
     },
+    /// A UUID in 16 bytes.
+    Uuid,
+    /// A text of JSON.
+    Json,
 }
 
 /// What a timestamp counts.
@@ -96,7 +101,17 @@ const MILLISECONDS_PER_DAY: i64 = 86_400_000;
 
 impl PayloadKind {
     /// The kind of a column, if its type travels.
-    pub(crate) fn of(data_type: &DataType) -> Option<Self> {
+    pub(crate) fn of(field: &Field) -> Option<Self> {
+        match Extension::of(field) {
+            None => Self::of_type(field.data_type()),
+            Some(Extension::Uuid) => Some(Self::Uuid),
+            Some(Extension::Json) => Some(Self::Json),
+            // Only what is stored would travel.
+            Some(Extension::Other(_)) => None,
+        }
+    }
+
+    fn of_type(data_type: &DataType) -> Option<Self> {
         use DataType as T;
         let decimal =
             |bits, precision: u8, scale: i8| Some(Self::Decimal { bits, precision, scale: scale.try_into().ok()? });
@@ -130,7 +145,8 @@ impl PayloadKind {
             T::Timestamp(unit, zone) => {
                 Self::Timestamp { unit: (*unit).into(), zone: zone.as_deref().map(str::to_owned) }
             }
-            T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => Self::of(values)?,
+            T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => Self::of_type(values)?,
+            T::RunEndEncoded(_, values) => Self::of(values)?,
             _ => return None,
         };
         kind.data_type().is_some().then_some(kind)
@@ -173,19 +189,31 @@ impl PayloadKind {
                 }
                 T::Timestamp(unit.into(), zone.as_deref().map(Into::into))
             }
+            Self::Uuid => T::FixedSizeBinary(uuid::BYTES as i32),
+            Self::Json => T::Utf8,
             _ => return None,
+        })
+    }
+
+    /// The receiver's column of this name; `None` where no sender declares such a kind.
+    pub(crate) fn field(&self, name: &str) -> Option<Field> {
+        let field = Field::new(name, self.data_type()?, true);
+        Some(match self {
+            Self::Uuid => extension::extended(field, extension::UUID, ""),
+            Self::Json => extension::extended(field, extension::JSON, ""),
+            _ => field,
         })
     }
 
     /// The name of the type.
     pub fn name(&self) -> String {
-        self.data_type().map_or_else(|| "unknown".to_owned(), |found| found.to_string())
+        self.field("").map_or_else(|| "unknown".to_owned(), |field| TypeName(&field).to_string())
     }
 
     /// Bytes of each value, where all have the same number.
     pub(crate) fn width(&self) -> Option<usize> {
         match *self {
-            Self::Null | Self::Boolean => None,
+            Self::Null | Self::Boolean | Self::Json => None,
             Self::Text | Self::LargeText | Self::TextView | Self::Binary | Self::LargeBinary | Self::BinaryView => None,
             Self::FixedBinary { bytes } => Some(bytes.into()),
             Self::Int { bits } | Self::UInt { bits } | Self::Float { bits } | Self::Date { bits } => {
@@ -193,6 +221,7 @@ impl PayloadKind {
             }
             Self::Decimal { bits, .. } => Some(usize::from(bits) / 8),
             Self::Timestamp { .. } => Some(8),
+            Self::Uuid => Some(uuid::BYTES),
         }
     }
 
@@ -232,6 +261,7 @@ impl PayloadKind {
                 let nanos = count.rem_euclid(per_second) * (1_000_000_000 / per_second);
                 date::write_timestamp(count.div_euclid(per_second), nanos as u32, zone.is_some(), out).map_err(drop)?;
             }
+            Self::Uuid => uuid::write(bytes, out),
             _ => bytes.iter().for_each(|byte| _ = write!(out, "{byte:02x}")),
         }
         Ok(())

@@ -8,6 +8,7 @@ use super::decimal::{self, Unfit};
 use super::{MAX_GROUPS, ValueDuplicates, ValueSpec, ValueTable};
 use crate::table::TableError;
 use crate::table::along::At;
+use crate::table::extension::Extension;
 use crate::table::faults::OnFault;
 use crate::table::named_columns::NamedColumns;
 use crate::table::source::{Cell, CellForm, Wanted, WrongForm};
@@ -37,7 +38,7 @@ impl ValueCollector {
     pub fn new(spec: &ValueSpec, columns: &NamedColumns<'_>, wanted: &mut Vec<Wanted>) -> Result<Self, TableError> {
         for value in &spec.columns {
             let (column, found) = columns.find(&value.name)?;
-            if stored_as(found).is_none() {
+            if Extension::of(found).is_some() || stored_as(found.data_type()).is_none() {
                 let mend = "choose integers, decimals of up to 128 bits or text; cast floats to decimals, which says \
                             how they are rounded";
                 return Err(columns.refused(&value.name, found, "computed with", mend));

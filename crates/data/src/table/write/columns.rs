@@ -5,17 +5,21 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions, builder, make_array};
 use arrow_buffer::MutableBuffer;
-use arrow_cast::cast;
+use arrow_cast::can_cast_types;
 use arrow_data::ArrayData;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
+use crate::table::extension::TypeName;
+use crate::table::parquet_file::GEO_KEY;
 use crate::table::payload::{PayloadKind, Value};
-use crate::table::write::{WriteStats, payload_names};
+use crate::table::write::{WriteStats, parquet_types, payload_names};
 use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError};
 
 /// Refuses a header of CSV with a name that stands there twice.
@@ -53,62 +57,102 @@ pub(super) fn check(source: &dyn Source, format: Format, path: &str) -> Result<(
 pub(crate) struct WithPayload {
     /// All columns.
     pub schema: SchemaRef,
-    own: SchemaRef,
     payload: Option<PayloadSchema>,
 }
 
 /// The columns of rows that are written as `own`, with those of the payload.
 pub(crate) fn with_payload(own: SchemaRef, payload: Option<&PayloadSchema>) -> Result<WithPayload, TableError> {
-    let mut fields: Vec<Arc<Field>> = own.fields().iter().cloned().collect();
+    let mut fields: Vec<FieldRef> = own.fields().iter().cloned().collect();
     if let Some(payload) = payload {
         for (name, field) in payload_names(&own, payload).into_iter().zip(&payload.fields) {
-            fields.push(Arc::new(Field::new(name, data_type(&field.kind)?, true)));
+            fields.push(Arc::new(field.kind.field(&name).ok_or(TableError::PeerPayload(UNKNOWN_TYPE))?));
         }
     }
     let schema = Arc::new(Schema::new_with_metadata(fields, own.metadata().clone()));
-    Ok(WithPayload { schema, own, payload: payload.cloned() })
+    Ok(WithPayload { schema, payload: payload.cloned() })
 }
 
 impl WithPayload {
     /// Rows with all columns. `path` is the name of the output in errors.
     pub fn batch(&self, rows: &RowBatch<'_>, path: &str) -> Result<RecordBatch, TableError> {
         let unfit = |error: ArrowError| TableError::unfit_result(path, error);
-        let own = rows.columns.columns().iter().zip(self.own.fields());
-        let mut columns =
-            own.map(|(column, field)| cast(column, field.data_type())).collect::<Result<Vec<_>, _>>().map_err(unfit)?;
+        let mut columns = rows.columns.columns().to_vec();
         if let Some(payload) = &self.payload {
             columns.extend(payload_columns(payload, rows.payloads)?);
         }
+        let columns = columns.iter().zip(self.schema.fields());
+        let columns = columns.map(|(column, field)| parquet_types::converted(column, field.data_type()));
+        let columns = columns.collect::<Result<Vec<_>, _>>().map_err(unfit)?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows.columns.num_rows()));
         RecordBatch::try_new_with_options(self.schema.clone(), columns, &options).map_err(unfit)
     }
 }
 
-/// The source's columns as they are written. An Arrow file has one dictionary for all batches of a
-/// column, which other sources need not have: there a column gets the type of its dictionary's
-/// values.
-fn written_schema(head: &Head<'_>, format: Format) -> SchemaRef {
-    let schema = &head.schema;
-    let one_dictionary_a_column = match format {
-        Format::ArrowFile => true,
-        Format::Csv | Format::JsonLines | Format::Parquet | Format::ArrowStream => false,
+/// The columns of rows from `from` as `format` holds them. An Arrow file has one dictionary for all
+/// batches of a column, which other sources need not have: there a column gets the type of its
+/// dictionary's values.
+///
+/// # Errors
+/// If the format has no type for a column.
+fn written_schema(
+    schema: &SchemaRef,
+    from: Option<Format>,
+    format: Format,
+    path: &str,
+) -> Result<SchemaRef, TableError> {
+    let field = |field: &FieldRef| {
+        let written = match format {
+            Format::Csv | Format::JsonLines | Format::ArrowStream => Some(field.clone()),
+            Format::ArrowFile if from == Some(format) => Some(field.clone()),
+            Format::ArrowFile => plain(field),
+            Format::Parquet => parquet_types::written(field, from == Some(format)),
+        };
+        written.ok_or_else(|| TableError::OutputFormat {
+            path: path.to_owned(),
+            reason: format!(
+                "column `{}` is of type {}, which {} cannot hold",
+                field.name(),
+                TypeName(field),
+                format.name()
+            ),
+            mend: match format {
+                Format::ArrowFile => "give the output the extension .arrows, or cast the column to another type",
+                _ => "give the output the extension .arrow, or cast the column, for example to text",
+            },
+        })
     };
-    if !one_dictionary_a_column || head.format == Some(format) {
-        return schema.clone();
-    }
-    let plain = |field: &Arc<Field>| match field.data_type() {
-        DataType::Dictionary(_, values) => Arc::new(field.as_ref().clone().with_data_type(values.as_ref().clone())),
-        _ => field.clone(),
-    };
-    Arc::new(Schema::new_with_metadata(
-        schema.fields().iter().map(plain).collect::<Vec<_>>(),
-        schema.metadata().clone(),
-    ))
+    let fields = schema.fields().iter().map(field).collect::<Result<Vec<_>, TableError>>()?;
+    Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
-fn data_type(kind: &PayloadKind) -> Result<DataType, TableError> {
-    kind.data_type().ok_or(TableError::PeerPayload("a column is of a type that does not travel"))
+/// The column without dictionaries, if its values can be so.
+fn plain(field: &FieldRef) -> Option<FieldRef> {
+    let found = plain_type(field.data_type());
+    can_cast_types(field.data_type(), &found).then(|| Arc::new(field.as_ref().clone().with_data_type(found)))
 }
+
+fn plain_type(found: &DataType) -> DataType {
+    use DataType as T;
+    let plain = |field: &FieldRef| Arc::new(field.as_ref().clone().with_data_type(plain_type(field.data_type())));
+    match found {
+        T::Dictionary(_, values) => plain_type(values),
+        T::List(item) => T::List(plain(item)),
+        T::LargeList(item) => T::LargeList(plain(item)),
+        T::ListView(item) => T::ListView(plain(item)),
+        T::LargeListView(item) => T::LargeListView(plain(item)),
+        T::FixedSizeList(item, length) => T::FixedSizeList(plain(item), *length),
+        T::Struct(fields) => T::Struct(fields.iter().map(plain).collect()),
+        T::Map(entries, is_sorted) => T::Map(plain(entries), *is_sorted),
+        T::RunEndEncoded(ends, values) => T::RunEndEncoded(ends.clone(), plain(values)),
+        T::Union(members, mode) => {
+            T::Union(members.iter().map(|(number, member)| (number, plain(member))).collect(), *mode)
+        }
+        other => other.clone(),
+    }
+}
+
+/// What is wrong with a payload's column of which no type is known.
+const UNKNOWN_TYPE: &str = "a column is of a type that does not travel";
 
 /// The payload of some rows, column by column.
 fn payload_columns(schema: &PayloadSchema, records: &[Option<&[u8]>]) -> Result<Vec<ArrayRef>, TableError> {
@@ -135,7 +179,7 @@ fn payload_column(kind: &PayloadKind, rows: &[Vec<Value<'_>>], index: usize) -> 
     }
     Ok(match kind {
         PayloadKind::Null => Arc::new(NullArray::new(rows.len())),
-        PayloadKind::Text => build!(StringBuilder, Value::Text(text) => text),
+        PayloadKind::Text | PayloadKind::Json => build!(StringBuilder, Value::Text(text) => text),
         PayloadKind::LargeText => build!(LargeStringBuilder, Value::Text(text) => text),
         PayloadKind::TextView => build!(StringViewBuilder, Value::Text(text) => text),
         PayloadKind::Binary => build!(BinaryBuilder, Value::Binary(bytes) => bytes),
@@ -153,7 +197,7 @@ fn payload_column(kind: &PayloadKind, rows: &[Vec<Value<'_>>], index: usize) -> 
                 }
                 present.push(matches!(value, Value::Fixed(_)));
             }
-            let data = ArrayData::builder(data_type(fixed)?)
+            let data = ArrayData::builder(fixed.data_type().ok_or(TableError::PeerPayload(UNKNOWN_TYPE))?)
                 .len(rows.len())
                 .add_buffer(bytes.into())
                 .nulls(Some(present.into()));
@@ -199,16 +243,23 @@ impl<W: Write> Write for Counted<W> {
 impl<W: Write + Send> ColumnsWriter<W> {
     /// Writes the head.
     pub fn new(writer: W, format: Format, path: &str, head: &Head<'_>) -> Result<Self, TableError> {
-        let columns = with_payload(written_schema(head, format), head.payload)?;
+        let mut columns = with_payload(head.schema.clone(), head.payload)?;
+        columns.schema = written_schema(&columns.schema, head.format, format, path)?;
         let (schema, path) = (columns.schema.clone(), path.to_owned());
         let writer = Counted { writer: Some(writer), bytes: 0 };
         let writer = match format {
             Format::Parquet => {
                 let compression = head.compression.unwrap_or(Compression::SNAPPY);
-                let properties = WriterProperties::builder().set_compression(compression).build();
-                let writer =
-                    ArrowWriter::try_new(writer, schema, Some(properties)).map_err(|error| of_parquet(&path, error))?;
-                Writer::Parquet(Box::new(writer))
+                let properties = WriterProperties::builder().set_compression(compression);
+                // Which columns are geometries.
+                let geo = schema.metadata().get(GEO_KEY).cloned();
+                let geo = geo.map(|geo| vec![KeyValue::new(GEO_KEY.to_owned(), geo)]);
+                let properties = properties.set_key_value_metadata(geo).build();
+                let failed = |error| of_parquet(&path, error);
+                let options = ArrowWriterOptions::new()
+                    .with_properties(properties)
+                    .with_parquet_schema(parquet_types::descriptor(&schema).map_err(failed)?);
+                Writer::Parquet(Box::new(ArrowWriter::try_new_with_options(writer, schema, options).map_err(failed)?))
             }
             Format::ArrowStream => {
                 Writer::Stream(StreamWriter::try_new(writer, &schema).map_err(|error| of_arrow(&path, error))?)

@@ -51,6 +51,7 @@ impl Form {
             T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => Self::Integer,
             T::Boolean | T::Float16 | T::Float32 | T::Float64 => Self::Bare,
             T::Dictionary(_, values) => Self::of(values),
+            T::RunEndEncoded(_, values) => Self::of(values.data_type()),
             _ => Self::Text,
         }
     }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod lines;
+mod parquet_types;
 mod rows;
 mod text;
 mod union;

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::NullBuffer;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Field};
 
 use crate::table::columnar::Scalars;
 use crate::table::csv::write_field;
 use crate::table::ending::RowsAs;
+use crate::table::extension::{Extension, TypeName};
 use crate::table::payload::Value;
 use crate::table::write::rows::Rows;
 use crate::table::write::{WriteStats, payload_names};
@@ -150,8 +152,10 @@ impl<W: Write> TextWriter<W> {
 /// Refuses columns that have no text.
 pub(super) fn check(source: &dyn Source, format: Format, path: &str) -> Result<(), TableError> {
     for field in source.schema()?.fields() {
-        if field.data_type().is_nested() {
-            let (name, found) = (field.name(), field.data_type());
+        // What is stored of another type is not what its own text would be.
+        let is_other = matches!(Extension::of(field), Some(Extension::Other(_)));
+        if is_other || field.data_type().is_nested() {
+            let (name, found) = (field.name(), TypeName(field));
             let reason = format!("column `{name}` is of type {found}, which {} cannot hold", format.name());
             let mend = "give the output the extension .parquet or .arrow";
             return Err(TableError::OutputFormat { path: path.to_owned(), reason, mend });
@@ -172,7 +176,7 @@ pub(super) fn no_text(source: &str, rows: &RowBatch<'_>, row: usize, column: usi
 pub(super) enum TextColumn<'a> {
     Text(Scalars),
     Binary(Scalars),
-    Other(&'a dyn Array, ArrayFormatter<'a>),
+    Other { values: ArrayFormatter<'a>, nulls: Option<NullBuffer> },
 }
 
 impl<'a> TextColumn<'a> {
@@ -181,16 +185,20 @@ impl<'a> TextColumn<'a> {
     /// # Errors
     /// If a column has a type that has no text.
     pub fn all(batch: &'a RecordBatch, options: &'a FormatOptions<'a>, path: &str) -> Result<Vec<Self>, TableError> {
-        let columns: Result<_, _> = batch.columns().iter().map(|array| Self::new(array, options)).collect();
+        let columns = batch.columns().iter().zip(batch.schema_ref().fields());
+        let columns: Result<_, _> = columns.map(|(array, field)| Self::new(array, field, options)).collect();
         columns.map_err(|error| TableError::unfit_result(path, error))
     }
 
-    fn new(array: &'a ArrayRef, options: &'a FormatOptions<'a>) -> Result<Self, ArrowError> {
-        let scalars = || Scalars::new(array);
-        Ok(match canonical_kind(array.data_type()) {
+    fn new(array: &'a ArrayRef, field: &Field, options: &'a FormatOptions<'a>) -> Result<Self, ArrowError> {
+        let scalars = || Scalars::new(array, field);
+        Ok(match canonical_kind(field) {
             Ok("binary") => Self::Binary(scalars()?),
             Ok(_) => Self::Text(scalars()?),
-            Err(_) => Self::Other(array.as_ref(), ArrayFormatter::try_new(array.as_ref(), options)?),
+            // Nulls may be those of a dictionary's values, or of runs.
+            Err(_) => {
+                Self::Other { values: ArrayFormatter::try_new(array.as_ref(), options)?, nulls: array.logical_nulls() }
+            }
         })
     }
 
@@ -208,10 +216,10 @@ impl<'a> TextColumn<'a> {
                 hexadecimal(bytes, scratch);
                 Ok(Some(scratch))
             }
-            Self::Other(array, _) if array.is_null(row) => Ok(None),
-            Self::Other(_, formatter) => {
+            Self::Other { nulls: Some(nulls), .. } if nulls.is_null(row) => Ok(None),
+            Self::Other { values, .. } => {
                 scratch.clear();
-                formatter.value(row).write(scratch).map_err(|_| ())?;
+                values.value(row).write(scratch).map_err(|_| ())?;
                 Ok(Some(scratch))
             }
         }

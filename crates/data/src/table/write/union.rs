@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, RecordBatch, make_array, new_null_array};
-use arrow_cast::{CastOptions, cast, cast_with_options};
+use arrow_array::{
+    Array, ArrayRef, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray, RecordBatch, make_array, new_null_array,
+};
+use arrow_cast::display::FormatOptions;
+use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
+use crate::key::uuid;
+use crate::table::extension::Extension;
 use crate::table::payload::Value;
 use crate::table::write::KeptRows;
 use crate::table::{Head, KeyTable, PayloadSchema, ROWS_PER_BATCH, RowBatch, Sink, Source, TableError, WriteStats};
@@ -92,7 +97,7 @@ impl<'a> NewKeys<'a> {
             rows.push(values);
         }
         let column = |field: &Arc<Field>| match self.columns.iter().position(|name| name == field.name()) {
-            Some(place) => key_column(&rows, place, field.data_type()).map_err(|_| TableError::UnfitKey {
+            Some(place) => key_column(&rows, place, field).map_err(|_| TableError::UnfitKey {
                 path: source.to_owned(),
                 column: field.name().clone(),
                 found: field.data_type().to_string(),
@@ -104,14 +109,20 @@ impl<'a> NewKeys<'a> {
     }
 }
 
+/// What casts to a type or fails: no value becomes null.
+const EXACT: CastOptions<'_> = CastOptions { safe: false, format_options: FormatOptions::new() };
+
 /// The keys' values at `place` as a column of this type. No value becomes null.
-fn key_column(rows: &[Vec<Value<'_>>], place: usize, found: &DataType) -> Result<ArrayRef, ArrowError> {
-    let exact = CastOptions { safe: false, ..CastOptions::default() };
+fn key_column(rows: &[Vec<Value<'_>>], place: usize, field: &Field) -> Result<ArrayRef, ArrowError> {
+    let found = field.data_type();
     let values = || rows.iter().map(|row| row.get(place).copied().unwrap_or(Value::Null));
     if values().any(|value| matches!(value, Value::Binary(_))) {
         let bytes = values().map(|value| if let Value::Binary(bytes) = value { Some(bytes) } else { None });
         let bytes: ArrayRef = Arc::new(bytes.collect::<LargeBinaryArray>());
-        return cast_with_options(&bytes, found, &exact);
+        return cast_with_options(&bytes, found, &EXACT);
+    }
+    if Extension::of(field) == Some(Extension::Uuid) {
+        return uuids(values());
     }
     // A zone follows from the column: what travels is in UTC.
     let is_zoned = matches!(found, DataType::Timestamp(_, Some(_)));
@@ -123,11 +134,23 @@ fn key_column(rows: &[Vec<Value<'_>>], place: usize, found: &DataType) -> Result
     let texts: ArrayRef = Arc::new(values().map(text).collect::<LargeStringArray>());
     match found {
         DataType::Timestamp(unit, Some(_)) => {
-            let local = cast_with_options(&texts, &DataType::Timestamp(*unit, None), &exact)?;
+            let local = cast_with_options(&texts, &DataType::Timestamp(*unit, None), &EXACT)?;
             Ok(make_array(local.to_data().into_builder().data_type(found.clone()).build()?))
         }
-        found => cast_with_options(&texts, found, &exact),
+        found => cast_with_options(&texts, found, &EXACT),
     }
+}
+
+/// Texts of UUIDs as a column of them.
+fn uuids<'a>(texts: impl Iterator<Item = Value<'a>>) -> Result<ArrayRef, ArrowError> {
+    let read = |text| match text {
+        Value::Text(text) => uuid::read(text).ok(),
+        _ => None,
+    };
+    let read = texts.map(|text| read(text).ok_or_else(|| ArrowError::CastError("a key is no UUID".to_owned())));
+    let read = read.collect::<Result<Vec<_>, _>>()?;
+    let values = read.into_iter().map(Some);
+    Ok(Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(values, uuid::BYTES as i32)?))
 }
 
 /// Takes own rows, and hands them on with nulls in the partner's columns.
@@ -182,7 +205,8 @@ impl Sink for Widened<'_> {
             return Err(TableError::unfit_result(self.sink.name(), "rows came before their columns"));
         };
         let own = rows.columns.columns().iter().zip(schema.fields());
-        let columns = own.map(|(column, field)| cast(column, field.data_type())).collect::<Result<Vec<_>, _>>();
+        let columns = own.map(|(column, field)| cast_with_options(column, field.data_type(), &EXACT));
+        let columns = columns.collect::<Result<Vec<_>, _>>();
         let columns = RecordBatch::try_new(schema.clone(), columns.map_err(unfit)?).map_err(unfit)?;
         let payloads = vec![self.payload.map(|_| &self.nulls[..]); columns.num_rows()];
         self.sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: rows.row_numbers })
