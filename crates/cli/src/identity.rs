@@ -9,6 +9,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Abort;
 use vesica::party::transport::tls::{Identity, IdentityFileError, PublicKey};
+use vesica::session::Protection;
 
 /// An identity file's failure with its mend.
 pub fn failed(error: IdentityFileError) -> Failure {
@@ -74,7 +75,7 @@ fn default(note: &dyn Fn(&str)) -> Result<Identity, Failure> {
         return Identity::load(&private).map_err(failed);
     }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.map_err(|error| failed(IdentityFileError::Io { path: folder, error }))?;
+    made.map_err(|error| failed(IdentityFileError::Write { path: folder, error }))?;
     let identity = fresh()?;
     let public = save(&identity, &private, "default identity")?;
     note(&format!("made your default identity {}", private.display()));
@@ -82,11 +83,25 @@ fn default(note: &dyn Fn(&str)) -> Result<Identity, Failure> {
     Ok(identity)
 }
 
+/// TLS between the identity in `own`, or the user's default one, and the partner's key, a line or a file.
+pub fn protection(own_file: Option<&Path>, line_or_file: &str, note: &dyn Fn(&str)) -> Result<Protection, Failure> {
+    let (identity, peer) = (own(own_file, note)?, peer(line_or_file)?);
+    if identity.public() == peer {
+        return Err(Failure::new(
+            code::IDENTITY,
+            "--peer is your own public key",
+            "name your partner's .pub file or line there; to try both sides on one machine, give each an identity of \
+             its own with `vesica identity new`",
+        ));
+    }
+    Ok(Protection::Tls { identity, peer })
+}
+
 /// The partner's key from a line or a file.
 pub fn peer(line_or_file: &str) -> Result<PublicKey, Failure> {
     match line_or_file.parse() {
         Ok(key) => Ok(key),
-        Err(_) if line_or_file.starts_with("vesica-") && line_or_file.contains(' ') => Err(Failure::new(
+        Err(_) if line_or_file.trim_start().starts_with("vesica-") && line_or_file.contains(' ') => Err(Failure::new(
             code::IDENTITY,
             "your partner's public key is a damaged line",
             "copy the whole line of the .pub file",

@@ -15,6 +15,7 @@ use std::time::Instant;
 use console::Style;
 use serde_json::{Value, json};
 use vesica::Failure;
+use vesica::failure::escaped;
 
 /// Whether each line is a JSON object.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -89,8 +90,10 @@ pub fn warning(text: impl Display) {
 }
 
 fn labelled(word: &str, style: Style, text: impl Display) {
+    // Names of files and columns may have control characters.
+    let text = escaped(&text.to_string());
     if is_json() {
-        event(word, json!({ "text": text.to_string() }));
+        event(word, json!({ "text": text }));
     } else {
         write_raw(&format!("{} {text}\n", label(word, style)));
     }

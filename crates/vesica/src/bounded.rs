@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The text of a file of at most `limit` bytes.
+/// The text of a file of at most `limit` bytes, without the byte-order mark that some editors write in front of it.
 ///
 /// # Errors
 /// If it cannot be read, is longer, or is no UTF-8.
@@ -19,7 +19,10 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
             format!("it is longer than the {limit} bytes that such a file may have"),
         ));
     }
-    Ok(text)
+    match text.strip_prefix('\u{feff}') {
+        Some(unmarked) => Ok(unmarked.to_owned()),
+        None => Ok(text),
+    }
 }
 
 #[cfg(test)]
@@ -35,5 +38,7 @@ mod tests {
         let error = read_text(&path, 3).expect_err("too long");
         assert_eq!(error.to_string(), "it is longer than the 3 bytes that such a file may have");
         assert!(read_text(Path::new("/dev/zero"), 1 << 20).is_err());
+        std::fs::write(&path, "\u{feff}[acme]\r\n").expect("written");
+        assert_eq!(read_text(&path, 20).ok().as_deref(), Some("[acme]\r\n"));
     }
 }

@@ -33,9 +33,10 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with its mend.
+    /// A failure with its mend. Control characters, which names of files and columns may have, are shown escaped.
     pub fn new(code: u8, fault: impl fmt::Display, mend: impl fmt::Display) -> Self {
-        Self { code, fault: fault.to_string(), mend: mend.to_string(), told: None, announced: false, reported: false }
+        let (fault, mend) = (escaped(&fault.to_string()), escaped(&mend.to_string()));
+        Self { code, fault, mend, told: None, announced: false, reported: false }
     }
 
     /// The same failure, of which the partner hears no more than the class. For what fails without
@@ -58,6 +59,18 @@ impl Failure {
         };
         Abort::Local { code: self.code, fault, mend }
     }
+}
+
+/// A text with its control characters escaped: a name can neither steer a terminal nor begin a line of its own.
+pub fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 impl From<TableError> for Failure {

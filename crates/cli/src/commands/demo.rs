@@ -201,7 +201,8 @@ fn address_of(child: &mut Child) -> Result<(String, BufReader<ChildStderr>), Fai
         if stderr.read_line(&mut line).map_err(lost)? == 0 {
             // EOF means that the child has exited. It has printed why.
             let _ = child.wait();
-            return Err(Failure::new(code::INTERNAL, format_args!("the receiver did not start:\n{all}"), "see above"));
+            let failure = Failure::new(code::INTERNAL, "", "see above");
+            return Err(Failure { fault: format!("the receiver did not start:\n{all}"), ..failure });
         }
         all.push_str(&line);
         if let Some(address) = line.trim_end().strip_prefix("listening on ") {

@@ -241,10 +241,7 @@ impl Way {
     fn new(args: &JoinArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Self, Failure> {
         let end = end(args)?;
         let protection = match &args.peer {
-            Some(peer) => {
-                let identity = identity::own(args.identity.as_deref(), note)?;
-                Protection::Tls { identity, peer: identity::peer(peer)? }
-            }
+            Some(peer) => identity::protection(args.identity.as_deref(), peer, note)?,
             None if args.insecure_plaintext => Protection::InsecurePlaintext,
             None => return Err(no_partner()),
         };

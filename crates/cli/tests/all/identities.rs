@@ -80,8 +80,38 @@ fn keys_are_made_private_shown_and_never_overwritten() {
     let line = shown.stdout.lines().next().expect("a line").to_owned();
     assert!(folder.read("us.pub").starts_with(&line));
     assert!(shown.stdout.contains(&fingerprint(&folder, "us")));
-    for name in ["us.pub", "nothing.pub"] {
-        let ended = folder.run(&format!("identity show --identity {name}"));
-        assert_eq!(ended.code, 6, "{}", ended.stderr);
+}
+
+/// Each mistake with a key is named with its own mend.
+#[test]
+fn mistakes_with_keys_are_told_apart() {
+    let folder = tables();
+    let run = |flags: &str| {
+        let flags = format!("--input ours.csv --key email --wait 0.1 --connect 127.0.0.1:1 {flags}");
+        folder.run(&format!("receive {flags} --output matches.csv"))
+    };
+    for (flags, expected) in [
+        ("--identity us.key --peer nope.pub", &["nope.pub: No such file", "your partner's .pub file"][..]),
+        ("--identity us.pub --peer them.pub", &["us.pub is a public key", "the .key file that was made with it"]),
+        ("--identity nope.key --peer them.pub", &["nope.key: No such file", "with --identity"]),
+        ("--identity us.key --peer them.key", &["them.key is a private key", "the partner's .pub file"]),
+        ("--identity us.key --peer us.pub", &["--peer is your own public key", "your partner's .pub file"]),
+        ("--identity us.key --peer ours.csv", &["ours.csv is no public key line", "the partner's .pub file"]),
+    ] {
+        run(flags).expect(6, expected);
     }
+    let query = "query --input ours.csv --key email --output m.csv --connect 127.0.0.1:1 --wait 0.1";
+    folder.run(&format!("{query} --identity us.key --peer us.pub")).expect(6, &["your own public key"]);
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_key_or_a_list() {
+    let folder = tables();
+    for name in ["us.pub", "them.pub"] {
+        folder.write(name, format!("\u{feff}{}", folder.read(name)));
+    }
+    folder.write("peers.toml", format!("\u{feff}[acme]\nkey = \"them.pub\"\n"));
+    folder.run("identity show --peer them.pub").expect(0, &[]);
+    let ended = folder.run(&format!("{RECEIVE} --peers peers.toml --peer acme --connect 127.0.0.1:1 --wait 0.1"));
+    ended.expect(5, &["nobody answers"]);
 }

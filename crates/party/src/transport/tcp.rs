@@ -29,11 +29,17 @@ impl Listener {
 
 /// Binds `address` (`host:port`, `1.2.3.4:port`, `[::1]:port`; port 0 takes a free one).
 pub fn listen(address: &str) -> Result<Listener, Abort> {
-    let addresses = resolve(address)?;
-    let listener = TcpListener::bind(addresses.as_slice()).map_err(|fault| Abort::Local {
+    let refused = |fault: io::Error, mend: &str| Abort::Local {
         code: exit_code::LINK,
         fault: format!("cannot listen on {address}: {fault}"),
-        mend: "give another address or port to --listen, or stop the program that holds it".into(),
+        mend: mend.into(),
+    };
+    let addresses = resolve(address).map_err(|unusable| match unusable {
+        NoAddress::Malformed(abort) => abort,
+        NoAddress::Unknown(fault) => refused(fault, "give an address of this machine to --listen, or 0.0.0.0 for all"),
+    })?;
+    let listener = TcpListener::bind(addresses.as_slice()).map_err(|fault| {
+        refused(fault, "give another address or port to --listen, or stop the program that holds it")
     })?;
     listener.set_nonblocking(true)?;
     Ok(Listener(listener))
@@ -87,9 +93,10 @@ pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
     let end = Instant::now().checked_add(wait);
     let mut pause = FIRST_PAUSE;
     loop {
-        let fault = match attempt(&resolve(address)?) {
+        let fault = match connect_once(address) {
             Ok(stream) => return Ok(stream),
-            Err(fault) => fault,
+            Err(Unreached::Malformed(abort)) => return Err(abort),
+            Err(Unreached::UnknownName(fault) | Unreached::NoAnswer(fault)) => fault,
         };
         let now = Instant::now();
         if end.is_some_and(|end| now + pause > end) {
@@ -121,6 +128,29 @@ pub fn tune(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
 
+/// Why one attempt to connect gave no connection.
+#[derive(Debug)]
+pub enum Unreached {
+    /// The address is none. It stays so.
+    Malformed(Abort),
+    /// Nobody knows an address of the host's name, at least now: a partner's name may appear when its machine does.
+    UnknownName(io::Error),
+    /// Nobody listens there, at least now.
+    NoAnswer(io::Error),
+}
+
+/// Connects to `address` (`host:port`), trying each address of the host once.
+///
+/// # Errors
+/// Why it did not come to a connection.
+pub fn connect_once(address: &str) -> Result<TcpStream, Unreached> {
+    let addresses = resolve(address).map_err(|unusable| match unusable {
+        NoAddress::Malformed(abort) => Unreached::Malformed(abort),
+        NoAddress::Unknown(fault) => Unreached::UnknownName(fault),
+    })?;
+    attempt(&addresses).map_err(Unreached::NoAnswer)
+}
+
 fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let mut fault = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses {
@@ -132,14 +162,28 @@ fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     Err(fault)
 }
 
-fn resolve(address: &str) -> Result<Vec<SocketAddr>, Abort> {
-    let refuse = |fault: String| Abort::Local {
-        code: exit_code::USAGE,
-        fault: format!("cannot use the address {address:?}: {fault}"),
-        mend: "give host:port, for example example.org:7400, 0.0.0.0:7400 or [::1]:7400".into(),
-    };
-    let addresses: Vec<_> = address.to_socket_addrs().map_err(|fault| refuse(fault.to_string()))?.collect();
-    if addresses.is_empty() { Err(refuse("the name has no address".into())) } else { Ok(addresses) }
+/// Why there is no address behind a text.
+enum NoAddress {
+    /// It is not of the form `host:port`.
+    Malformed(Abort),
+    /// The host's name is not known.
+    Unknown(io::Error),
+}
+
+fn resolve(address: &str) -> Result<Vec<SocketAddr>, NoAddress> {
+    match address.to_socket_addrs() {
+        Ok(addresses) => {
+            let addresses: Vec<_> = addresses.collect();
+            let none = || NoAddress::Unknown(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
+            if addresses.is_empty() { Err(none()) } else { Ok(addresses) }
+        }
+        Err(fault) if fault.kind() == io::ErrorKind::InvalidInput => Err(NoAddress::Malformed(Abort::Local {
+            code: exit_code::USAGE,
+            fault: format!("cannot use the address {address:?}: {fault}"),
+            mend: "give host:port, for example example.org:7400, 0.0.0.0:7400 or [::1]:7400".into(),
+        })),
+        Err(fault) => Err(NoAddress::Unknown(fault)),
+    }
 }
 
 /// A direction of a connection, or its end.

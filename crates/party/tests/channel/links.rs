@@ -69,6 +69,10 @@ fn absent_peers_and_bad_addresses_say_so() {
         assert_eq!(code(tcp::connect(bad, Duration::from_millis(30)).map(drop)), 2, "{bad:?}");
         assert_eq!(code(tcp::listen(bad).map(drop)), 2, "{bad:?}");
     }
+    // A name that nobody knows is well-formed, and may be known later.
+    let unknown = "no-such-host.invalid:7400";
+    assert_eq!(code(tcp::connect(unknown, Duration::from_millis(30)).map(drop)), 5);
+    assert_eq!(code(tcp::listen(unknown).map(drop)), 10);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::Role;
+use vesica_party::transport::tcp::Unreached;
 use vesica_party::transport::tls::{self, Identity, PublicKey, TlsFailure};
 use vesica_party::transport::{Connection, tcp};
 
@@ -95,7 +96,7 @@ pub(crate) fn reach(
 ) -> Result<Connection, Failure> {
     match bound {
         Bound::Listener(listener) => accept(listener, protection, retry, events),
-        Bound::Connector(address) => connect(address, protection, retry),
+        Bound::Connector(address) => connect(address, protection, retry, events),
     }
 }
 
@@ -222,14 +223,20 @@ fn nobody(retry: &RetryPolicy<'_>, turned_away: TurnedAway, fault: Option<io::Er
     Failure::new(code::PEER_ABSENT, said, mend)
 }
 
-fn connect(address: &str, protection: &Protection, retry: &RetryPolicy<'_>) -> Result<Connection, Failure> {
+fn connect(
+    address: &str,
+    protection: &Protection,
+    retry: &RetryPolicy<'_>,
+    events: &dyn Events,
+) -> Result<Connection, Failure> {
     let end = Instant::now().checked_add(retry.wait);
     let mut pause = PAUSE;
+    let mut is_told = false;
     loop {
         if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
-        let outcome = match tcp::connect(address, Duration::ZERO) {
+        let outcome = match tcp::connect_once(address) {
             Ok(socket) => {
                 let left = || end.map(|end| end.saturating_duration_since(Instant::now()));
                 let tried = socket.peer_addr();
@@ -248,8 +255,14 @@ fn connect(address: &str, protection: &Protection, retry: &RetryPolicy<'_>) -> R
                     Err(failure) => return Err(with_tried(vesica_party::Abort::from(failure).into(), address)),
                 }
             }
-            Err(abort) if abort.exit_code() == code::PEER_ABSENT => absent(address, retry),
-            Err(abort) => return Err(abort.into()),
+            Err(Unreached::Malformed(abort)) => return Err(abort.into()),
+            Err(Unreached::UnknownName(fault)) => {
+                if !std::mem::replace(&mut is_told, true) {
+                    events.notice(&format!("the name in {address} has no address yet ({fault}); asking again"));
+                }
+                unknown(address, retry, &fault)
+            }
+            Err(Unreached::NoAnswer(_)) => absent(address, retry),
         };
         if end.is_some_and(|end| Instant::now() + pause >= end) {
             return Err(outcome);
@@ -296,6 +309,19 @@ fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) ->
             tls::connect(socket, identity, *peer, limit)
         }
     }
+}
+
+/// That nobody knows where the partner should be.
+fn unknown(address: &str, retry: &RetryPolicy<'_>, fault: &io::Error) -> Failure {
+    Failure::new(
+        code::PEER_ABSENT,
+        format_args!("the name in {address} has no address within {} s ({fault})", retry.wait.as_secs_f64()),
+        format_args!(
+            "check the name and this machine's name service (DNS, /etc/hosts), or wait longer with {} for a partner \
+             whose name appears when it starts",
+            retry.flag
+        ),
+    )
 }
 
 /// That nobody listens where the partner should.

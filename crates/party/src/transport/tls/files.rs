@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::identity::{Identity, PublicKey};
+use super::identity::{BYTE_ORDER_MARK, Identity, PublicKey};
 use crate::{Abort, exit_code};
 
 /// Length in bytes beyond which no identity file is read.
@@ -20,10 +20,26 @@ pub enum IdentityFileError {
     /// The file exists already; a private key is never overwritten.
     #[error("{0} exists already; choose another name, or remove it if no partner relies on it")]
     Exists(PathBuf),
-    /// The file cannot be read or written.
-    #[error("{path}: {error}; name another identity file with --identity")]
-    Io {
+    /// The file of a private key cannot be read.
+    #[error("{path}: {error}; name your private key file with --identity, or make one with `vesica identity new`")]
+    Read {
         /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The file of a public key cannot be read.
+    #[error("{path}: {error}; check the name of your partner's .pub file, or give its line itself")]
+    ReadPublic {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("{path}: {error}; choose a folder that exists and that you may write to")]
+    Write {
+        /// The file, or its folder.
         path: PathBuf,
         /// The system's error.
         error: io::Error,
@@ -40,11 +56,17 @@ pub enum IdentityFileError {
         mode: u32,
     },
     /// The file holds no private key.
-    #[error("{0} is no private key of `vesica identity new`; name the .key file, not the .pub file")]
+    #[error("{0} is no private key of `vesica identity new`; name the .key file that it has written")]
     NotAKey(PathBuf),
+    /// The file of the private key holds a public one.
+    #[error("{0} is a public key; name the private one with --identity, the .key file that was made with it")]
+    Public(PathBuf),
     /// The file holds no public key.
     #[error("{0} is no public key line; give the partner's .pub file or its line itself")]
     NotAPublicKey(PathBuf),
+    /// The file of the partner's public key holds a private one.
+    #[error("{0} is a private key; name the partner's .pub file: no side needs another side's private key")]
+    Private(PathBuf),
 }
 
 impl From<IdentityFileError> for Abort {
@@ -58,7 +80,7 @@ impl From<IdentityFileError> for Abort {
 impl Identity {
     /// Writes the private key to `path`, which must not exist, readable by its owner only.
     pub fn save(&self, path: &Path) -> Result<(), IdentityFileError> {
-        let io = |error| IdentityFileError::Io { path: path.into(), error };
+        let io = |error| IdentityFileError::Write { path: path.into(), error };
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let mut file = opened.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => IdentityFileError::Exists(path.into()),
@@ -69,26 +91,25 @@ impl Identity {
 
     /// Reads a private key; refuses a file that others can read.
     pub fn load(path: &Path) -> Result<Self, IdentityFileError> {
-        let io = |error| IdentityFileError::Io { path: path.into(), error };
+        let io = |error| IdentityFileError::Read { path: path.into(), error };
         let file = File::open(path).map_err(io)?;
         let mode = file.metadata().map_err(io)?.permissions().mode() & 0o7777;
+        let text = read(file).map_err(io)?;
+        // Said first: a public key may be read by others.
+        if text.as_ref().is_some_and(|text| first_line(text).parse::<PublicKey>().is_ok()) {
+            return Err(IdentityFileError::Public(path.into()));
+        }
         if mode & 0o077 != 0 {
             return Err(IdentityFileError::Exposed { path: path.into(), mode });
         }
-        // Reserved at once, so that the text never moves and one wipe covers it.
-        let mut pem = Zeroizing::new(String::with_capacity(MAX_LEN as usize + 1));
-        match file.take(MAX_LEN).read_to_string(&mut pem) {
-            Ok(_) => Self::from_pem(&pem).ok_or_else(|| IdentityFileError::NotAKey(path.into())),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(IdentityFileError::NotAKey(path.into())),
-            Err(error) => Err(io(error)),
-        }
+        text.and_then(|text| Self::from_pem(&text)).ok_or_else(|| IdentityFileError::NotAKey(path.into()))
     }
 }
 
 impl PublicKey {
     /// Writes the one line, with a comment, to `path`, which must not exist.
     pub fn save(&self, path: &Path, comment: &str) -> Result<(), IdentityFileError> {
-        let io = |error| IdentityFileError::Io { path: path.into(), error };
+        let io = |error| IdentityFileError::Write { path: path.into(), error };
         let mut file = File::create_new(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => IdentityFileError::Exists(path.into()),
             _ => io(error),
@@ -98,10 +119,33 @@ impl PublicKey {
 
     /// Reads the first line that is not empty.
     pub fn load(path: &Path) -> Result<Self, IdentityFileError> {
-        let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(MAX_LEN).read_to_string(&mut text));
-        read.map_err(|error| IdentityFileError::Io { path: path.into(), error })?;
-        let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        line.parse().map_err(|_| IdentityFileError::NotAPublicKey(path.into()))
+        let read = File::open(path).and_then(read);
+        let text = read.map_err(|error| IdentityFileError::ReadPublic { path: path.into(), error })?;
+        match text.as_ref().map(|text| first_line(text)) {
+            Some(line) if line.starts_with("-----BEGIN") && line.contains("PRIVATE") => {
+                Err(IdentityFileError::Private(path.into()))
+            }
+            line => {
+                line.and_then(|line| line.parse().ok()).ok_or_else(|| IdentityFileError::NotAPublicKey(path.into()))
+            }
+        }
     }
+}
+
+/// The text of an identity file, without a byte-order mark; `None` if it is no UTF-8. It is wiped, whatever it is:
+/// users name the wrong file.
+fn read(file: File) -> io::Result<Option<Zeroizing<String>>> {
+    // Reserved at once, so that the text never moves and one wipe covers it.
+    let mut text = Zeroizing::new(String::with_capacity(MAX_LEN as usize + 1));
+    match file.take(MAX_LEN).read_to_string(&mut text) {
+        Ok(_) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The first line that is not empty, without a byte-order mark.
+fn first_line(text: &str) -> &str {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }

@@ -200,7 +200,25 @@ fn identity_files_are_private_and_never_overwritten() {
     let abort = Abort::from(error);
     assert_eq!(abort.exit_code(), 6);
 
-    assert!(matches!(PublicKey::load(&key), Err(IdentityFileError::NotAPublicKey(_))));
-    set_mode(&line, 0o600);
-    assert!(matches!(Identity::load(&line), Err(IdentityFileError::NotAKey(_))));
+    let told = |error: IdentityFileError| error.to_string();
+    assert!(told(PublicKey::load(&key).expect_err("private")).contains("no side needs another side's private key"));
+    for mode in [0o600, 0o644] {
+        set_mode(&line, mode);
+        assert!(told(Identity::load(&line).expect_err("public")).contains("the .key file that was made with it"));
+    }
+    let none = folder.file("none");
+    assert!(told(PublicKey::load(&none).expect_err("missing")).contains("your partner's .pub file"));
+    assert!(told(Identity::load(&none).expect_err("missing")).contains("--identity"));
+
+    // What editors of Windows put in front, and what its shell makes of a line.
+    let text = std::fs::read_to_string(&line).expect("a line");
+    std::fs::write(&line, format!("\u{feff}{}", text.replace('\n', "\r\n"))).expect("written");
+    assert_eq!(PublicKey::load(&line).expect("loaded"), us.public());
+    assert_eq!(format!("\u{feff}{}", us.public()).parse::<PublicKey>().ok(), Some(us.public()));
+    set_mode(&key, 0o600);
+    let pem = std::fs::read_to_string(&key).expect("a key");
+    std::fs::write(&key, format!("\u{feff}{pem}")).expect("written");
+    assert_eq!(Identity::load(&key).expect("loaded").public(), us.public());
+    std::fs::write(&line, text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()).expect("written");
+    assert!(matches!(PublicKey::load(&line), Err(IdentityFileError::NotAPublicKey(_))));
 }
