@@ -160,6 +160,18 @@ def test_nothing_that_matches_warns_and_names_the_mend():
     assert any("--normalise" in text for text in texts), texts
 
 
+def test_empty_frames_give_empty_results_and_a_warning():
+    some, none = pandas.DataFrame({"id": ["a", "b"], "n": [1, 2]}), pandas.DataFrame({"id": [], "n": []}, dtype=str)
+    none["n"] = none["n"].astype("int64")
+    for ours, theirs in [(none, some), (some, none), (none, none)]:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            result = both("intersect", ours, theirs, on="id")
+            count = both("cardinality", ours, theirs, on="id", **SEMI_HONEST)
+        assert result.empty and list(result.columns) == ["id", "n"] and count == 0
+        assert any("the table has no rows" in str(warning.message) for warning in told)
+
+
 def test_two_to_the_fourteenth_keys_with_every_overlap():
     count = 2**14
     for common in (0, 1, count - 1, count):

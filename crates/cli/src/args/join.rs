@@ -132,7 +132,8 @@ pub struct SendArgs {
 pub struct TableArgs {
     /// Your table: CSV or JSON lines (also packed with gzip, zstd or bzip2), Parquet or Arrow; - for
     /// standard input. A folder, or a pattern such as 'part-*.parquet', stands for its files in order
-    /// of their names: they have one format and the same columns
+    /// of their names: they have one format and the same columns, and folders such as dt=2026-01-01 in
+    /// it are columns
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Table")]
     pub input: String,
     /// A key column. Repeat the flag for a key of several columns, in the same order as your

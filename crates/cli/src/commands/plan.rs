@@ -130,7 +130,11 @@ impl Asked {
             };
         };
         if sender_items == 0 || receiver_items == 0 {
-            return Err(Failure::new(code::USAGE, "an empty set matches nothing", "give sizes of at least 1"));
+            return Err(Failure::new(
+                code::USAGE,
+                "an empty set matches nothing",
+                "give sizes of at least 1, as which an empty table counts",
+            ));
         }
         let amounts = args.task.amounts()?;
         let (tables, buckets) = (args.task.extent(sender_items, receiver_items)?, args.buckets);

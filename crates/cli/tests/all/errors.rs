@@ -2,6 +2,7 @@
 //! no file under the final name.
 
 use std::fs::{self, File};
+use std::process::Command;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
@@ -96,10 +97,10 @@ fn a_row_that_is_not_utf_8() {
 }
 
 #[test]
-fn an_empty_table_and_one_without_keys() {
+fn a_file_without_a_header_and_a_table_without_keys() {
     let folder = tables();
-    folder.write("theirs.csv", "mail\n");
-    bad_for_the_sender(&folder, "--input theirs.csv --key mail", &["theirs.csv has no rows"]);
+    folder.write("theirs.csv", "");
+    bad_for_the_sender(&folder, "--input theirs.csv --key mail", &["theirs.csv is empty", "the line of its header"]);
     folder.write("theirs.csv", "mail,x\n,1\n,2\n");
     bad_for_the_sender(&folder, "--input theirs.csv --key mail", &["no row of theirs.csv has a usable key"]);
 }
@@ -109,6 +110,72 @@ fn a_float_key() {
     let folder = tables();
     parquet(&folder, "theirs.parquet", Arc::new(Float64Array::from(vec![0.5, 1.0])));
     bad_for_the_sender(&folder, "--input theirs.parquet --key mail", &["Float64", "floats have no reliable equality"]);
+}
+
+/// A name that nobody knows may be known when the partner's machine has started: it is waited for, and a scheduler may
+/// try again.
+#[test]
+fn a_name_without_an_address_is_an_absent_partner() {
+    let folder = tables();
+    let shared = "--input theirs.csv --key mail --identity them.key --peer us.pub --wait 0.3";
+    folder
+        .run(&format!("send {shared} --connect no-such-host.invalid:7400"))
+        .expect(5, &["no-such-host.invalid:7400 has no address within 0.3 s", "asking again", "DNS", "--wait"]);
+    folder.run(&format!("send {shared} --connect no-such-host.invalid")).expect(2, &["host:port"]);
+    folder
+        .run(&format!("send {shared} --listen no-such-host.invalid:7400"))
+        .expect(10, &["cannot listen on no-such-host.invalid:7400", "an address of this machine"]);
+}
+
+#[test]
+fn standard_input_needs_a_temporary_folder() {
+    let folder = tables();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    command.env("TMPDIR", folder.path("nowhere"));
+    let mut check = folder.start_under(command, "check - --key id");
+    check.stdin = None;
+    check.end().expect(3, &["standard input is read twice", "the temporary folder", "nowhere", "set TMPDIR"]);
+}
+
+/// A name can neither steer the terminal nor begin a line that looks like one of ours.
+#[test]
+fn control_characters_of_names_are_shown_escaped() {
+    let folder = tables();
+    folder.write("bad\u{1b}[31m\u{7}.csv", "i\u{1b}[2Jd\u{85},v\n1,2\n");
+    let shown = [r"bad\u{1b}[31m\u{7}.csv", r"`i\u{1b}[2Jd\u{85}`"];
+    let ended = folder.run("check bad\u{1b}[31m\u{7}.csv --key nothing");
+    ended.expect(3, &shown);
+    assert!(!ended.stderr.contains(['\u{1b}', '\u{7}', '\u{85}']), "{:?}", ended.stderr);
+}
+
+/// An empty export is no reason for a nightly job to fail, in whatever format it comes.
+#[test]
+fn an_empty_table_of_any_format_gives_an_empty_result_and_a_warning() {
+    let folder = tables();
+    folder.write("none.csv", "id,email\n");
+    folder.write("none.jsonl", "");
+    let none: [(&str, ArrayRef); 2] =
+        ["id", "email"].map(|name| (name, Arc::new(StringArray::from(Vec::<&str>::new())) as ArrayRef));
+    write_parquet(&folder, "none.parquet", RecordBatch::try_from_iter(none).expect("a batch"));
+    for (input, output, result) in [
+        ("none.csv", "matches.csv", Some("id,email\n")),
+        ("none.jsonl", "matches.jsonl", Some("")),
+        ("none.jsonl", "matches.csv", None),
+        ("none.parquet", "matches.parquet", None),
+    ] {
+        let (receiver, sender) = folder
+            .join(&format!("--input {input} --key email --output {output} --force"), "--input theirs.csv --key mail");
+        receiver.expect(0, &["the table has no rows"]);
+        sender.expect(0, &[]);
+        assert!(!sender.stderr.contains("no rows"), "{}", sender.stderr);
+        assert!(result.is_none_or(|result| folder.read(output) == result), "{input} into {output}");
+    }
+    folder.write("nothing.csv", "mail\n");
+    let (receiver, sender) =
+        folder.join("--input ours.csv --key email --output matches.csv --force", "--input nothing.csv --key mail");
+    receiver.expect(0, &["no key matches"]);
+    sender.expect(0, &["the table has no rows"]);
+    folder.run("check none.csv --key email").expect(0, &[]);
 }
 
 /// Room for the largest result is taken before the protocol, so that both sides hear of a disk that

@@ -314,6 +314,25 @@ fn a_new_secret_key_leaves_clients_their_time_and_then_they_enrol_again() {
     server.end().expect(0, &[]);
 }
 
+/// Empty in, empty out; but a list that answers everything with no match is a mistake that clients cannot see.
+#[test]
+fn an_empty_table_asks_about_nothing_and_an_empty_list_is_not_served() {
+    let folder = tables();
+    folder.write("clients.txt", format!("\u{feff}{}", folder.read("clients.txt")));
+    let (server, address) = serve(&folder, "");
+    folder.write("seen.csv", "when,url\n");
+    let asked = report(&folder, &address, "");
+    assert_eq!((&asked["rows"], &asked["queries"], &asked["matched_keys"]), (&0.into(), &0.into(), &0.into()));
+    assert!(asked["warnings"][0].as_str().is_some_and(|warning| warning.contains("the table has no rows")), "{asked}");
+    assert_eq!(folder.read("hits.csv"), "when,url\n");
+    folder.write("deny.csv", "url,label\n");
+    server.signal("HUP");
+    server.says("an empty list is not served");
+    folder
+        .run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0"))
+        .expect(3, &["deny.csv has no rows", "one key that no client has"]);
+}
+
 #[test]
 fn a_client_that_is_taken_off_the_list_is_disconnected() {
     let folder = tables();

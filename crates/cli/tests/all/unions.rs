@@ -315,7 +315,7 @@ fn small() -> Folder {
     folder.write("theirs.csv", "id,score\n2,7\n");
     folder.write("words.csv", "id,score\ntwo,7\n");
     folder.write("long.csv", format!("id,score\n2,{}\n", "secret".repeat(60)));
-    folder.write("empty.csv", "id,score\n");
+    folder.write("empty.csv", "");
     Table { file: "ours.parquet", columns: ["id", "name"], is_number: true, rows: vec![("1".into(), "a".into())] }
         .write(&folder);
     folder
@@ -360,8 +360,8 @@ fn what_no_union_can_be_made_of_is_refused_on_both_sides() {
         (format!("{ours} --join difference"), theirs.into(), (2, "a union writes all rows"), (9, "settings")),
         (format!("{ours} --join left"), theirs.into(), (2, "a union writes all rows"), (9, "settings")),
         (format!("{ours} --max-item-bytes 0"), theirs.into(), (2, "--max-item-bytes"), (9, "settings")),
-        // Tables of no rows, and of too many.
-        (ours.into(), "--input empty.csv --key id".into(), (9, "input"), (3, "empty.csv has no rows")),
+        // A table without a header, and one of too many rows.
+        (ours.into(), "--input empty.csv --key id".into(), (9, "input"), (3, "empty.csv is empty")),
         (
             format!("{ours} --max-peer-items 1 "),
             format!("{theirs} --pad-to 2"),

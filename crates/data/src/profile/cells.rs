@@ -24,8 +24,8 @@ struct EachCell<'a> {
 }
 
 impl Scanner for EachCell<'_> {
-    fn parts(&mut self, _most: usize) -> Vec<&mut dyn ScannerPart> {
-        vec![self]
+    fn parts(&mut self, _most: usize) -> Vec<Box<dyn ScannerPart + '_>> {
+        vec![Box::new(self)]
     }
 
     fn commit(&mut self) -> Result<(), TableError> {
@@ -47,7 +47,8 @@ impl ScannerPart for EachCell<'_> {
         Ok(())
     }
 
-    fn end_row(&mut self) {
+    fn end_row(&mut self) -> Result<(), TableError> {
         self.rows += 1;
+        Ok(())
     }
 }

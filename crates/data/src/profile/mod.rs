@@ -113,7 +113,9 @@ fn report(input: &dyn Source, first: &Input, files: usize, spec: &KeySpec) -> Re
     warnings.extend(
         spec.columns().iter().zip(&table.stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column)),
     );
-    if table.digests.is_empty() {
+    if table.stats.rows == 0 {
+        warnings.push("the table has no rows: a run takes it, with nothing to match".to_owned());
+    } else if table.digests.is_empty() {
         warnings.push("no row has a usable key: `send` and `receive` will refuse this table".to_owned());
     }
     // A column may stand in several alternatives of the key.

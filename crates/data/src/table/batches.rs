@@ -107,20 +107,25 @@ impl Columns {
         Ok(Self { columns, rows: batch.num_rows() })
     }
 
+    /// The cell of the wanted column at `place`.
+    pub fn cell<'a>(&'a self, place: usize, row: usize, scratch: &'a mut String) -> Cell<'a> {
+        self.columns.get(place).map_or(Cell::Null, |column| column.cell(row, scratch))
+    }
+
     pub fn scan(&self, scanner: &mut dyn Scanner) -> Result<(), TableError> {
         let most = rayon::current_num_threads().min(self.rows / ROWS_PER_PART);
         if most > 1 {
             let parts = scanner.parts(most);
             let size = self.rows.div_ceil(parts.len().max(1));
-            let filled = parts.into_par_iter().enumerate().try_for_each(|(place, part)| {
+            let filled = parts.into_par_iter().enumerate().try_for_each(|(place, mut part)| {
                 let start = (place * size).min(self.rows);
-                self.push(start..(start + size).min(self.rows), part)
+                self.push(start..(start + size).min(self.rows), &mut *part)
             });
             if filled.is_ok() {
                 return scanner.commit();
             }
         }
-        let pushed = scanner.parts(1).into_iter().try_for_each(|part| self.push(0..self.rows, part));
+        let pushed = scanner.parts(1).into_iter().try_for_each(|mut part| self.push(0..self.rows, &mut *part));
         // The rows before a faulty one come first: they may hold an earlier fault.
         scanner.commit()?;
         pushed
@@ -132,7 +137,7 @@ impl Columns {
             for (place, column) in self.columns.iter().enumerate() {
                 part.cell(place, column.cell(row, &mut scratch))?;
             }
-            part.end_row();
+            part.end_row()?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::table::integers::IntegerCollector;
 use crate::table::named_columns::NamedColumns;
 use crate::table::payload::{PayloadCollector, UnionCollector, UnionKeys, UnionSpec, key_kinds};
 use crate::table::row_digests::RowDigests;
-use crate::table::source::{Scanner, ScannerPart, Source};
+use crate::table::source::{Scanner, ScannerPart, Source, Wanted};
 use crate::table::values::ValueCollector;
 use crate::table::{KeyStats, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
 
@@ -73,7 +73,7 @@ impl fmt::Debug for KeyTable {
 }
 
 /// Reads the key columns (and the payload columns) of a whole table, of which at least one row has
-/// a usable key.
+/// a usable key if it has rows.
 pub fn read_keys(source: &dyn Source, spec: &KeySpec, payload: Option<&PayloadSpec>) -> Result<KeyTable, TableError> {
     read_keys_within(source, spec, payload, &|| None)
 }
@@ -128,9 +128,9 @@ fn read(
     with_keys(source, collect(source, spec, along, room, &mut OnFault::default())?)
 }
 
-/// Refuses a table without a usable key.
+/// Refuses a table of which no row has a usable key. One without rows is as good as any other.
 pub(super) fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableError> {
-    if table.digests.is_empty() {
+    if table.digests.is_empty() && table.stats.rows > 0 {
         return Err(TableError::NoKeys { path: source.name().to_owned(), why: no_keys(&table.stats) });
     }
     Ok(table)
@@ -187,7 +187,9 @@ pub(super) fn collect(
             Gatherer::Integers(IntegerCollector::new(spec.columns().first().map_or("", |column| &column.name), bits))
         }
     };
-    collector.columns = wanted.iter().map(|wanted| schema.field(wanted.column).name().clone()).collect();
+    let name =
+        |wanted: &Wanted| schema.fields().get(wanted.column).map_or_else(String::new, |field| field.name().clone());
+    collector.columns = wanted.iter().map(name).collect();
     source.scan(&wanted, &mut collector)?;
     collector.finish(room)
 }
@@ -275,9 +277,6 @@ impl<'a> Collector<'a> {
     fn finish(mut self, room: &dyn Fn() -> Option<u64>) -> Result<KeyTable, TableError> {
         self.stats.distinct = self.index.digests.len() as u64;
         self.count_alternatives();
-        if self.stats.rows == 0 {
-            return Err(TableError::Empty { path: self.source.to_owned() });
-        }
         let (mut payload, mut values, mut union, mut integers) = (None, None, None, None);
         match self.along {
             Gatherer::Nothing => {}
@@ -304,7 +303,7 @@ impl Scanner for Collector<'_> {
         }
     }
 
-    fn parts(&mut self, most: usize) -> Vec<&mut dyn ScannerPart> {
+    fn parts(&mut self, most: usize) -> Vec<Box<dyn ScannerPart + '_>> {
         // Only a walk from the first row knows the row of a fault that is counted.
         self.open = if self.on_fault.counts() { 1 } else { most.max(1) };
         while self.parts.len() < self.open {
@@ -321,7 +320,7 @@ impl Scanner for Collector<'_> {
         parts
             .map(|part| {
                 part.restart(first);
-                part as &mut dyn ScannerPart
+                Box::new(part) as Box<dyn ScannerPart + '_>
             })
             .collect()
     }

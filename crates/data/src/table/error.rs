@@ -29,6 +29,26 @@ pub enum TableError {
         /// The operating system's error.
         source: io::Error,
     },
+    /// What can be read only once cannot be copied.
+    #[error("{path} is read twice, and cannot be copied to the temporary folder {folder}: {source}")]
+    Copy {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The folder.
+        folder: String,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// The input is something else than a table that is read.
+    #[error("{path} is {what}, which is not read")]
+    Foreign {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// What it is.
+        what: String,
+        /// What the user can do.
+        mend: &'static str,
+    },
     /// A folder or pattern without files.
     #[error("{path} names no file")]
     NoParts {
@@ -44,6 +64,22 @@ pub enum TableError {
         other: String,
         /// How they differ.
         difference: String,
+    },
+    /// A file, and what may be the same one in a packing.
+    #[error("{one} and {other} may hold the same rows: their names differ by the ending of a compression alone")]
+    PackedTwin {
+        /// The first file.
+        one: String,
+        /// The second one.
+        other: String,
+    },
+    /// A column that stands in the files and in the names of their folders.
+    #[error("column `{column}` stands in the files of {path} and in the names of their folders")]
+    FolderColumn {
+        /// The folder or pattern, as the user gave it.
+        path: String,
+        /// The column.
+        column: String,
     },
     /// Reading failed in the middle.
     #[error("cannot read {path}: {source}")]
@@ -170,8 +206,8 @@ pub enum TableError {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// A table without rows.
-    #[error("{path} has no rows")]
+    /// A file of CSV without a header.
+    #[error("{path} is empty: it has not even a header")]
     Empty {
         /// The name of the table or file, as the user gave it.
         path: String,
@@ -367,24 +403,36 @@ impl TableError {
     /// What the user can do about it.
     pub fn mend(&self) -> String {
         let text = match self {
-            Self::Open { source, .. } => match source.kind() {
-                io::ErrorKind::NotFound => "check the path",
+            Self::Open { path, source } => match source.kind() {
+                io::ErrorKind::NotFound => place_of(path).unwrap_or("check the path"),
                 io::ErrorKind::PermissionDenied => "ask for the right to read it",
                 io::ErrorKind::IsADirectory => {
-                    "folders in it are not read: name the files by a pattern, such as 'folder/*/*.csv'"
-                }
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                    "an input that is no file is copied first: free space in the temporary folder (TMPDIR) or raise \
-                     the limit on file sizes (`ulimit -f`), or name a file"
+                    "folders in it are not read unless their names are like dt=2026-01-01: name the files by a pattern, \
+                     such as 'folder/*/*.csv'"
                 }
                 _ => "check the path and that the file can be read",
             },
+            Self::Copy { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                    "free space there, set TMPDIR to another folder, or raise the limit on file sizes (`ulimit -f`); or \
+                     name a file, which is not copied"
+                }
+                _ => "set TMPDIR to a folder that you can write to, or name a file, which is not copied",
+            },
+            Self::Foreign { mend, .. } => mend,
             Self::NoParts { .. } => {
                 "check the path and the pattern; names that begin with a dot or `_` are left out, and `*` does not stand \
                  for `/`"
             }
             Self::UnlikeParts { .. } => {
                 "give all files the same format, names and types of columns, or name fewer files by a pattern"
+            }
+            Self::PackedTwin { .. } => {
+                "remove one of them, or name the other files by a pattern, such as 'folder/*.csv'"
+            }
+            Self::FolderColumn { .. } => {
+                "write the files without this column, or name those of one folder by themselves, such as \
+                 'table/dt=2026-01-01/*.parquet': only folders below the name, or from its first `*` on, are columns"
             }
             Self::Read { .. } => "check where the table is stored, and run again",
             Self::Damaged { .. } => {
@@ -407,7 +455,9 @@ impl TableError {
             Self::LongKey { .. } => {
                 "choose a key column of shorter values, or write a hash of them to a column of its own in both tables"
             }
-            Self::Empty { .. } => "give a table with at least one row",
+            Self::Empty { .. } => {
+                "check what writes it; a CSV table of no rows, which runs like any other, has the line of its header"
+            }
             Self::NoKeys { .. } => {
                 "choose other key columns or normalisers; `vesica check` shows what each column holds"
             }
@@ -435,7 +485,7 @@ impl TableError {
                 "cast the column to text in your table, or ask your partner for keys that are values of this type"
             }
             Self::OutputExists { .. } => "choose another name, or replace it with --force",
-            Self::Output { source, .. } => match source.kind() {
+            Self::Output { path, source } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     "the disk is full: free space or choose another place; nothing was left under this name"
                 }
@@ -443,7 +493,7 @@ impl TableError {
                     "it is larger than the limit on file sizes (RLIMIT_FSIZE, `ulimit -f`) or than the file system \
                      takes: raise the limit or choose another place; nothing was left under this name"
                 }
-                io::ErrorKind::NotFound => "create the folder first",
+                io::ErrorKind::NotFound => place_of(path).unwrap_or("create the folder first"),
                 io::ErrorKind::IsADirectory => "name a file in it",
                 io::ErrorKind::PermissionDenied => "ask for the right to write there, or choose another place",
                 _ => "check the path and the disk; nothing was left under this name",
@@ -481,6 +531,24 @@ impl TableError {
             Blame::Output => "it cannot write its output",
             Blame::Peer => "the payload is malformed",
         }
+    }
+}
+
+/// What is to be done about a name that exists nowhere because it is no path of this machine, or not yet one.
+fn place_of(path: &str) -> Option<&'static str> {
+    if path.starts_with('~') {
+        return Some("the shell did not replace `~`: write $HOME, or a blank instead of `=` in front of it");
+    }
+    let (scheme, rest) = path.split_once(":/")?;
+    let is_scheme =
+        scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    match scheme {
+        "file" => Some("give the path alone, without file://"),
+        _ if is_scheme && (rest.starts_with('/') || scheme == "dbfs") => Some(
+            "only files of this machine are read and written: copy it, for example with `aws s3 cp`, or let such a \
+             program read or write it through a pipe, with --input - or --output -",
+        ),
+        _ => None,
     }
 }
 

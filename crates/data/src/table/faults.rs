@@ -295,8 +295,7 @@ mod tests {
 
     #[test]
     fn what_no_row_is_guilty_of_is_the_last_fault() {
-        for (text, what) in
-            [("id\n", "in has no rows"), ("x\n1\n", "in has no column `id`"), ("id,x\n,1\n", "no row of in")]
+        for (text, what) in [("\n", "in is empty"), ("x\n1\n", "in has no column `id`"), ("id,x\n,1\n", "no row of in")]
         {
             let Examined { table, faults } =
                 examine(&input(text.as_bytes(), Format::Csv), &spec("id", &[]), Along::Nothing, &|| None);

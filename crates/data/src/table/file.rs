@@ -16,7 +16,7 @@ use crate::table::{
 /// for any text without `/` and `?` for one character, unless there is a file of that name. The
 /// files of a folder or pattern are one table: they have one format and the same columns, and their
 /// rows come in the order of their names. Of a folder, names that begin with a dot or `_` are left
-/// out.
+/// out, and folders in it whose names are like `dt=2026-01-01` are gone into: their names are columns.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     /// Its name.
@@ -40,8 +40,8 @@ impl OpenSource for SourceFile {
     fn files(&self) -> Vec<FileIdentity> {
         match (self.path.as_str(), named(&self.path)) {
             ("-", _) => FileIdentity::of_standard_input().into_iter().collect(),
-            (_, Ok(Named::Parts(paths))) => {
-                paths.iter().filter_map(|path| FileIdentity::of_path(Path::new(path))).collect()
+            (_, Ok(Named::Parts(parts))) => {
+                parts.paths.iter().filter_map(|path| FileIdentity::of_path(Path::new(path))).collect()
             }
             // An error of the name comes when the table is opened.
             (path, _) => FileIdentity::of_path(Path::new(path)).into_iter().collect(),
@@ -63,7 +63,7 @@ impl TableFile {
     pub fn open(path: &str, options: &InputOptions) -> Result<Self, TableError> {
         Ok(match named(path)? {
             Named::One => Self::One(Input::open(path, options)?),
-            Named::Parts(paths) => Self::Parts(Parts::open(path, paths, options)?),
+            Named::Parts(parts) => Self::Parts(Parts::open(path, parts, options)?),
         })
     }
 

@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -13,7 +13,8 @@ use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::table::parquet_file::ParquetFile;
-use crate::table::{Counted, Packing, Position, Stored, TableError};
+use crate::table::foreign::{self, Foreign, HEAD_BYTES};
+use crate::table::{Counted, Packing, Position, Stored, TableError, csv};
 
 /// File formats of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -112,6 +113,8 @@ pub struct Input {
     format: Format,
     delimiter: u8,
     packing: Option<Packing>,
+    /// Bytes of a line in front of the header that names the delimiter (`sep=;`).
+    separator_line: usize,
     seen: State,
     schema: OnceLock<SchemaRef>,
     parquet: OnceLock<ParquetFile>,
@@ -128,14 +131,14 @@ impl Input {
     pub fn open(path: &str, options: &InputOptions) -> Result<Self, TableError> {
         let failed = |source| TableError::Open { path: shown(path), source };
         let file = if path == "-" {
-            spool(io::stdin().lock()).map_err(failed)?
+            spool(io::stdin().lock(), path)?
         } else {
             let file = File::open(path).map_err(failed)?;
             let kind = file.metadata().map_err(failed)?.file_type();
             if kind.is_dir() {
                 return Err(failed(io::ErrorKind::IsADirectory.into()));
             }
-            if kind.is_file() { file } else { spool(file).map_err(failed)? }
+            if kind.is_file() { file } else { spool(file, path)? }
         };
         Self::of(file, path, options)
     }
@@ -149,12 +152,10 @@ impl Input {
         batches: impl IntoIterator<Item = Result<RecordBatch, ArrowError>>,
     ) -> Result<Self, TableError> {
         let failed = |error: ArrowError| match error {
-            ArrowError::IoError(_, source) => TableError::Open { path: name.to_owned(), source },
+            ArrowError::IoError(_, source) => not_copied(name, source),
             other => TableError::Damaged { path: name.to_owned(), format: "Arrow", reason: other.to_string() },
         };
-        let mut writer =
-            StreamWriter::try_new_buffered(tempfile::tempfile().map_err(|error| failed(error.into()))?, schema)
-                .map_err(failed)?;
+        let mut writer = StreamWriter::try_new_buffered(temporary_file(name)?, schema).map_err(failed)?;
         batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(failed)?;
         let buffered = writer.into_inner().map_err(failed)?;
         let mut file = buffered.into_inner().map_err(|error| failed(error.into_error().into()))?;
@@ -164,18 +165,31 @@ impl Input {
 
     /// Reads `bytes` as a file of the name `path` would be read.
     pub(crate) fn spooled(bytes: &[u8], path: &str, options: &InputOptions) -> Result<Self, TableError> {
-        Self::of(spool(bytes).map_err(|source| TableError::Open { path: shown(path), source })?, path, options)
+        Self::of(spool(bytes, path)?, path, options)
     }
 
     fn of(mut file: File, path: &str, options: &InputOptions) -> Result<Self, TableError> {
         let failed = |source| TableError::Open { path: shown(path), source };
         let seen = state(&file.metadata().map_err(failed)?);
         let magic = first_bytes(&mut file).map_err(failed)?;
+        if let Some(foreign) = foreign::of_head(&magic) {
+            return Err(foreign.error(shown(path), None));
+        }
         let packing = Packing::of_magic(&magic);
-        let format = Self::choose_format(path, options, &magic, packing)?;
-        let delimiter = match options.delimiter {
-            Some(delimiter) => delimiter,
-            None => default_delimiter(path),
+        let head = match packing {
+            Some(packing) => first_unpacked(&mut file, packing).map_err(failed)?,
+            None => magic.clone(),
+        };
+        let format = Self::choose_format(path, options, (&magic, &head), packing)?;
+        if format.is_text()
+            && let Some(foreign) = foreign_text(path, &head, format, packing)
+        {
+            return Err(foreign.error(shown(path), packing));
+        }
+        let separator = csv::separator_line(&head).filter(|_| format == Format::Csv);
+        let delimiter = match (options.delimiter, separator) {
+            (Some(delimiter), _) | (None, Some((delimiter, _))) => delimiter,
+            (None, None) => default_delimiter(path),
         };
         if !delimiter.is_ascii() || matches!(delimiter, b'"' | b'\r' | b'\n' | 0) {
             return Err(TableError::Option(
@@ -189,6 +203,7 @@ impl Input {
             format,
             delimiter,
             packing,
+            separator_line: separator.map_or(0, |(_, bytes)| bytes),
             seen,
             schema: OnceLock::new(),
             parquet: OnceLock::new(),
@@ -197,15 +212,16 @@ impl Input {
         })
     }
 
+    /// The format of a file that begins with `magic`, or with `head` once it is unpacked.
     fn choose_format(
         path: &str,
         options: &InputOptions,
-        magic: &[u8],
+        (magic, head): (&[u8], &[u8]),
         packing: Option<Packing>,
     ) -> Result<Format, TableError> {
         let by_magic = Format::of_magic(magic);
         // A CSV file may begin so as well, if it says that it is one.
-        let begun = magic.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(magic).trim_ascii_start().starts_with(b"{");
+        let begun = begin_of_text(head).starts_with(b"{") || is_named_json(path);
         let otherwise = if begun { Format::JsonLines } else { Format::Csv };
         let named = options.format.or_else(|| Format::of_name(path)).or(by_magic).unwrap_or(otherwise);
         // Both Arrow formats go by `.arrow`; the first bytes tell them apart.
@@ -217,9 +233,6 @@ impl Input {
         let damaged =
             |reason: &str| TableError::Damaged { path: shown(path), format: format.name(), reason: reason.to_owned() };
         match format {
-            Format::Csv | Format::JsonLines if magic.starts_with(&[0xff, 0xfe]) || magic.starts_with(&[0xfe, 0xff]) => {
-                Err(damaged("it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8"))
-            }
             Format::Csv | Format::JsonLines => match (by_magic, Packing::of_name(&path.to_ascii_lowercase()).1) {
                 (Some(other), _) => Err(damaged(&format!("its first bytes are those of a {} file", other.name()))),
                 (None, Some(named)) if packing != Some(named) => Err(damaged(&format!(
@@ -234,11 +247,11 @@ impl Input {
                 Err(damaged(&format!("it is compressed with {name} as a whole; unpack it first")))
             }
             _ if magic.is_empty() => Err(damaged("it is empty")),
-            _ if magic.starts_with(b"FEA1") => {
-                Err(damaged("it is Feather version 1; write it as version 2 or as Parquet"))
-            }
-            _ if by_magic != Some(format) => Err(damaged("its first bytes are those of another format")),
-            _ => Ok(format),
+            _ if by_magic == Some(format) => Ok(format),
+            _ => Err(match foreign::of_old_arrow(magic).filter(|_| format != Format::Parquet) {
+                Some(foreign) => foreign.error(shown(path), None),
+                None => damaged("its first bytes are those of another format"),
+            }),
         }
     }
 
@@ -255,6 +268,11 @@ impl Input {
     /// The CSV delimiter.
     pub fn delimiter(&self) -> u8 {
         self.delimiter
+    }
+
+    /// Bytes, behind a byte-order mark, of a line that names the delimiter and is not the header; 0 without one.
+    pub(crate) fn separator_line(&self) -> usize {
+        self.separator_line
     }
 
     /// How the file is compressed as a whole, if it is.
@@ -376,18 +394,63 @@ fn state(metadata: &Metadata) -> State {
     State { device: metadata.dev(), number: metadata.ino(), bytes: metadata.len(), modified: metadata.modified().ok() }
 }
 
-/// Copies what can be read only once. `tempfile()` makes a file without a name, mode 0600, gone
-/// when closed.
-fn spool(mut source: impl Read) -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
-    io::copy(&mut source, &mut file)?;
-    file.seek(SeekFrom::Start(0))?;
+/// Copies what can be read only once.
+fn spool(mut source: impl Read, path: &str) -> Result<File, TableError> {
+    let mut file = temporary_file(path)?;
+    let mut block = vec![0; 1 << 16];
+    loop {
+        let read = match source.read(&mut block) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(TableError::Open { path: shown(path), source }),
+        };
+        file.write_all(block.get(..read).unwrap_or_default()).map_err(|source| not_copied(path, source))?;
+    }
+    file.seek(SeekFrom::Start(0)).map_err(|source| not_copied(path, source))?;
     Ok(file)
 }
 
+/// A file without a name, mode 0600, gone when closed: for a copy of `path`.
+fn temporary_file(path: &str) -> Result<File, TableError> {
+    tempfile::tempfile().map_err(|source| not_copied(path, source))
+}
+
+fn not_copied(path: &str, source: io::Error) -> TableError {
+    TableError::Copy { path: shown(path), folder: std::env::temp_dir().display().to_string(), source }
+}
+
 fn first_bytes(file: &mut File) -> io::Result<Vec<u8>> {
-    let mut magic = Vec::new();
-    file.take(8).read_to_end(&mut magic)?;
+    let mut first = Vec::new();
+    file.take(HEAD_BYTES as u64).read_to_end(&mut first)?;
     file.seek(SeekFrom::Start(0))?;
-    Ok(magic)
+    Ok(first)
+}
+
+/// The first bytes of the text in a packed file, as far as it can be unpacked: its reader tells why not.
+fn first_unpacked(file: &mut File, packing: Packing) -> io::Result<Vec<u8>> {
+    let mut first = Vec::new();
+    if let Ok(text) = packing.unpack(file.try_clone()?) {
+        let _ = text.take(HEAD_BYTES as u64).read_to_end(&mut first);
+    }
+    file.seek(SeekFrom::Start(0))?;
+    Ok(first)
+}
+
+/// What a text begins with, behind a byte-order mark and blanks.
+fn begin_of_text(head: &[u8]) -> &[u8] {
+    head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head).trim_ascii_start()
+}
+
+/// Whether a name says JSON: an array, or lines.
+fn is_named_json(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    Packing::of_name(&lower).0.ends_with(".json")
+}
+
+/// What a text is that begins with `head`, if it is no table of its format.
+fn foreign_text(path: &str, head: &[u8], format: Format, packing: Option<Packing>) -> Option<Foreign> {
+    let inside = || foreign::of_head(head).or_else(|| Packing::of_magic(head).map(Foreign::packed));
+    let is_json = format == Format::JsonLines || is_named_json(path);
+    packing.and_then(|_| inside()).or_else(|| foreign::of_text(head, is_json))
 }

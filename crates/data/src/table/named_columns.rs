@@ -1,12 +1,17 @@
 //! Finding the columns that a user names in the schema of a source.
 
-use arrow_schema::{Field, Schema};
+use std::sync::LazyLock;
+
+use arrow_schema::{DataType, Field, Schema};
 
 use crate::table::columnar::canonical_kind;
 use crate::table::error::missing_column_mend;
 use crate::table::extension::TypeName;
 use crate::table::source::{CellForm, Source, Wanted};
 use crate::table::{Format, TableError};
+
+/// A column of a table that names none.
+static ANY: LazyLock<Field> = LazyLock::new(|| Field::new("", DataType::Utf8, true));
 
 /// Finds columns of a source by their names.
 pub(crate) struct NamedColumns<'a> {
@@ -30,6 +35,8 @@ impl<'a> NamedColumns<'a> {
             (Some(_), more) => {
                 Err(TableError::DuplicateColumn { path: path(), column: name.to_owned(), count: 1 + more })
             }
+            // A file of JSON lines without a line has whatever columns are asked for, and no row.
+            (None, _) if fields.is_empty() && self.is_of(Format::JsonLines) => Ok((0, ANY.data_type())),
             (None, _) => {
                 let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
                 let stored = self.source.stored().filter(|stored| stored.format == Format::Csv);
@@ -37,6 +44,10 @@ impl<'a> NamedColumns<'a> {
                 Err(TableError::MissingColumn { path: path(), column: name.to_owned(), mend })
             }
         }
+    }
+
+    fn is_of(&self, format: Format) -> bool {
+        self.source.stored().is_some_and(|stored| stored.format == format)
     }
 
     /// A column whose values have canonical bytes, and their kind. `role` is what it is wanted as,

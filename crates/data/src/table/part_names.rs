@@ -1,10 +1,17 @@
-//! The files behind one name: a file, all files of a folder, or those whose names match a pattern.
+//! The files behind one name: a file, all files of a folder, or those whose names match a pattern. Folders of a
+//! partitioned table (`dt=2026-01-01`) are gone into.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::table::TableError;
+use crate::table::managed::Managed;
+use crate::table::partitions::is_partition;
+use crate::table::{Packing, TableError};
+
+/// Folders of a partitioned table in one another, at most: links among them could go round for ever.
+const MOST_FOLDERS: usize = 16;
 
 /// The files that are one table.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,7 +19,16 @@ pub(crate) enum Named {
     /// What the name itself stands for: a file, a pipe, standard input, or nothing at all.
     One,
     /// Files in order of their names, at least one.
-    Parts(Vec<String>),
+    Parts(PartNames),
+}
+
+/// The files behind a folder or a pattern.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PartNames {
+    /// Their paths.
+    pub paths: Vec<String>,
+    /// What all paths begin with: the folder, or what stands before the first step with a `*` or `?`.
+    pub base: String,
 }
 
 /// What `path` names. A name with `*` or `?` is a pattern, unless there is a file of that name.
@@ -20,16 +36,27 @@ pub(crate) fn named(path: &str) -> Result<Named, TableError> {
     if path == "-" {
         return Ok(Named::One);
     }
-    let parts = match fs::metadata(path) {
-        Ok(found) if found.is_dir() => entries(Path::new(path), "*", path)?,
-        Ok(_) => return Ok(Named::One),
-        Err(_) if is_pattern(path) => matching(path)?,
+    let folder_of = |path: &str| Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
+    let mut managed = Managed::default();
+    let (base, parts) = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            managed.refuse(Path::new(path), Path::new(path))?;
+            (path, files_in(Path::new(path), path, MOST_FOLDERS)?)
+        }
+        Ok(found) => {
+            if found.is_file() {
+                managed.refuse(&folder_of(path), &folder_of(path))?;
+            }
+            return Ok(Named::One);
+        }
+        Err(_) if is_pattern(path) => (fixed(path), matching(path)?),
         Err(_) => return Ok(Named::One),
     };
     if parts.is_empty() {
         return Err(TableError::NoParts { path: path.to_owned() });
     }
     for part in &parts {
+        managed.refuse(&folder_of(part), Path::new(base))?;
         let failed = |source| TableError::Open { path: part.clone(), source };
         let kind = fs::metadata(part).map_err(failed)?.file_type();
         if kind.is_dir() {
@@ -39,7 +66,45 @@ pub(crate) fn named(path: &str) -> Result<Named, TableError> {
             return Err(failed(io::Error::other("it is a pipe or a device, which cannot be one of several files")));
         }
     }
-    Ok(Named::Parts(parts))
+    refuse_twins(&parts)?;
+    Ok(Named::Parts(PartNames { paths: parts, base: base.to_owned() }))
+}
+
+/// Refuses a file beside its packed copy.
+fn refuse_twins(parts: &[String]) -> Result<(), TableError> {
+    let mut seen = HashMap::with_capacity(parts.len());
+    for part in parts {
+        let lower = part.to_ascii_lowercase();
+        let (unpacked, _) = Packing::of_name(&lower);
+        if let Some(other) = seen.insert(unpacked.to_owned(), part)
+            && other.to_ascii_lowercase() != lower
+        {
+            return Err(TableError::PackedTwin { one: other.clone(), other: part.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// What of a pattern stands before its first step with a `*` or `?`.
+fn fixed(pattern: &str) -> &str {
+    let steps = pattern.split_inclusive('/').take_while(|step| !is_pattern(step));
+    pattern.get(..steps.map(str::len).sum()).unwrap_or_default()
+}
+
+/// All files of a folder, and of those in it whose names say that they are parts of a partitioned table.
+fn files_in(folder: &Path, whole: &str, depth: usize) -> Result<Vec<String>, TableError> {
+    let mut files = Vec::new();
+    for entry in entries(folder, "*", whole)? {
+        match is_partition_folder(Path::new(&entry)) && depth > 0 {
+            true => files.extend(files_in(Path::new(&entry), whole, depth - 1)?),
+            false => files.push(entry),
+        }
+    }
+    Ok(files)
+}
+
+fn is_partition_folder(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(is_partition) && path.is_dir()
 }
 
 fn is_pattern(text: &str) -> bool {
@@ -82,11 +147,19 @@ fn matching(pattern: &str) -> Result<Vec<String>, TableError> {
     // Without a pattern in the last step, not each folder needs to have a file of that name.
     found.retain(|path| fs::symlink_metadata(path).is_ok());
     found.sort_unstable();
-    Ok(found)
+    let mut files = Vec::with_capacity(found.len());
+    for path in found {
+        match is_partition_folder(Path::new(&path)) {
+            true => files.extend(files_in(Path::new(&path), pattern, MOST_FOLDERS)?),
+            false => files.push(path),
+        }
+    }
+    Ok(files)
 }
 
 /// What is in a folder under names that match, in order. Names that begin with a dot or `_` are
-/// left out, as of files that programs keep beside a table, unless the pattern begins so.
+/// left out, as of files that programs keep beside a table, unless the pattern begins so, or a `_` begins the name of
+/// a column (`_dt=2026-01-01`).
 fn entries(folder: &Path, pattern: &str, whole: &str) -> Result<Vec<String>, TableError> {
     let failed = |source| TableError::Open { path: folder.display().to_string(), source };
     let mut found = Vec::new();
@@ -96,7 +169,8 @@ fn entries(folder: &Path, pattern: &str, whole: &str) -> Result<Vec<String>, Tab
             let fault = format!("cannot read {whole}: a name in the folder {} is not UTF-8", folder.display());
             return Err(TableError::Option(fault, "rename this file"));
         };
-        let is_beside = name.starts_with(['.', '_']) && !pattern.starts_with(['.', '_']);
+        let is_beside = name.starts_with('.') || (name.starts_with('_') && !name.contains('='));
+        let is_beside = is_beside && !pattern.starts_with(['.', '_']);
         if !is_beside
             && matches(pattern, name)
             && let Some(path) = folder.join(name).to_str()
@@ -186,7 +260,7 @@ mod tests {
             fs::write(at(name), "id\n1\n").expect("written");
         }
         let parts = |path: &str| match named(&at(path)) {
-            Ok(Named::Parts(parts)) => parts.iter().map(|part| part[at("").len()..].to_owned()).collect(),
+            Ok(Named::Parts(parts)) => parts.paths.iter().map(|part| part[at("").len()..].to_owned()).collect(),
             Ok(Named::One) => vec!["one".to_owned()],
             Err(error) => vec![error.to_string()],
         };
@@ -204,6 +278,20 @@ mod tests {
             assert!(error.contains("no file") || error.contains("cannot open"), "{path}: {error}");
         }
         assert!(parts("**/x")[0].contains("**"));
+        for (path, base) in [("d", "d"), ("year=*/x", ""), ("year=2/*", "year=2/")] {
+            let Ok(Named::Parts(parts)) = named(&at(path)) else { panic!("{path}") };
+            assert_eq!(parts.base, at(base), "{path}");
+        }
+        // Folders of a partitioned table are gone into.
+        assert_eq!(parts("year=?"), ["year=1/x", "year=2/x", "year=3/y"]);
+        fs::create_dir_all(at("h/a=1/b=x")).expect("made");
+        fs::create_dir_all(at("h/_c=1")).expect("made");
+        for name in ["h/a=1/b=x/p.csv", "h/_c=1/p.csv", "h/a=1/_SUCCESS"] {
+            fs::write(at(name), "id\n").expect("written");
+        }
+        assert_eq!(parts("h"), ["h/_c=1/p.csv", "h/a=1/b=x/p.csv"]);
+        std::os::unix::fs::symlink(".", at("h/a=1/l=1")).expect("made");
+        assert!(parts("h")[0].contains("cannot open"), "a link that goes round");
         // A folder in a folder, and a pipe, are no files.
         assert!(matches!(named(&at("*")), Err(TableError::Open { .. })));
     }

@@ -244,11 +244,10 @@ impl ScannerPart for RowDigests<'_> {
         for place in self.cells.max(self.chains.len())..self.columns.len() {
             self.no_cell(place - self.chains.len());
         }
-        self.end_row();
-        Ok(())
+        self.end_row()
     }
 
-    fn end_row(&mut self) {
+    fn end_row(&mut self) -> Result<(), TableError> {
         self.end_key();
         if !self.row_is_keyed && !self.row_is_faulty {
             if self.row_is_unmatchable {
@@ -260,5 +259,6 @@ impl ScannerPart for RowDigests<'_> {
         self.along.end_row(self.row_is_keyed);
         self.stats.rows += 1;
         self.begin_row();
+        Ok(())
     }
 }

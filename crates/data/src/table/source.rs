@@ -120,7 +120,7 @@ pub trait Scanner {
     fn expect_rows(&mut self, _rows: usize) {}
 
     /// Empty parts for the next rows: at least one, and at most `most`.
-    fn parts(&mut self, most: usize) -> Vec<&mut dyn ScannerPart>;
+    fn parts(&mut self, most: usize) -> Vec<Box<dyn ScannerPart + '_>>;
 
     /// Takes the complete rows of the parts that were asked for last.
     fn commit(&mut self) -> Result<(), TableError>;
@@ -136,7 +136,10 @@ pub trait ScannerPart: Send {
     fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError>;
 
     /// Ends the current row.
-    fn end_row(&mut self);
+    ///
+    /// # Errors
+    /// As of [`Self::cell`], for cells that stand in no file.
+    fn end_row(&mut self) -> Result<(), TableError>;
 
     /// Ends the current row, which cannot be read to its end because of `error`. A source calls it if it can go on
     /// with the next row, and one that cannot returns the error.
@@ -145,6 +148,22 @@ pub trait ScannerPart: Send {
     /// Gives the error back unless faults are counted.
     fn refuse(&mut self, error: TableError) -> Result<(), TableError> {
         Err(error)
+    }
+}
+
+impl<P: ScannerPart + ?Sized> ScannerPart for &mut P {
+    #[inline]
+    fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError> {
+        (**self).cell(place, cell)
+    }
+
+    #[inline]
+    fn end_row(&mut self) -> Result<(), TableError> {
+        (**self).end_row()
+    }
+
+    fn refuse(&mut self, error: TableError) -> Result<(), TableError> {
+        (**self).refuse(error)
     }
 }
 

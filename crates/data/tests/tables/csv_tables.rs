@@ -28,6 +28,33 @@ fn a_semi_join_keeps_rows_as_they_stand() {
     assert_eq!(written(Join::Difference), "\u{feff}id,\"na\"\"me\"\r\n,x\r\n2,\"\"\r\n");
 }
 
+/// What Excel's users write in front of a header is no header, and no part of a result.
+#[test]
+fn a_line_that_names_the_delimiter_is_passed_over() {
+    let folder = Folder::new();
+    for (name, text) in [
+        ("in.csv", "sep=;\nid;v\nk1;\"a;b\"\nk2;2\n"),
+        ("in.csv", "\u{feff}SEP=;\r\nid;v\r\nk1;\"a;b\"\r\nk2;2\r\n"),
+        ("in.tsv", "\"sep=;\"\nid;v\nk1;\"a;b\"\nk2;2\n"),
+    ] {
+        let input = open(&folder.write(name, text)).unwrap();
+        let table = read_keys(&input, &key(&["id"]), None).unwrap();
+        assert_eq!((input.delimiter(), table.stats.distinct), (b';', 2));
+        let out = folder.path("out.csv");
+        join(&input, &table, &[0], None, Join::Inner, &out).unwrap();
+        let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+        let written = std::fs::read_to_string(&out).unwrap().replace("\r\n", "\n");
+        assert_eq!(written, format!("{mark}id;v\nk1;\"a;b\"\n"));
+        std::fs::remove_file(out).unwrap();
+    }
+    // What the user says counts more, and the line is none of the table still.
+    let options = InputOptions { delimiter: Some(b','), ..InputOptions::default() };
+    let path = folder.write("in.csv", "sep=;\nid,v\nk1,1\nk2\n");
+    let input = Input::open(path.to_str().unwrap(), &options).unwrap();
+    let error = read_keys(&input, &key(&["id"]), None).unwrap_err();
+    assert!(error.to_string().starts_with("line 4 of "), "lines of the file are counted: {error}");
+}
+
 /// Rows, keys, nulls, duplicates and line ends of many shapes, against a plain model.
 #[test]
 fn a_large_table_joins_as_a_plain_semi_join() {

@@ -3,6 +3,7 @@
 mod columnar_tables;
 mod csv_errors;
 mod csv_tables;
+mod foreign;
 mod json_lines;
 mod key_page;
 mod keys;
@@ -12,6 +13,7 @@ mod notations;
 mod or_keys;
 mod outputs;
 mod parquet_columns;
+mod partitions;
 mod parts;
 mod payloads;
 mod profiles;

@@ -54,14 +54,14 @@ impl Source for TextRows {
     }
 
     fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
-        for part in scanner.parts(1) {
+        for mut part in scanner.parts(1) {
             for row in &self.rows {
                 for (place, wanted) in wanted.iter().enumerate() {
                     let cell = row[wanted.column].as_deref().map_or(Cell::Null, Cell::Text);
                     let is_last = wanted.column + 1 == row.len();
                     part.cell(place, self.last.filter(|_| is_last).unwrap_or(cell))?;
                 }
-                part.end_row();
+                part.end_row()?;
             }
         }
         scanner.commit()

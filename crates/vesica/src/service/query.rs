@@ -251,6 +251,7 @@ fn query_watched(
     interrupt.complete();
     let Asking { description, items, order, asked, matches, payloads, unread, enrolment, bytes, mut warnings, .. } =
         asking;
+    warnings.extend(advice::empty(&table.stats));
     // Not before: a server must not see by the client's messages whether its answers could be read.
     refuse_unread(unread)?;
     let (Some(description), Some(enrolment)) = (description, enrolment) else {

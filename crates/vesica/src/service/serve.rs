@@ -846,6 +846,14 @@ fn read(config: &ServeConfig, log: &dyn ServeLog) -> Result<KeyTable, Failure> {
         None => Columns::Payload(config.payload.clone()),
     };
     let table = columns.read(&*opened, &config.source.key, config.memory)?;
+    if table.digests.is_empty() {
+        // It would answer every client with no match, which nobody could tell from a right answer.
+        return Err(Failure::new(
+            code::INPUT,
+            format_args!("{} has no rows, and an empty list is not served", opened.name()),
+            "check what writes it; a list that is meant to be empty can hold one key that no client has",
+        ));
+    }
     let columns = config.source.key.columns().iter().zip(&table.stats.columns);
     for warning in columns.filter_map(|(column, stats)| stats.bare_numbers(column)) {
         log.warning(&warning);

@@ -35,6 +35,13 @@ pub(crate) fn notes(key: &KeySpec, stats: &KeyStats) -> Vec<String> {
     }))
 }
 
+/// Told of a table without rows, which a run takes: an empty export is no reason to fail, and may be a mistake.
+pub(crate) fn empty(stats: &KeyStats) -> Option<String> {
+    (stats.rows == 0).then(|| {
+        "the table has no rows: it takes part as one key that nobody has, and none of its rows can match".to_owned()
+    })
+}
+
 /// Each text once, where a column stands in several alternatives of the key.
 pub(crate) fn once(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
@@ -88,6 +95,9 @@ pub(crate) fn causes(
     ours: &[Kind],
     theirs: &[Kind],
 ) -> Vec<String> {
+    if matched.own == 0 {
+        return Vec::new();
+    }
     let of_alternative = |places| likely(key, places, stats, ours, theirs);
     if !matched.is_suspicious() {
         return few_of_an_alternative(matched, key, stats, &of_alternative);

@@ -170,6 +170,7 @@ fn watched(
     };
     if let Ok(table) = &examined.table {
         found.warnings = advice::notes(&config.source.key, &table.stats);
+        found.warnings.extend(advice::empty(&table.stats));
         match padded(config, table.digests.len()) {
             Err(failure) => found.obstacle = found.obstacle.or(Some(failure)),
             Ok(own_items) => {

@@ -26,7 +26,7 @@ use crate::memory::Budget;
 use crate::progress::{Gauge, Stage, Watch};
 use crate::receipt::Receipt;
 use crate::report::Report;
-use crate::table::{KeyTable, Source, TableError, ValueDuplicates, ValueTable};
+use crate::table::{KeyTable, Source, ValueDuplicates, ValueTable};
 use crate::task::{Finished, Unopened};
 
 /// How long a worker waits for the partner's, whose cluster may begin a wave later.
@@ -137,11 +137,8 @@ fn prepare(config: &Config, inside: &Inside) -> Result<Prepared, Failure> {
     let mut ready = Ready::new(config)?;
     ready.hello.cluster = true;
     let source = config.source.table.open()?;
-    match ready.job.columns().read(&*source, &config.source.key, None) {
-        // The columns are there, and of kinds that keys have.
-        Ok(_) | Err(TableError::Empty { .. }) => {}
-        Err(error) => return Err(error.into()),
-    }
+    // The columns are there, and of kinds that keys have.
+    ready.job.columns().read(&*source, &config.source.key, None)?;
     let placed = Places::of(config, &*ready.job).make(&*source)?;
     Ok(Prepared { ready, source, placed, inside: inside.bind()? })
 }

@@ -444,6 +444,7 @@ impl Conversation<'_> {
             self.events.notice(note);
         }
         let warnings = agreement.entry.warning().into_iter().chain(agreement.terms.warnings());
+        let warnings = warnings.chain(advice::empty(stats));
         let warnings: Vec<String> =
             warnings.chain(self.key_warnings(stats, key_kinds, &agreement.peer_key_kinds)).collect();
         for warning in &warnings {
@@ -562,9 +563,10 @@ impl Conversation<'_> {
     }
 }
 
-/// How many keys a side with `distinct` of its own brings, dummies of `--pad-to` included.
+/// How many keys a side with `distinct` of its own brings, dummies of `--pad-to` included. One without any brings a
+/// dummy: an empty table runs like another, and no protocol needs to take an empty set.
 pub(super) fn padded(config: &Config, distinct: usize) -> Result<usize, Failure> {
-    let Some(target) = config.pad_to else { return Ok(distinct) };
+    let Some(target) = config.pad_to else { return Ok(distinct.max(1)) };
     match usize::try_from(target) {
         Ok(target) if target >= distinct => Ok(target),
         _ => {

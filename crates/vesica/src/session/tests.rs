@@ -25,6 +25,7 @@ use crate::task::{self, Settings};
 
 mod buckets;
 mod closing;
+mod empty;
 mod in_memory;
 mod lengths;
 mod new_rows;

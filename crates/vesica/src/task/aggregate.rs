@@ -368,6 +368,10 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
                 }
             }
             let categories = finished.table.values.as_ref().map(|values| values.categories.clone()).unwrap_or_default();
+            if agreed.settings.values.group_by.is_some() {
+                // A table without rows has no group, and takes part with one.
+                output.groups.truncate(categories.len());
+            }
             ResultSet::Numbers {
                 columns: result_columns::<K>(&agreed.terms),
                 groups: agreed.settings.values.group_by.clone().map(|name| (name, categories)),

@@ -65,11 +65,16 @@ impl<'a> CsvReader<'a> {
 
     /// [`Self::open`] with a block large enough for several threads.
     pub fn open_for(input: &'a Input, threads: usize) -> Result<Self, TableError> {
-        let (block, marked) = Block::open(input, threads)?;
+        let (mut block, marked) = Block::open(input, threads)?;
+        let skipped = input.separator_line();
+        while block.unread().len() < skipped && !block.is_last {
+            block.fill(1)?;
+        }
+        block.start += skipped.min(block.unread().len());
         let mut reader = Self {
             input,
             block,
-            line: 1,
+            line: 1 + u64::from(skipped > 0),
             fields: Vec::new(),
             header: Vec::new(),
             header_bytes: Vec::new(),

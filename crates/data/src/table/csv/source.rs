@@ -37,7 +37,8 @@ pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) 
         let (bytes, lines) = match passed {
             Some(passed) => passed,
             None => {
-                let pushed = scanner.parts(1).into_iter().try_for_each(|part| push(&mut records, &columns, part));
+                let pushed =
+                    scanner.parts(1).into_iter().try_for_each(|mut part| push(&mut records, &columns, &mut *part));
                 // The rows before a malformed one come first: they may hold an earlier fault.
                 scanner.commit()?;
                 pushed?;
@@ -64,8 +65,8 @@ fn in_parts(
         return Ok(None);
     }
     let pieces = records.split(parts.len());
-    let read = |(mut records, part): (Records, &mut dyn ScannerPart)| {
-        push(&mut records, columns, part).map(|()| records.passed())
+    let read = |(mut records, mut part): (Records, Box<dyn ScannerPart + '_>)| {
+        push(&mut records, columns, &mut *part).map(|()| records.passed())
     };
     let Ok(passed) = pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<_>, _>>() else {
         return Ok(None);
@@ -86,7 +87,7 @@ fn push(records: &mut Records, columns: &[usize], part: &mut dyn ScannerPart) ->
                 for (place, &column) in columns.iter().enumerate() {
                     part.cell(place, record.cell(column, &mut scratch).map_or(Cell::Null, Cell::Text))?;
                 }
-                part.end_row();
+                part.end_row()?;
             }
             Ok(None) => return Ok(()),
             // Where it ends is known.

@@ -22,6 +22,8 @@ pub(crate) struct Fault {
 }
 
 const NO_OBJECT: &str = "write one JSON object a line; `jq -c '.[]'` makes lines of an array";
+const ONE_LINE: &str = "write each object on one line: jq -c . FILE";
+const NO_COMMA: &str = "remove the commas between the lines: sed 's/,$//' FILE";
 const CORRECT: &str = "correct this line";
 const NESTED: &str = "choose another column, or write the value as text";
 
@@ -104,16 +106,18 @@ impl Keys {
         match (fault, read) {
             (Some(fault), _) => Err(fault),
             (None, Ok(())) => Ok(()),
-            (None, Err(error)) => Err(of_json(&error)),
+            (None, Err(error)) => Err(of_json(&error, text)),
         }
     }
 }
 
 /// What the parser says of a line, without anything that stands there.
-fn of_json(error: &serde_json::Error) -> Fault {
+fn of_json(error: &serde_json::Error, line: &str) -> Fault {
+    let behind = line.as_bytes().get(error.column().saturating_sub(1)..).unwrap_or_default();
     match error.classify() {
         Category::Data => Fault::new("is no JSON object", NO_OBJECT),
-        Category::Eof => Fault::new("is cut off: it ends within its JSON object", CORRECT),
+        Category::Eof => Fault::new("is cut off: it ends within its JSON object", ONE_LINE),
+        Category::Syntax if behind.trim_ascii() == b"," => Fault::new("has a comma behind its JSON object", NO_COMMA),
         Category::Syntax | Category::Io => {
             let told = error.to_string();
             let (what, _) = told.split_once(" at line ").unwrap_or((&told, ""));

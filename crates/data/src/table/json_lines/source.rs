@@ -30,7 +30,8 @@ struct Sample {
     bare: Vec<bool>,
 }
 
-/// The keys of the first lines, in the order in which they come: columns of nullable text.
+/// The keys of the first lines, in the order in which they come: columns of nullable text. A file without lines names
+/// no columns.
 pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {
     Ok(sample(input)?.schema)
 }
@@ -54,9 +55,6 @@ fn sample(input: &Input) -> Result<Sample, TableError> {
                 break 'blocks;
             }
         }
-    }
-    if sampled == 0 {
-        return Err(TableError::Empty { path: input.path().to_owned() });
     }
     let fields: Vec<_> = keys.names().iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
     Ok(Sample {
@@ -88,14 +86,16 @@ pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) 
             // One part would do for a walk from the first line.
             let is_split = parts.len() > 1;
             let pieces = if is_split { lines.split(parts.len()) } else { Vec::new() };
-            let read = |(mut lines, part): (Lines<'_>, &mut dyn ScannerPart)| columns.push(input, &mut lines, part);
+            let read = |(mut lines, mut part): (Lines<'_>, Box<dyn ScannerPart + '_>)| {
+                columns.push(input, &mut lines, &mut *part)
+            };
             if is_split && pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<()>, _>>().is_ok() {
                 scanner.commit()?;
                 continue;
             }
         }
         // Only a walk from the first line knows the number of the faulty one.
-        let pushed = scanner.parts(1).into_iter().try_for_each(|part| columns.push(input, &mut lines, part));
+        let pushed = scanner.parts(1).into_iter().try_for_each(|mut part| columns.push(input, &mut lines, &mut *part));
         // The rows before a malformed one come first: they may hold an earlier fault.
         scanner.commit()?;
         pushed?;
@@ -125,8 +125,7 @@ impl Columns<'_> {
                     let text = scalar(value, name, &mut scratch).map_err(failed)?;
                     part.cell(place, text.map_or(Cell::Null, Cell::Text))?;
                 }
-                part.end_row();
-                Ok(())
+                part.end_row()
             };
             match row() {
                 Err(error @ TableError::JsonLine { .. }) => part.refuse(error)?,

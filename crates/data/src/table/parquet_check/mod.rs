@@ -24,7 +24,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::table::bytes_at::{BytesAt, Fault};
 use crate::table::parquet_file::{is_compared, mark_compared};
-use crate::table::{Input, LONGEST_VALUE, NO_KEY, ROWS_PER_BATCH, TableError};
+use crate::table::{Input, LONGEST_VALUE, NO_KEY, ROWS_PER_BATCH, TableError, foreign};
 use thrift::{CUT_OFF, Visitor, walk};
 
 /// Groups of columns in groups beyond which nothing sound goes; the reader recurses into them.
@@ -44,10 +44,15 @@ const BATCH_BYTES: usize = 1 << 30;
 
 /// Refuses a file whose footer the Parquet reader must not see.
 pub(crate) fn check_footer(input: &Input, file: &File) -> Result<(), TableError> {
-    footer(BytesAt { file, len: input.len() }).map_err(|fault| fault.of(input))
+    let tree = footer(BytesAt { file, len: input.len() }).map_err(|fault| fault.of(input))?;
+    match tree.is_encrypted {
+        // Of no use, even if a run asks for other columns: all of them stand in its result.
+        true => Err(foreign::encrypted_columns().error(input.path().to_owned(), None)),
+        false => Ok(()),
+    }
 }
 
-fn footer(bytes: BytesAt) -> Result<(), Fault> {
+fn footer(bytes: BytesAt) -> Result<Tree, Fault> {
     let end = bytes.len.checked_sub(8).ok_or_else(|| Fault::Wrong("it is shorter than any Parquet file".to_owned()))?;
     let [a, b, c, d, magic @ ..] = bytes.array::<8>(end, "the footer's length")?;
     if &magic != b"PAR1" {
@@ -62,7 +67,7 @@ fn footer(bytes: BytesAt) -> Result<(), Fault> {
     let mut tree = Tree::default();
     walk(&footer, shapes::FOOTER, &mut tree)
         .map_err(|fault| Fault::Wrong(format!("its footer is malformed: {}", fault.0)))?;
-    if tree.too_deep { Fault::wrong(format!("its columns are nested more than {DEEPEST} deep")) } else { Ok(()) }
+    if tree.too_deep { Fault::wrong(format!("its columns are nested more than {DEEPEST} deep")) } else { Ok(tree) }
 }
 
 /// Follows the schema, which lists each group before its children.
@@ -72,6 +77,8 @@ struct Tree {
     /// Of each open group, the children that are still to come.
     open: Vec<i64>,
     too_deep: bool,
+    /// Whether there are encrypted columns.
+    is_encrypted: bool,
 }
 
 impl Visitor for Tree {
@@ -82,6 +89,7 @@ impl Visitor for Tree {
     }
 
     fn end(&mut self, path: &[i16]) {
+        self.is_encrypted |= path == shapes::ENCRYPTED;
         if path != shapes::ELEMENT {
             return;
         }

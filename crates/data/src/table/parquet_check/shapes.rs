@@ -25,8 +25,12 @@ pub(super) const FOOTER: &[(i16, Shape)] = &[
     (5, List(&Struct(KEY_VALUE))),
     (6, Bytes),
     (7, List(&Struct(COLUMN_ORDER))),
+    (8, Struct(&[(1, Struct(ENCRYPTION)), (2, Struct(ENCRYPTION))])),
     (9, Bytes),
 ];
+
+/// In [`FOOTER`], the path of what says how columns are encrypted. It is there only if some are.
+pub(super) const ENCRYPTED: &[i16] = &[8];
 
 /// In [`FOOTER`], the path of a schema element and of its number of children.
 pub(super) const ELEMENT: &[i16] = &[2];
@@ -34,6 +38,8 @@ pub(super) const ELEMENT: &[i16] = &[2];
 pub(super) const CHILDREN: &[i16] = &[2, 5];
 
 const EMPTY: &[(i16, Shape)] = &[];
+
+const ENCRYPTION: &[(i16, Shape)] = &[(1, Bytes), (2, Bytes), (3, Bool)];
 
 const SCHEMA_ELEMENT: &[(i16, Shape)] = &[
     (1, I32),

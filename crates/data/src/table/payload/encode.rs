@@ -53,7 +53,8 @@ impl Records {
         source: &str,
         room: &dyn Fn() -> Option<u64>,
     ) -> Result<PayloadTable, TableError> {
-        let (count, width) = (self.ends.len(), self.width());
+        // Without a row there is no longest record: the bits that say which values are null have a place in each.
+        let (count, width) = (self.ends.len(), self.width().max(fields.len().div_ceil(8)));
         let padded = width as u64 * count as u64;
         if let Some(limit) = room().filter(|&limit| padded > limit) {
             return Err(TableError::PayloadMemory { path: source.to_owned(), keys: count, width, limit });

@@ -207,9 +207,7 @@ impl UnionCollector {
             let (longest, column) = longest.max_by_key(|(longest, _)| *longest).unwrap_or_default();
             return Err(TableError::WideRecord { path: source.to_owned(), column, longest, width, limit: most_bytes });
         }
-        if !keys.bytes.is_empty() {
-            kinds.iter_mut().zip(&readings).for_each(|(kind, readings)| kind.reads_as = readings.kinds());
-        }
+        kinds.iter_mut().zip(&readings).for_each(|(kind, readings)| kind.reads_as = readings.kinds());
         Ok((UnionKeys { kinds, records: Some(keys) }, payload))
     }
 }
