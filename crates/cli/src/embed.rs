@@ -13,7 +13,7 @@ use vesica::report::Report;
 use vesica::service::{QueryReport, Serve, ServeLog, Started};
 use vesica::table::{Batches, OpenSource, TableFile};
 
-use crate::args::Command;
+use crate::args::{Command, columns};
 pub use crate::commands::join::{InMemory, OnCluster, Ran};
 pub use crate::commands::serve::client_name;
 use crate::commands::{check, join, plan, protocols, query, serve};
@@ -48,7 +48,7 @@ pub fn on_cluster(command: &str, flags: &[Flag], cluster: &mut OnCluster<'_>) ->
     join::on_cluster(parsed_join(command, flags)?, cluster)
 }
 
-/// The key that flags declare: those named `key` and `normalise`.
+/// The key that flags declare: those named `key`, `normalise` and `null-words`.
 ///
 /// # Errors
 /// As of the commands that take them.
@@ -56,7 +56,10 @@ pub fn key_spec(flags: &[Flag]) -> Result<KeySpec, Failure> {
     let of = |name: &str| -> Vec<String> {
         flags.iter().filter(|(flag, _)| flag == name).filter_map(|(_, value)| value.clone()).collect()
     };
-    join::key_spec(&of("key"), &[], &of("normalise"))
+    let null_words = of("null-words").iter().map(|words| columns(words)).collect::<Result<Vec<_>, _>>();
+    let null_words =
+        null_words.map_err(|error| Failure::new(code::USAGE, format_args!("--null-words: {error}"), "see --help"))?;
+    join::key_spec(&of("key"), &[], &of("normalise"), &null_words)
 }
 
 /// A query to a server. The flags say neither input nor output.

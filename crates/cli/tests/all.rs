@@ -42,6 +42,8 @@ mod memory;
 mod mismatch;
 #[path = "all/namespaces.rs"]
 mod namespaces;
+#[path = "all/null_words.rs"]
+mod null_words;
 #[path = "all/or_keys.rs"]
 mod or_keys;
 #[path = "all/outputs.rs"]

@@ -40,6 +40,18 @@ fn needs_a_name(c: char) -> bool {
     c.is_control() || is_invisible(c) || (c.is_whitespace() && !c.is_ascii())
 }
 
+/// The code points of the characters of `text` that nobody sees, each once, in order: `U+FEFF`.
+pub(crate) fn code_points(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for c in text.chars().filter(|&c| needs_a_name(c)) {
+        let name = format!("U+{:04X}", u32::from(c));
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +70,6 @@ mod tests {
         ] {
             assert_eq!(visible(text), shown);
         }
+        assert_eq!(code_points("\u{feff}i\u{200b}d\u{feff}"), ["U+FEFF", "U+200B"]);
     }
 }

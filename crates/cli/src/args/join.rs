@@ -147,6 +147,13 @@ pub struct TableArgs {
     /// docs/keys.md explains each
     #[arg(long, value_name = "COLUMN=NAME[,NAME]", help_heading = "Table")]
     pub normalise: Vec<String>,
+    /// What words that programs write where a value is missing, such as \N, NULL and NaN, are in your key
+    /// columns. If some of them stand for missing values in your table, name these: rows with such a word then
+    /// never match. If they are values, say `keep`. Without this flag they are values, Vesica warns of each, and
+    /// refuses your table if a word stands on many rows or is no value of any table, as \N. Capitals count.
+    /// Only your own table is concerned; your partner may say something else. docs/keys.md lists the words
+    #[arg(long, value_name = "keep|WORD,...", value_parser = columns, allow_hyphen_values = true, help_heading = "Table")]
+    pub null_words: Vec<Columns>,
     /// The format of the input, if neither name nor content shows it
     #[arg(long, value_name = "csv|jsonl|parquet|arrow|arrow-stream", help_heading = "Table")]
     pub format: Option<String>,

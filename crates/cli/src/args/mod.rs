@@ -277,6 +277,9 @@ pub struct CheckArgs {
     /// Normalise a key column, as for receive and send
     #[arg(long, value_name = "COLUMN=NAME[,NAME]")]
     pub normalise: Vec<String>,
+    /// What words for a missing value are, as for receive and send; in both tables
+    #[arg(long, value_name = "keep|WORD,...", value_parser = columns, allow_hyphen_values = true)]
+    pub null_words: Vec<Columns>,
     /// Another key, by which rows match as well as by --key, as for receive and send
     #[arg(long, value_name = "COLUMN[,COLUMN]", value_parser = columns)]
     pub or_key: Vec<Columns>,

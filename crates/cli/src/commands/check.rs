@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::failure::code;
+use vesica::invisible::visible;
 use vesica::key::KeySpec;
 use vesica::party::Role;
 use vesica::profile::{self, ColumnProfile, Comparison, Examples, MeetingRows, Profile};
@@ -25,7 +26,7 @@ pub fn run(args: CheckArgs) -> Outcome {
 
 /// What is printed on standard output. `open` opens the tables that the arguments name.
 pub fn text(args: &CheckArgs, open: &dyn Fn(&str) -> Result<TableFile, Failure>) -> Result<String, Failure> {
-    let spec = key_spec(&args.key, &args.or_key, &args.normalise)?;
+    let spec = key_spec(&args.key, &args.or_key, &args.normalise, &args.null_words)?;
     let task = task::find(&args.task)?;
     if spec.has_alternatives() && !task.takes_or_keys() {
         let fault = format!("--or-key is for intersections (the task is {task})");
@@ -72,7 +73,7 @@ fn second_spec(args: &CheckArgs) -> Result<KeySpec, Failure> {
     let or_key = if is_own || !args.second_or_key.is_empty() { &args.second_or_key } else { &args.or_key };
     let has_own_columns = is_own || !args.second_or_key.is_empty() || !args.second_normalise.is_empty();
     let normalise = if has_own_columns { &args.second_normalise } else { &args.normalise };
-    key_spec(key, or_key, normalise)
+    key_spec(key, or_key, normalise, &args.null_words)
 }
 
 /// Columns that a run would take beside the key.
@@ -212,7 +213,7 @@ fn describe_column(column: &ColumnProfile, text: &mut String) {
     let _ = writeln!(
         text,
         "\ncolumn {} ({}): {} of {} to {}, {}, written as {}",
-        column.name,
+        visible(&column.name),
         column.kind,
         counted(column.values, "value", "values"),
         column.shortest,
@@ -228,7 +229,7 @@ fn describe_column(column: &ColumnProfile, text: &mut String) {
         (column.like_phone, "like telephone numbers"),
         (column.like_date, "like ISO dates"),
         (column.like_local_date, "like dates in another notation"),
-        (column.like_null, "like a word for nothing (NULL, N/A)"),
+        (column.like_null, "that programs write where a value is missing (NULL, N/A)"),
         (column.not_text, "not text"),
     ];
     for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {

@@ -9,7 +9,7 @@ use vesica::Failure;
 use vesica::cluster::{Inside, Machines};
 use vesica::failure::code;
 use vesica::handshake::printable;
-use vesica::key::KeySpec;
+use vesica::key::{KeySpec, NullWords};
 use vesica::party::Role;
 use vesica::report::{OutputReport, Report};
 use vesica::session::{
@@ -161,14 +161,21 @@ pub fn own_table(args: &TableArgs, or_keys: &[Columns]) -> Result<OwnTable, Fail
             path: args.input.clone(),
             options: input_options(args.format.as_deref(), args.delimiter.as_deref())?,
         }),
-        key: key_spec(&args.key, or_keys, &args.normalise)?,
+        key: key_spec(&args.key, or_keys, &args.normalise, &args.null_words)?,
     })
 }
 
 /// The key that the flags declare.
-pub fn key_spec(key: &[String], or_keys: &[Columns], normalise: &[String]) -> Result<KeySpec, Failure> {
+pub fn key_spec(
+    key: &[String],
+    or_keys: &[Columns],
+    normalise: &[String],
+    null_words: &[Columns],
+) -> Result<KeySpec, Failure> {
     let or_keys: Vec<Vec<String>> = or_keys.iter().map(|columns| columns.0.clone()).collect();
-    KeySpec::parse_alternatives(key, &or_keys, normalise).map_err(|error| {
+    let spec = KeySpec::parse_alternatives(key, &or_keys, normalise);
+    let null_words = NullWords::parse(&names(null_words.to_vec()));
+    spec.and_then(|spec| Ok(spec.with_null_words(null_words?))).map_err(|error| {
         let text = error.to_string();
         let (fault, mend) = text.split_once("; ").unwrap_or((&text, "see --help"));
         usage(fault, mend)

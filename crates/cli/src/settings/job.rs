@@ -161,7 +161,7 @@ pub fn as_flag(path: &Path, flag: &Arg, setting: &Setting) -> Result<AsFlag, Fai
         (ArgAction::SetTrue, Value::Switch(is_on)) => vec![is_on.to_string()],
         (ArgAction::Set | ArgAction::Append, Value::Word(word)) => vec![word.clone()],
         // Names between commas, where one may have a comma in it.
-        (ArgAction::Append, Value::List(words)) if flag.get_id() == "payload" => {
+        (ArgAction::Append, Value::List(words)) if flag.get_id() == "payload" || flag.get_id() == "null_words" => {
             words.iter().map(|word| quoted(word)).collect()
         }
         (ArgAction::Append, Value::List(words)) => words.clone(),

@@ -1,7 +1,8 @@
 //! What often keeps equal things from matching although both columns are of one kind: blanks,
 //! capitals, zeros.
 
-use crate::key::{Form, KindCounts, Precision};
+use crate::invisible::is_invisible;
+use crate::key::{Form, KindCounts, Precision, notation};
 use crate::words::counted;
 
 /// Counts of values by details of their notation that a [`Kind`](crate::key::Kind) does not tell.
@@ -18,7 +19,23 @@ pub struct Looks {
     pub leading_zero: u64,
     /// Numbers with a decimal point and nothing but zeros behind it.
     pub whole_decimals: u64,
+    /// Numbers with an exponent (1.23457E+11), those that a normaliser refused among them.
+    pub exponents: u64,
+    /// Texts with a character that nobody sees.
+    pub invisible: u64,
+    /// Which of [`INVISIBLE`] these are, a bit each.
+    pub invisible_kinds: u16,
+    /// Texts that end in a NUL byte.
+    pub nul_padded: u64,
+    /// Texts of two upper-case letters.
+    pub two_capitals: u64,
 }
+
+/// Characters that nobody sees, as far as they are told apart.
+const INVISIBLE: [char; 10] = [
+    '\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{fe0f}', '\u{feff}',
+    '\u{3164}',
+];
 
 impl Looks {
     /// Counts a value that is written in this form. Times and integers have nothing to count.
@@ -33,6 +50,12 @@ impl Looks {
                 self.with_upper_case += u64::from(upper);
                 self.only_lower_case += u64::from(lower && !upper);
                 self.leading_zero += u64::from(value.first() == Some(&b'0') && value.iter().all(u8::is_ascii_digit));
+                self.nul_padded += u64::from(value.last() == Some(&0));
+                self.two_capitals += u64::from(value.len() == 2 && value.iter().all(u8::is_ascii_uppercase));
+                self.count_exponent(value);
+                if !value.is_ascii() {
+                    self.count_invisible(value);
+                }
             }
             Form::Decimal => {
                 let zeros = value.rsplit(|&byte| byte == b'.').next().unwrap_or_default();
@@ -42,8 +65,76 @@ impl Looks {
         }
     }
 
+    /// Counts a value that a normaliser refused.
+    pub(crate) fn count_refused(&mut self, value: &[u8]) {
+        self.count_exponent(value);
+    }
+
+    /// Counts a number with an exponent. `1E5` may be a code.
+    fn count_exponent(&mut self, value: &[u8]) {
+        if !matches!(value.first(), Some(b'0'..=b'9' | b'+' | b'-')) {
+            return;
+        }
+        let is_number = || std::str::from_utf8(value).is_ok_and(notation::has_exponent);
+        self.exponents += u64::from(value.iter().any(|byte| b".,+-".contains(byte)) && is_number());
+    }
+
+    fn count_invisible(&mut self, value: &[u8]) {
+        let text = std::str::from_utf8(value).unwrap_or_default();
+        let mut kinds = 0;
+        for c in text.chars().filter(|&c| is_invisible(c)) {
+            kinds |= 1 << INVISIBLE.iter().position(|&known| known == c).unwrap_or(INVISIBLE.len());
+        }
+        self.invisible += u64::from(kinds > 0);
+        self.invisible_kinds |= kinds;
+    }
+
+    /// The code points of the characters that nobody sees.
+    fn invisible_names(&self) -> String {
+        let is_there = |place: usize| self.invisible_kinds & (1 << place) != 0;
+        let each = INVISIBLE.iter().enumerate().filter(|&(place, _)| is_there(place));
+        let mut names: Vec<String> = each.map(|(_, &c)| format!("U+{:04X}", u32::from(c))).collect();
+        if is_there(INVISIBLE.len()) {
+            names.push("others".to_owned());
+        }
+        names.join(", ")
+    }
+
+    /// What is to be said of the values whatever the partner has, and no normaliser mends.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.exponents > 0 {
+            found.push(format!(
+                "{} with an exponent (1.23457E+11): such numbers have lost digits, and match no number that is written in \
+                 full; have the program that writes the table write this column as text",
+                counted(self.exponents, "value is a number", "values are numbers")
+            ));
+        }
+        if self.invisible > 0 {
+            found.push(format!(
+                "{} characters that nobody sees ({}), and only values with the same ones match: remove them where the \
+                 table is written",
+                counted(self.invisible, "value has", "values have"),
+                self.invisible_names()
+            ));
+        }
+        if self.nul_padded > 0 {
+            found.push(format!(
+                "{} in NUL bytes, as columns of a fixed width are filled up, and only values with as many of them match: \
+                 cut them where the table is written",
+                counted(self.nul_padded, "value ends", "values end")
+            ));
+        }
+        found
+    }
+
     /// Takes over the counts of further values.
     pub(crate) fn add(&mut self, more: &Self) {
+        self.exponents += more.exponents;
+        self.invisible += more.invisible;
+        self.invisible_kinds |= more.invisible_kinds;
+        self.nul_padded += more.nul_padded;
+        self.two_capitals += more.two_capitals;
         self.outer_space += more.outer_space;
         self.with_upper_case += more.with_upper_case;
         self.only_lower_case += more.only_lower_case;

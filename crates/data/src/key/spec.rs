@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::key::Form;
 use crate::key::normalise::Normaliser;
+use crate::key::{Form, NullWords};
 
 /// One column of the key with the normalisers that its values pass, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct KeySpec {
     columns: Vec<KeyColumn>,
     /// For each alternative, the number of columns up to its end.
     ends: Vec<usize>,
+    /// What becomes of words for a missing value, in all columns.
+    null_words: NullWords,
 }
 
 /// A key that cannot be declared so.
@@ -91,6 +93,12 @@ pub enum SpecError {
          date:%d.%m.%Y"
     )]
     DateFormat(String),
+    /// Words for a missing value that are none.
+    #[error(
+        "--null-words has an empty word, or `keep` beside others; name words, for example --null-words '\\N,NULL', or say \
+         --null-words keep"
+    )]
+    NullWords,
 }
 
 impl KeySpec {
@@ -99,7 +107,7 @@ impl KeySpec {
         if columns.is_empty() {
             return Err(SpecError::NoColumn);
         }
-        let mut spec = Self { columns: Vec::new(), ends: Vec::new() };
+        let mut spec = Self { columns: Vec::new(), ends: Vec::new(), null_words: NullWords::default() };
         spec.append(columns)?;
         Ok(spec)
     }
@@ -137,6 +145,17 @@ impl KeySpec {
             }
         }
         Ok(spec)
+    }
+
+    /// The same key, in whose columns words for a missing value are what `null_words` says.
+    #[must_use]
+    pub fn with_null_words(self, null_words: NullWords) -> Self {
+        Self { null_words, ..self }
+    }
+
+    /// What becomes of words for a missing value.
+    pub fn null_words(&self) -> &NullWords {
+        &self.null_words
     }
 
     /// Adds an alternative.

@@ -35,7 +35,7 @@ pub struct ColumnProfile {
     pub like_date: u64,
     /// Three numbers with dots or slashes, as dates of many countries are written.
     pub like_local_date: u64,
-    /// Words that often stand for null: `null`, `none`, `na`, `n/a`, `nan`, `-`, `?`, `unknown`.
+    /// Words that programs write where a value is missing, such as `\N` and `NULL`, as far as they become keys.
     pub like_null: u64,
     /// Not UTF-8 (binary columns).
     pub not_text: u64,
@@ -90,6 +90,7 @@ impl Inspector {
             name: column.name.clone(),
             kind: stats.kind,
             nulls: stats.nulls,
+            like_null: stats.null_words.total(),
             shortest: usize::MAX,
             normalisers: normalisers.iter().map(effect).collect(),
             ..ColumnProfile::default()
@@ -119,9 +120,6 @@ impl Inspector {
             u64::from(text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()));
         p.like_phone += u64::from(like_phone(text));
         p.like_local_date += u64::from(like_local_date(text));
-        let word = text.trim();
-        let null_words = ["null", "none", "na", "n/a", "nan", "-", "?", "unknown"];
-        p.like_null += u64::from(null_words.iter().any(|null| word.eq_ignore_ascii_case(null)));
         for (normaliser, effect) in self.normalisers.iter().zip(&mut p.normalisers) {
             self.scratch.clear();
             match normaliser.apply(text, &mut self.scratch) {
@@ -167,12 +165,6 @@ impl ColumnProfile {
         let mut warn = |text: String| warnings.push(format!("`{name}`: {text}"));
         if self.nulls > 0 {
             warn(format!("{}, which never match", counted(self.nulls, "value is null", "values are null")));
-        }
-        if self.like_null > 0 {
-            warn(format!(
-                "{} values look like a word for null and would match the partner's; leave such cells empty",
-                self.like_null
-            ));
         }
         if normalised {
             return;

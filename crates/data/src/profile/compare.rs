@@ -274,14 +274,14 @@ struct Tried {
 
 impl Tried {
     fn read(source: &dyn Source, spec: &KeySpec) -> Result<Self, TableError> {
-        let names: Vec<&str> = spec.columns().iter().map(|column| column.name.as_str()).collect();
+        let columns = spec.columns().len();
         let mut rows: Vec<Vec<Option<Vec<u8>>>> = Vec::new();
         let mut count = 0;
-        cells::for_each_cell(source, &names, &mut |index, cell| {
+        cells::for_each_cell(source, spec, &mut |index, cell| {
             if index == 0 {
                 count += 1;
                 if count <= TRIED_ROWS {
-                    rows.push(Vec::with_capacity(names.len()));
+                    rows.push(Vec::with_capacity(columns));
                 }
             }
             if let (true, Some(row)) = (count <= TRIED_ROWS, rows.last_mut()) {

@@ -1,6 +1,7 @@
 //! What becomes of the own keys, value by value: for their own user, who may see them.
 
-use crate::key::{Chain, KeySpec};
+use crate::invisible::visible;
+use crate::key::{Chain, KeyColumn, KeySpec};
 use crate::profile::cells;
 use crate::table::{Source, TableError};
 
@@ -67,15 +68,14 @@ pub struct RefusedValue {
 pub fn examples(source: &dyn Source, spec: &KeySpec, most: usize) -> Result<Examples, TableError> {
     let columns = spec.columns();
     let mut chains: Vec<Chain<'_>> = columns.iter().map(|column| Chain::new(&column.normalisers)).collect();
-    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-    let refused = |name: &&str| RefusedValues { column: (*name).to_owned(), count: 0, first: Vec::new() };
-    let mut refused: Vec<RefusedValues> = names.iter().map(refused).collect();
+    let refused = |column: &KeyColumn| RefusedValues { column: column.name.clone(), count: 0, first: Vec::new() };
+    let mut refused: Vec<RefusedValues> = columns.iter().map(refused).collect();
     let mut keys: Vec<ExampleKey> = Vec::new();
     let ends: Vec<usize> = spec.alternatives().map(|columns| columns.end).collect();
     // How many keys of each alternative there are.
     let mut found = vec![0; ends.len()];
     let (mut row, mut place, mut components, mut is_usable) = (1, 0, Vec::new(), true);
-    cells::for_each_cell(source, &names, &mut |index, cell| {
+    cells::for_each_cell(source, spec, &mut |index, cell| {
         let (Some(chain), Some(refused)) = (chains.get_mut(index), refused.get_mut(index)) else { return };
         let (Some(&end), Some(found)) = (ends.get(place), found.get_mut(place)) else { return };
         match cell.map(|value| (value, normal(chain, value))) {
@@ -123,13 +123,15 @@ pub(super) fn normal(chain: &mut Chain<'_>, value: &[u8]) -> Option<Vec<u8>> {
     chain.apply(text).ok().map(|key| key.as_bytes().to_vec())
 }
 
-/// A value in quotes, bounded, without control characters; bytes that are no text in hexadecimal.
+/// A value in quotes, bounded, with control characters escaped and invisible ones named; bytes that are no text in
+/// hexadecimal.
 pub(super) fn shown(value: &[u8]) -> String {
     let Ok(text) = std::str::from_utf8(value) else {
         let hex: String = value.iter().take(SHOWN / 2).map(|byte| format!("{byte:02x}")).collect();
         return format!("0x{hex}{}", if value.len() > SHOWN / 2 { "..." } else { "" });
     };
-    let mut shown: String = text.chars().take(SHOWN).collect::<String>().escape_debug().to_string();
+    let text_shown: String = text.chars().take(SHOWN).collect();
+    let mut shown = visible(&text_shown.replace('\\', "\\\\").replace('"', "\\\"")).into_owned();
     if text.chars().count() > SHOWN {
         shown.push_str("...");
     }

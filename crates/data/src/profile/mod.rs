@@ -90,8 +90,7 @@ fn report(input: &dyn Source, first: &Input, files: usize, spec: &KeySpec) -> Re
 
     let mut columns: Vec<_> =
         spec.columns().iter().zip(&table.stats.columns).map(|(c, stats)| column::Inspector::new(c, stats)).collect();
-    let names: Vec<&str> = spec.columns().iter().map(|c| c.name.as_str()).collect();
-    cells::for_each_cell(input, &names, &mut |index, cell| {
+    cells::for_each_cell(input, spec, &mut |index, cell| {
         if let (Some(inspector), Some(value)) = (columns.get_mut(index), cell) {
             inspector.value(value);
         }
@@ -110,9 +109,10 @@ fn report(input: &dyn Source, first: &Input, files: usize, spec: &KeySpec) -> Re
             format!("`{name}`: after normalising, {}: consider --normalise {flag} on both sides", pitfall.what)
         }));
     }
-    warnings.extend(
-        spec.columns().iter().zip(&table.stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column)),
-    );
+    warnings.extend(table.stats.warnings(spec));
+    if let Err(refused) = table.stats.check_null_words(input.name(), spec) {
+        warnings.push(format!("`send` and `receive` will refuse this table: {refused}"));
+    }
     if table.stats.rows == 0 {
         warnings.push("the table has no rows: a run takes it, with nothing to match".to_owned());
     } else if table.digests.is_empty() {

@@ -12,7 +12,7 @@ pub(crate) const BLOCK_BYTES: usize = 1 << 18;
 pub(crate) const LONGEST_VALUE: usize = 64 << 20;
 
 /// The byte-order mark of UTF-8.
-const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+pub(crate) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
 /// What of a text is in memory: `bytes[start..end]`, of which the reader consumes the front.
 pub(crate) struct Block<'a> {

@@ -125,14 +125,16 @@ fn read(
     along: Along<'_>,
     room: &dyn Fn() -> Option<u64>,
 ) -> Result<KeyTable, TableError> {
-    with_keys(source, collect(source, spec, along, room, &mut OnFault::default())?)
+    with_keys(source, spec, collect(source, spec, along, room, &mut OnFault::default())?)
 }
 
-/// Refuses a table of which no row has a usable key. One without rows is as good as any other.
-pub(super) fn with_keys(source: &dyn Source, table: KeyTable) -> Result<KeyTable, TableError> {
+/// Refuses a table of which no row has a usable key, and one of whose words for a missing value a run wants to hear more.
+/// A table without rows is as good as any other.
+pub(super) fn with_keys(source: &dyn Source, spec: &KeySpec, table: KeyTable) -> Result<KeyTable, TableError> {
     if table.digests.is_empty() && table.stats.rows > 0 {
         return Err(TableError::NoKeys { path: source.name().to_owned(), why: no_keys(&table.stats) });
     }
+    table.stats.check_null_words(source.name(), spec)?;
     Ok(table)
 }
 

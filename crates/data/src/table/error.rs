@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::invisible::{code_points, visible};
 use crate::nearest::nearest;
 
 /// Where the fault lies; it decides the exit code.
@@ -219,6 +220,25 @@ pub enum TableError {
         path: String,
         /// Which column, and whether null or refused by a normaliser.
         why: String,
+    },
+    /// Words for a missing value in a key column, of which nobody has said what they are.
+    #[error(
+        "{count} of {rows} rows of {path} have a word in key column `{column}` that programs write where a value is \
+         missing ({words}); they would match the partner's rows with the same word, which are other records"
+    )]
+    NullWords {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// The column.
+        column: String,
+        /// Rows with such a word.
+        count: u64,
+        /// All rows.
+        rows: u64,
+        /// The words, which are some of a fixed list.
+        words: String,
+        /// What the user can say.
+        mend: String,
     },
     /// A key column of a type without reliable equality, or a payload column that cannot be sent.
     #[error("column `{column}` of {path} is of type {found}, which cannot be {role}")]
@@ -461,6 +481,7 @@ impl TableError {
             Self::NoKeys { .. } => {
                 "choose other key columns or normalisers; `vesica check` shows what each column holds"
             }
+            Self::NullWords { mend, .. } => mend,
             Self::ColumnType { mend, .. } => mend,
             Self::Value { .. } => "correct or remove this row",
             Self::WrongForm { .. } => "report this to whoever provides the program that reads the table",
@@ -564,12 +585,28 @@ pub(crate) fn missing_column_mend(asked: &str, existing: &[String], delimiter: O
         let shown = if other == '\t' { "tab".to_owned() } else { format!("'{other}'") };
         return format!("the header is a single column; it seems to be separated by {shown}: try --delimiter {shown}");
     }
+    let is_hidden = |text: &str| !code_points(text).is_empty();
+    let alike = |name: &&String| (is_hidden(name) || is_hidden(asked)) && seen(name) == seen(asked);
+    if let Some(name) = existing.iter().find(alike) {
+        let (shown, marks) = (visible(name), code_points(name));
+        let (whose, marks) = if marks.is_empty() { ("asked for", code_points(asked)) } else { ("in the table", marks) };
+        return format!(
+            "its column `{shown}` looks like that, but the name {whose} has characters that nobody sees ({}): remove them",
+            marks.join(", ")
+        );
+    }
     let suggestion = nearest(asked, existing.iter().map(String::as_str))
-        .map(|name| format!("did you mean `{name}`? "))
+        .map(|name| format!("did you mean `{}`? ", visible(name)))
         .unwrap_or_default();
-    let shown: Vec<String> = existing.iter().take(50).map(|name| format!("`{name}`")).collect();
+    let shown: Vec<String> = existing.iter().take(50).map(|name| format!("`{}`", visible(name))).collect();
     let more = if existing.len() > 50 { format!(" and {} more", existing.len() - 50) } else { String::new() };
     format!("{suggestion}its columns are {}{more}", shown.join(", "))
+}
+
+/// What is seen of a name.
+fn seen(name: &str) -> String {
+    let is_seen = |&c: &char| code_points(c.encode_utf8(&mut [0; 4])).is_empty();
+    name.chars().filter(is_seen).collect::<String>().trim().to_owned()
 }
 
 /// Whether a column's name is rather a cell of a table without a header.

@@ -47,7 +47,7 @@ pub struct Examined {
 pub fn examine(source: &dyn Source, spec: &KeySpec, along: Along<'_>, room: &dyn Fn() -> Option<u64>) -> Examined {
     let mut on_fault = OnFault(Some(Vec::new()));
     let read = collect(source, spec, along, room, &mut on_fault);
-    let table = read.and_then(|table| with_keys(source, table));
+    let table = read.and_then(|table| with_keys(source, spec, table));
     if let Err(error) = &table {
         on_fault.add(Fault::of(error));
     }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use arrow_schema::{DataType, Field, Schema};
 
+use crate::invisible::visible;
 use crate::table::columnar::canonical_kind;
 use crate::table::error::missing_column_mend;
 use crate::table::extension::TypeName;
@@ -33,7 +34,7 @@ impl<'a> NamedColumns<'a> {
         match (places.next(), places.count()) {
             (Some((place, field)), 0) => Ok((place, field.as_ref())),
             (Some(_), more) => {
-                Err(TableError::DuplicateColumn { path: path(), column: name.to_owned(), count: 1 + more })
+                Err(TableError::DuplicateColumn { path: path(), column: visible(name).into_owned(), count: 1 + more })
             }
             // A file of JSON lines without a line has whatever columns are asked for, and no row.
             (None, _) if fields.is_empty() && self.is_of(Format::JsonLines) => Ok((0, ANY.data_type())),
@@ -41,7 +42,7 @@ impl<'a> NamedColumns<'a> {
                 let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
                 let stored = self.source.stored().filter(|stored| stored.format == Format::Csv);
                 let mend = missing_column_mend(name, &names, stored.map(|stored| stored.delimiter));
-                Err(TableError::MissingColumn { path: path(), column: name.to_owned(), mend })
+                Err(TableError::MissingColumn { path: path(), column: visible(name).into_owned(), mend })
             }
         }
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
+use crate::invisible::visible;
 use crate::table::error::looks_like_data;
 use crate::table::input::State;
 use crate::table::part_names::PartNames;
@@ -338,10 +339,10 @@ fn difference(one: &Schema, other: &Schema) -> Option<String> {
             return Some("their column names differ, and some look like data: is a header row missing?".to_owned());
         }
         if let Some(name) = ones.iter().find(|name| !others.contains(name)) {
-            return Some(format!("only the first has a column `{name}`"));
+            return Some(format!("only the first has a column `{}`", visible(name)));
         }
         if let Some(name) = others.iter().find(|name| !ones.contains(name)) {
-            return Some(format!("only the second has a column `{name}`"));
+            return Some(format!("only the second has a column `{}`", visible(name)));
         }
         if ones.len() != others.len() {
             return Some(format!("the first has {} columns and the second {}", ones.len(), others.len()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::key::{Chain, Digests, KeyBatch, KeyFrame, KeySpec, Reading};
+use crate::key::{Chain, Digests, KeyBatch, KeyFrame, KeySpec, NullWords, Reading};
 use crate::table::along::GatheredRows;
 use crate::table::faults::OnFault;
 use crate::table::source::{Cell, ScannerPart, WrongForm};
@@ -12,6 +12,7 @@ use crate::table::{KeyStats, LONGEST_VALUE, TableError};
 pub(super) struct RowDigests<'a> {
     source: &'a str,
     spec: &'a KeySpec,
+    null_words: &'a NullWords,
     /// The names of the wanted columns.
     columns: Arc<[String]>,
     chains: Vec<Chain<'a>>,
@@ -57,6 +58,7 @@ impl<'a> RowDigests<'a> {
         let mut rows = Self {
             source,
             spec,
+            null_words: spec.null_words(),
             columns,
             chains: spec.columns().iter().map(|c| Chain::new(&c.normalisers)).collect(),
             ends: spec.alternatives().map(|columns| columns.end).collect(),
@@ -126,8 +128,12 @@ impl<'a> RowDigests<'a> {
         self.key_is_null = true;
     }
 
-    fn text(&mut self, index: usize, value: &str) -> Result<(), TableError> {
-        match self.chains[index].apply(value) {
+    fn text(&mut self, index: usize, cell: &str) -> Result<(), TableError> {
+        if self.null_words.is_null(cell.as_bytes()) {
+            self.null(index);
+            return Ok(());
+        }
+        match self.chains[index].apply(cell) {
             Ok("") => {
                 self.stats.columns[index].empty += 1;
                 self.key_is_null = true;
@@ -135,6 +141,7 @@ impl<'a> RowDigests<'a> {
             Ok(value) => {
                 let stats = &mut self.stats.columns[index];
                 stats.count(value.as_bytes());
+                stats.count_null_word(cell.as_bytes());
                 if !self.frame.push(value.as_bytes()) {
                     return Err(self.out_of_range(index));
                 }
@@ -145,7 +152,10 @@ impl<'a> RowDigests<'a> {
                     Reading::BareInternational => stats.bare_international += 1,
                 }
             }
-            Err(_) => self.unmatchable(index),
+            Err(_) => {
+                self.stats.columns[index].looks.count_refused(cell.as_bytes());
+                self.unmatchable(index);
+            }
         }
         Ok(())
     }
@@ -171,7 +181,12 @@ impl<'a> RowDigests<'a> {
             return self.text(index, "");
         }
         if self.chains[index].is_empty() {
+            if self.null_words.is_null(value) {
+                self.null(index);
+                return Ok(());
+            }
             self.stats.columns[index].count(value);
+            self.stats.columns[index].count_null_word(value);
             if !self.frame.push(value) {
                 return Err(self.out_of_range(index));
             }
@@ -236,6 +251,10 @@ impl ScannerPart for RowDigests<'_> {
             Cell::Boolean(_) | Cell::Fixed(_) | Cell::Decimal(..) => Err(self.wrong_form(place)),
         };
         taken.or_else(|error| self.see(error))
+    }
+
+    fn header_again(&mut self) {
+        self.stats.header_rows += 1;
     }
 
     fn refuse(&mut self, error: TableError) -> Result<(), TableError> {

@@ -141,6 +141,9 @@ pub trait ScannerPart: Send {
     /// As of [`Self::cell`], for cells that stand in no file.
     fn end_row(&mut self) -> Result<(), TableError>;
 
+    /// Tells of a record that repeats the header of a table of text, and is no row.
+    fn header_again(&mut self) {}
+
     /// Ends the current row, which cannot be read to its end because of `error`. A source calls it if it can go on
     /// with the next row, and one that cannot returns the error.
     ///

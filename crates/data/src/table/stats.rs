@@ -1,9 +1,14 @@
 //! What is counted while a table is read.
 
+use std::collections::HashSet;
 use std::mem::take;
 use std::ops::Range;
 
-use crate::key::{KeyColumn, KeySpec, Kind, KindCounts, Looks, Normaliser, Pitfall, pitfalls};
+use crate::key::{
+    InColumn, KeyColumn, KeySpec, Kind, KindCounts, Looks, Normaliser, NullWord, NullWordCounts, NullWords, Pitfall,
+    pitfalls,
+};
+use crate::table::TableError;
 use crate::words::counted;
 
 /// Counts over the rows of one table. Never a value.
@@ -19,6 +24,8 @@ pub struct KeyStats {
     pub distinct: u64,
     /// Rows with a usable key that an earlier row has too.
     pub duplicate_rows: u64,
+    /// Records of CSV that repeat the header. They are no rows.
+    pub header_rows: u64,
     /// By key column, in key order: those of all alternatives, one behind the other.
     pub columns: Vec<ColumnStats>,
     /// By alternative of the key; one where the key has no others.
@@ -59,6 +66,8 @@ pub struct ColumnStats {
     pub written: KindCounts,
     /// Details of their notation, after normalising.
     pub looks: Looks,
+    /// Values that are a word for a missing value, and that are keys.
+    pub null_words: NullWordCounts,
 }
 
 impl KeyStats {
@@ -74,6 +83,14 @@ impl ColumnStats {
     pub(crate) fn count(&mut self, value: &[u8]) {
         let form = self.written.count(value);
         self.looks.count(form, value);
+    }
+
+    /// Counts a cell that became a key, if it is a word for a missing value.
+    #[inline]
+    pub(crate) fn count_null_word(&mut self, cell: &[u8]) {
+        if let Some(word) = NullWord::of(cell) {
+            self.null_words.count(word, 1);
+        }
     }
 
     /// Notations that often keep equal things from matching, after normalising.
@@ -101,6 +118,24 @@ impl ColumnStats {
         found
     }
 
+    /// What is to be said of the column whatever the partner has.
+    fn warnings(&self, column: &KeyColumn, key: &KeySpec) -> Vec<String> {
+        let mut told: Vec<String> = self.bare_numbers(column).into_iter().collect();
+        let mut tell = |text: String| told.push(format!("`{}`: {text}", self.name));
+        let count = self.null_words.total();
+        if count > 0 && key.null_words().are_told() {
+            let words = listed(&self.null_words);
+            tell(format!(
+                "{} a word that programs write where a value is missing ({words}): such rows match the partner's rows with \
+                 the same word. {}",
+                counted(count, "value is", "values are"),
+                decisions(&self.null_words)
+            ));
+        }
+        self.looks.faults().into_iter().for_each(tell);
+        told
+    }
+
     /// What is to be said of telephone numbers that `column` might mean in two ways, if their user
     /// did not say which.
     pub fn bare_numbers(&self, column: &KeyColumn) -> Option<String> {
@@ -121,7 +156,87 @@ impl ColumnStats {
     }
 }
 
+/// Words in backticks.
+fn listed(words: &NullWordCounts) -> String {
+    words.words().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// What the user can say of words for a missing value.
+fn decisions(words: &NullWordCounts) -> String {
+    format!(
+        "If they stand for missing values, say --null-words '{}': such rows then never match; if they are values, say \
+         --null-words keep",
+        words.words().collect::<Vec<_>>().join(",")
+    )
+}
+
+/// Words for a missing value in a key column of which a run wants to hear what they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Undecided {
+    /// The column.
+    pub column: String,
+    /// How many values are such a word.
+    pub count: u64,
+    /// The words.
+    pub words: String,
+    /// What the user can say.
+    pub mend: String,
+}
+
 impl KeyStats {
+    /// What is to be said of a table before it is used, whatever the partner has. Neither a value nor a name of a file.
+    pub fn warnings(&self, key: &KeySpec) -> Vec<String> {
+        let mut told = Vec::new();
+        if self.header_rows > 0 {
+            told.push(format!(
+                "{} the header row, as in files that were joined end to end. Such a record is no row, and is left out of \
+                 every result; if it is a row, give the header other names",
+                counted(self.header_rows, "record repeats", "records repeat")
+            ));
+        }
+        for (column, stats) in key.columns().iter().zip(&self.columns) {
+            told.extend(stats.warnings(column, key));
+        }
+        // A column may stand in several alternatives of the key.
+        let mut known = HashSet::new();
+        told.retain(|text| known.insert(text.clone()));
+        told
+    }
+
+    /// Refuses a table of whose words for a missing value a run wants to hear what they are.
+    ///
+    /// # Errors
+    /// [`TableError::NullWords`], which names table, column and words.
+    pub fn check_null_words(&self, table: &str, key: &KeySpec) -> Result<(), TableError> {
+        let Some(Undecided { column, count, words, mend }) = self.undecided(key) else { return Ok(()) };
+        Err(TableError::NullWords { path: table.to_owned(), column, count, rows: self.rows, words, mend })
+    }
+
+    /// The first key column with words for a missing value that are on so many rows, or so surely no value, that a run
+    /// wants to hear what they are; `None` where its user has said it.
+    fn undecided(&self, key: &KeySpec) -> Option<Undecided> {
+        if *key.null_words() != NullWords::Undecided {
+            return None;
+        }
+        let alone = |column: usize| {
+            let mut alternatives = key.alternatives().zip(&self.alternatives);
+            let (_, counts) = alternatives.find(|(places, _)| places.len() == 1 && places.contains(&column))?;
+            Some((counts.rows, counts.distinct))
+        };
+        self.columns.iter().enumerate().find_map(|(place, stats)| {
+            let (values, two_capitals) = (stats.written.total(), stats.looks.two_capitals);
+            let column = InColumn { rows: self.rows, alone: alone(place), values, two_capitals };
+            let words = stats.null_words.undecided(&column);
+            let count = words.total();
+            (count > 0).then(|| Undecided {
+                column: stats.name.clone(),
+                count,
+                words: listed(&words),
+                mend: decisions(&words),
+            })
+        })
+    }
+
     pub(crate) fn of(spec: &KeySpec) -> Self {
         let columns: Vec<_> =
             spec.columns().iter().map(|c| ColumnStats { name: c.name.clone(), ..ColumnStats::default() }).collect();
@@ -136,6 +251,7 @@ impl KeyStats {
         self.rows += take(&mut more.rows);
         self.null_rows += take(&mut more.null_rows);
         self.unmatchable_rows += take(&mut more.unmatchable_rows);
+        self.header_rows += take(&mut more.header_rows);
         for (alternative, more) in self.alternatives.iter_mut().zip(&mut more.alternatives) {
             alternative.rows += take(&mut more.rows);
         }
@@ -147,6 +263,7 @@ impl KeyStats {
             column.bare_international += take(&mut more.bare_international);
             column.written.add(&take(&mut more.written));
             column.looks.add(&take(&mut more.looks));
+            column.null_words.add(take(&mut more.null_words));
         }
     }
 }
@@ -158,6 +275,7 @@ struct PartStats {
     rows: u64,
     null_rows: u64,
     unmatchable_rows: u64,
+    header_rows: u64,
     /// By alternative of the key.
     keyed_rows: Vec<u64>,
     columns: Vec<PartColumn>,
@@ -174,6 +292,7 @@ struct PartColumn {
     bare_international: u64,
     written: Vec<u64>,
     looks: Looks,
+    null_words: Vec<(NullWord, u64)>,
 }
 
 /// The kinds that a column may have.
@@ -193,11 +312,13 @@ impl KeyStats {
             bare_international: column.bare_international,
             written: column.written.counts().to_vec(),
             looks: column.looks,
+            null_words: column.null_words.counts().to_vec(),
         };
         let part = PartStats {
             rows: self.rows,
             null_rows: self.null_rows,
             unmatchable_rows: self.unmatchable_rows,
+            header_rows: self.header_rows,
             keyed_rows: self.alternatives.iter().map(|alternative| alternative.rows).collect(),
             columns: self.columns.iter().map(column).collect(),
         };
@@ -216,6 +337,7 @@ impl KeyStats {
             }
             let mut more = Self::of(spec);
             (more.rows, more.null_rows, more.unmatchable_rows) = (part.rows, part.null_rows, part.unmatchable_rows);
+            more.header_rows = part.header_rows;
             for (alternative, rows) in more.alternatives.iter_mut().zip(part.keyed_rows) {
                 alternative.rows = rows;
             }
@@ -226,6 +348,7 @@ impl KeyStats {
                 (more.bare_national, more.bare_international) = (column.bare_national, column.bare_international);
                 more.written = KindCounts::of_counts(column.written)?;
                 more.looks = column.looks;
+                more.null_words = NullWordCounts::of_counts(column.null_words);
             }
             all.add(&mut more);
         }

@@ -48,7 +48,12 @@ fn what_columns_look_like() {
     assert!(hints("id", "007\n7").contains("leading zeros"));
     assert!(hints("city", "Ko\u{308}ln").contains("Unicode form C"));
     assert!(hints("city", "Köln\nkoeln").contains("upper-case"));
-    assert!(hints("x", "N/A\nnull\na").contains("2 values look like a word for null"));
+    let words = hints("x", "N/A\nnull\na");
+    assert!(
+        words.contains("2 values are a word that programs write where a value is missing (`N/A`, `null`)"),
+        "{words}"
+    );
+    assert!(words.contains("--null-words 'N/A,null'") && words.contains("will refuse this table"), "{words}");
     assert!(hints("id", "5.0\n6.0").contains("never match integers (5): consider --normalise id=int"));
     assert!(hints("id", "5.0\n6\n7").contains("1 value among integers has a decimal point (5.0)"));
     assert!(

@@ -38,6 +38,7 @@ class RunSettings(Meeting, total=False):
     """Of `vesica receive` and `vesica send`."""
 
     normalise: Optional[Normalise]
+    null_words: Optional[Columns]
     or_on: Optional[Sequence[Columns]]
     join: str
     payload: Optional[Columns]
@@ -69,6 +70,7 @@ class RunSettings(Meeting, total=False):
 class QuerySettings(Meeting, total=False):
     """Of `vesica query`."""
 
+    null_words: Optional[Columns]
     join: str
     state: Optional[Path]
     trust_server: bool
@@ -78,6 +80,7 @@ class QuerySettings(Meeting, total=False):
 class ServeSettings(TypedDict, total=False):
     """Of `vesica serve`."""
 
+    null_words: Optional[Columns]
     listen: str
     clients: Optional[Path]
     any_client: bool
@@ -133,6 +136,7 @@ class PlanSettings(TypedDict, total=False):
 class CheckSettings(TypedDict, total=False):
     """Of `vesica check`."""
 
+    null_words: Optional[Columns]
     show_keys: int
     task: str
     side: str

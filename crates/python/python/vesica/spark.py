@@ -122,7 +122,7 @@ def run(
     task, join = task.replace("_", "-"), given.pop("join", "inner")
     with_report = given.pop("with_report", False)
     progress: Progress = given.pop("progress", None)
-    normalise = given.pop("normalise", None)
+    normalise, null_words = given.pop("normalise", None), given.pop("null_words", None)
     if role not in _COMMANDS:
         raise UsageError(f"there is no role {role!r}", 'say role="receiver" or role="sender"')
     if join not in _JOINS:
@@ -135,7 +135,7 @@ def run(
         if name in df.columns:
             raise UsageError(f"the DataFrame has a column {name!r}, a name that vesica uses", "rename the column")
     on = columns(on)
-    key = key_flags(on, None, normalise)
+    key = [*key_flags(on, None, normalise), *flags({"null_words": null_words})]
     # The rows of an intersection are its result.
     payload, keeps_rows = columns(given.get("payload")), task == "intersect"
     jobs = Jobs(df, on, payload, key, _folder(work), slots, keeps_rows)

@@ -575,6 +575,7 @@ impl Asking<'_> {
         if let Some(trust) = trust {
             self.events.warning(&trust);
         }
+        self.warnings.extend(table.stats.warnings(&self.config.source.key));
         self.warnings.extend(kind_warnings(&self.config.source.key, &table.stats.kinds(), &described.key_kinds));
         let salt = described
             .salt_number()

@@ -854,8 +854,7 @@ fn read(config: &ServeConfig, log: &dyn ServeLog) -> Result<KeyTable, Failure> {
             "check what writes it; a list that is meant to be empty can hold one key that no client has",
         ));
     }
-    let columns = config.source.key.columns().iter().zip(&table.stats.columns);
-    for warning in columns.filter_map(|(column, stats)| stats.bare_numbers(column)) {
+    for warning in table.stats.warnings(&config.source.key) {
         log.warning(&warning);
     }
     Ok(table)

@@ -169,7 +169,8 @@ fn watched(
         warnings: Vec::new(),
     };
     if let Ok(table) = &examined.table {
-        found.warnings = advice::notes(&config.source.key, &table.stats);
+        found.warnings = table.stats.warnings(&config.source.key);
+        found.warnings.extend(advice::notes(&config.source.key, &table.stats));
         found.warnings.extend(advice::empty(&table.stats));
         match padded(config, table.digests.len()) {
             Err(failure) => found.obstacle = found.obstacle.or(Some(failure)),

@@ -219,6 +219,7 @@ impl Conversation<'_> {
         watch.enter(Stage::Reading, Gauge::Nothing);
         let counts = machines.keys(&config.settings.values, &|| self.reason(ch, "the table was read"));
         let Counts { stats, clamped } = counts.map_err(Failure::without_details)?;
+        stats.check_null_words(&config.source.table.name(), &config.source.key)?;
         let distinct = stats.distinct as usize;
         let values = ValueTable { values: Vec::new(), groups: Vec::new(), categories: Vec::new(), clamped };
         let table = KeyTable {

@@ -481,8 +481,7 @@ impl Conversation<'_> {
     /// the partner writes them in another way.
     fn key_warnings(&self, stats: &KeyStats, ours: &[Kind], theirs: &[Kind]) -> Vec<String> {
         let key = &self.config.source.key;
-        let bare = key.columns().iter().zip(&stats.columns).filter_map(|(column, stats)| stats.bare_numbers(column));
-        advice::once(bare.chain(handshake::kind_warnings(key, ours, theirs)))
+        advice::once(stats.warnings(key).into_iter().chain(handshake::kind_warnings(key, ours, theirs)))
     }
 
     /// Ends the conversation. A side with a result keeps it from here on. `attempts` are those of a cluster at buckets.

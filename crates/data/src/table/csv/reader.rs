@@ -1,6 +1,6 @@
 //! Reading a CSV input record by record through one growing block.
 
-use crate::table::block::Block;
+use crate::table::block::{BYTE_ORDER_MARK, Block};
 use crate::table::csv::split::MOST_COLUMNS;
 use crate::table::csv::{Field, Split, split_line, split_record};
 use crate::table::{Input, TableError};
@@ -38,6 +38,36 @@ impl<'a> Record<'a> {
     /// Number of fields.
     pub fn len(&self) -> usize {
         self.fields.len()
+    }
+
+    /// Whether the record is the header again.
+    pub fn repeats(&self, header: &[String]) -> bool {
+        repeats(self.bytes, self.fields, header)
+    }
+}
+
+/// Whether the record with these fields is the header again, as where files were joined end to end: each field is its
+/// column's name. A byte-order mark may stand before the first one.
+fn repeats(record: &[u8], fields: &[Field], header: &[String]) -> bool {
+    let is_name = |(place, (field, name)): (usize, (&Field, &String))| {
+        let mut text = record.get(field.start..field.end).unwrap_or_default();
+        if let Some(marked) = text.strip_prefix(BYTE_ORDER_MARK).filter(|_| place == 0) {
+            let quoted = marked.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
+            text = quoted.unwrap_or(marked);
+        }
+        text == name.as_bytes()
+            || field.doubled && std::str::from_utf8(text).is_ok_and(|text| text.replace("\"\"", "\"") == **name)
+    };
+    fields.len() == header.len() && fields.iter().zip(header).enumerate().all(is_name)
+}
+
+/// Whether a record begins as the header does: it may be the header again only then.
+fn begins_like(record: &[u8], header: &[String], delimiter: u8) -> bool {
+    let rest = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    match header.first().and_then(|name| name.split('"').next()) {
+        None | Some("") => matches!(rest.first(), None | Some(b'"')) || rest.first() == Some(&delimiter),
+        Some(name) => rest.starts_with(name.as_bytes()),
     }
 }
 
@@ -82,7 +112,7 @@ impl<'a> CsvReader<'a> {
             marked,
         };
         let mut scratch = String::new();
-        let header = reader.next_any(None)?.map(|record| {
+        let header = reader.first()?.map(|record| {
             let names =
                 (0..record.len()).map(|i| record.cell(i, &mut scratch).unwrap_or_default().to_owned()).collect();
             (names, record.bytes[..record.end].to_vec(), record.bytes[record.end..].to_vec())
@@ -120,16 +150,24 @@ impl<'a> CsvReader<'a> {
         self.marked
     }
 
-    /// The next record, checked: as many fields as the header, UTF-8.
+    /// The next record that is no header again, checked: as many fields as the header, UTF-8.
     pub fn next(&mut self) -> Result<Option<Record<'_>>, TableError> {
         let expected = self.header.len();
-        self.next_any(Some(expected))
+        loop {
+            let Some((from, len, end, line)) = self.advance(split_record)? else { return Ok(None) };
+            let bytes = &self.block.bytes[from..from + len];
+            if !repeats(bytes, &self.fields, &self.header) {
+                let bytes = &self.block.bytes[from..from + len];
+                return check(self.input, bytes, None, end, &self.fields, line, Some(expected)).map(Some);
+            }
+        }
     }
 
-    fn next_any(&mut self, expected: Option<usize>) -> Result<Option<Record<'_>>, TableError> {
+    /// The first record, unchecked.
+    fn first(&mut self) -> Result<Option<Record<'_>>, TableError> {
         let Some((from, len, end, line)) = self.advance(split_record)? else { return Ok(None) };
         let bytes = &self.block.bytes[from..from + len];
-        check(self.input, bytes, None, end, &self.fields, line, expected).map(Some)
+        check(self.input, bytes, None, end, &self.fields, line, None).map(Some)
     }
 
     /// About the rows that a file is to have which goes on as it starts; no promise.
@@ -142,7 +180,7 @@ impl<'a> CsvReader<'a> {
 
     /// All that is read and not consumed, as whole records and perhaps the start of another.
     pub fn records(&self) -> Records<'_> {
-        Records::new(self.input, self.block.unread(), self.block.is_last, self.line, self.header.len())
+        Records::new(self.input, self.block.unread(), self.block.is_last, self.line, &self.header)
     }
 
     /// Consumes what [`Self::records`] passed over, and reads more; `false` at the end of the
@@ -157,10 +195,21 @@ impl<'a> CsvReader<'a> {
         Ok(more)
     }
 
-    /// The next record's bytes and their length without the line end, unchecked: for a second pass.
+    /// The bytes of the next record that is no header again, and their length without the line end, unchecked: for
+    /// a second pass.
     pub fn next_line(&mut self) -> Result<Option<(&[u8], usize)>, TableError> {
-        let Some((from, len, end, _)) = self.advance(split_line)? else { return Ok(None) };
-        Ok(Some((&self.block.bytes[from..from + len], end)))
+        loop {
+            let Some((from, len, end, _)) = self.advance(split_line)? else { return Ok(None) };
+            let record = &self.block.bytes[from..from + len];
+            let delimiter = self.input.delimiter();
+            if begins_like(record, &self.header, delimiter) {
+                split_record(record, true, delimiter, &mut self.fields);
+                if repeats(record, &self.fields, &self.header) {
+                    continue;
+                }
+            }
+            return Ok(Some((&self.block.bytes[from..from + len], end)));
+        }
     }
 
     /// Moves behind the next record: where it starts in the block, its length with and without line
@@ -195,16 +244,16 @@ pub(crate) struct Records<'a> {
     at: usize,
     line: u64,
     first_line: u64,
-    expected: usize,
+    header: &'a [String],
     fields: Vec<Field>,
 }
 
 #[expect(clippy::indexing_slicing, reason = "`advance` keeps records, and so `at`, within `bytes`")]
 impl<'a> Records<'a> {
-    fn new(input: &'a Input, bytes: &'a [u8], last: bool, line: u64, expected: usize) -> Self {
+    fn new(input: &'a Input, bytes: &'a [u8], last: bool, line: u64, header: &'a [String]) -> Self {
         let valid = |error: std::str::Utf8Error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
         let text = std::str::from_utf8(bytes).unwrap_or_else(valid);
-        Self { input, bytes, text, last, at: 0, line, first_line: line, expected, fields: Vec::new() }
+        Self { input, bytes, text, last, at: 0, line, first_line: line, header, fields: Vec::new() }
     }
 
     /// The next record, unless it is not complete.
@@ -213,8 +262,13 @@ impl<'a> Records<'a> {
             advance(self.input, self.bytes, self.last, &mut self.at, &mut self.line, &mut self.fields, &split_record)?;
         let Some((from, len, end, line)) = found else { return Ok(None) };
         let bytes = &self.bytes[from..from + len];
-        check(self.input, bytes, self.text.get(from..from + len), end, &self.fields, line, Some(self.expected))
+        check(self.input, bytes, self.text.get(from..from + len), end, &self.fields, line, Some(self.header.len()))
             .map(Some)
+    }
+
+    /// The names of the columns.
+    pub fn header(&self) -> &'a [String] {
+        self.header
     }
 
     /// Bytes of all records.
@@ -248,11 +302,11 @@ impl<'a> Records<'a> {
                 at = memchr::memchr(b'\n', &self.bytes[goal..]).map_or(at, |offset| goal + offset + 1);
             }
             if at > from {
-                parts.push(Self::new(self.input, &self.bytes[from..at], false, 1, self.expected));
+                parts.push(Self::new(self.input, &self.bytes[from..at], false, 1, self.header));
                 from = at;
             }
         }
-        parts.push(Self::new(self.input, &self.bytes[from..], self.last, 1, self.expected));
+        parts.push(Self::new(self.input, &self.bytes[from..], self.last, 1, self.header));
         parts
     }
 }

@@ -81,8 +81,10 @@ fn in_parts(
 
 fn push(records: &mut Records, columns: &[usize], part: &mut dyn ScannerPart) -> Result<(), TableError> {
     let mut scratch = String::new();
+    let header = records.header();
     loop {
         match records.next() {
+            Ok(Some(record)) if record.repeats(header) => part.header_again(),
             Ok(Some(record)) => {
                 for (place, &column) in columns.iter().enumerate() {
                     part.cell(place, record.cell(column, &mut scratch).map_or(Cell::Null, Cell::Text))?;
