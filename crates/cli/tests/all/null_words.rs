@@ -161,3 +161,35 @@ fn marks_in_names_and_values_are_named() {
     assert!(shown.stdout.contains("\"k<U+200B>1\"") && shown.stdout.contains("column <U+FEFF>id"), "{}", shown.stdout);
     assert!(shown.stdout.contains("characters that nobody sees (U+200B)"), "{}", shown.stdout);
 }
+
+/// Each side is told what its digests look like and what the partner's do.
+#[test]
+fn digests_in_two_notations_are_told_apart() {
+    let folder = Folder::new();
+    let hex: Vec<String> =
+        (0..20).map(|n| format!("{:064x}", 0xe3b0_c442_98fc_1c14u64 + n).replace("000", "a1b")).collect();
+    folder.write("hex.csv", format!("h\n{}\n", hex.join("\n")));
+    folder.write("upper.csv", format!("h\n{}\n", hex.join("\n").to_uppercase()));
+    let base64: String = (0..20).map(|n| format!("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hS{n:02}U=\n")).collect();
+    folder.write("base64.csv", format!("h\n{base64}"));
+    let run = |ours: &str, theirs: &str, normalise: &str| {
+        let (receiver, sender) = folder.join(
+            &format!("--input {ours} --key h --output out.csv --force {normalise}"),
+            &format!("--input {theirs} --key h {normalise}"),
+        );
+        (receiver, sender)
+    };
+    let (receiver, sender) = run("hex.csv", "base64.csv", "");
+    for side in [&receiver, &sender] {
+        side.expect(0, &["256 bits (SHA-256) in hexadecimal", "256 bits (SHA-256) in base64", "lower spoils base64"]);
+    }
+    let (receiver, sender) = run("hex.csv", "upper.csv", "");
+    for side in [&receiver, &sender] {
+        side.expect(0, &["in upper-case hexadecimal", "--normalise h=lower"]);
+    }
+    run("hex.csv", "upper.csv", "--normalise h=lower").0.expect(0, &["20 rows"]);
+    let checked = folder.run("check base64.csv --key h");
+    checked.expect(0, &[]);
+    assert!(!checked.stdout.contains("h=lower on both sides"), "{}", checked.stdout);
+    assert!(checked.stdout.contains("written as digests of 256 bits (SHA-256) in base64"), "{}", checked.stdout);
+}

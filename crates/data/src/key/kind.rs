@@ -10,6 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::key::hashed::{self, HashSize, Notation};
 use crate::key::{Precision, date, uuid};
 
 /// How a value is written.
@@ -43,10 +44,36 @@ pub enum Form {
     SpacedZonedTimestamp,
     /// With a zone and a `T`, in another notation.
     LongZonedTimestamp,
+    /// A digest in hexadecimal, in lower case.
+    Hex(HashSize),
+    /// A digest in hexadecimal, in upper case.
+    UpperHex(HashSize),
+    /// A digest in base64.
+    Base64(HashSize),
 }
 
 /// Forms without a precision.
-const PLAIN: [Form; 7] = [Form::Text, Form::Integer, Form::Decimal, Form::Boolean, Form::Date, Form::Bytes, Form::Uuid];
+const PLAIN: [Form; 19] = [
+    Form::Text,
+    Form::Integer,
+    Form::Decimal,
+    Form::Boolean,
+    Form::Date,
+    Form::Bytes,
+    Form::Uuid,
+    Form::Hex(HashSize::Md5),
+    Form::Hex(HashSize::Sha1),
+    Form::Hex(HashSize::Sha256),
+    Form::Hex(HashSize::Sha512),
+    Form::UpperHex(HashSize::Md5),
+    Form::UpperHex(HashSize::Sha1),
+    Form::UpperHex(HashSize::Sha256),
+    Form::UpperHex(HashSize::Sha512),
+    Form::Base64(HashSize::Md5),
+    Form::Base64(HashSize::Sha1),
+    Form::Base64(HashSize::Sha256),
+    Form::Base64(HashSize::Sha512),
+];
 
 /// Forms that are counted for each precision.
 const TIMES: [Form; 6] = [
@@ -62,6 +89,14 @@ impl Form {
     /// Whether this is a date with a time of day.
     pub fn is_timestamp(self) -> bool {
         TIMES.contains(&self)
+    }
+
+    /// The length of the digest that this is.
+    pub fn hash_size(self) -> Option<HashSize> {
+        match self {
+            Self::Hex(size) | Self::UpperHex(size) | Self::Base64(size) => Some(size),
+            _ => None,
+        }
     }
 
     /// Whether this is a timestamp that says its zone.
@@ -90,6 +125,9 @@ impl Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.form {
+            Form::Hex(size) => return write!(f, "digests of {} in hexadecimal", size.name()),
+            Form::UpperHex(size) => return write!(f, "digests of {} in upper-case hexadecimal", size.name()),
+            Form::Base64(size) => return write!(f, "digests of {} in base64", size.name()),
             Form::Text => "text",
             Form::Integer => "integers",
             Form::Decimal => "numbers with a decimal point (5.0)",
@@ -164,6 +202,19 @@ impl KindCounts {
         self.0.get(plain(form)).copied().unwrap_or_default()
     }
 
+    /// How many values are digests in lower-case and in upper-case hexadecimal.
+    pub(crate) fn hexadecimal(&self) -> [u64; 2] {
+        let mut found = [0; 2];
+        for (form, count) in PLAIN.iter().zip(&self.0) {
+            match form {
+                Form::Hex(_) => found[0] += count,
+                Form::UpperHex(_) => found[1] += count,
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// Dates and times by the kinds of their forms, the most frequent first; none that does not occur.
     pub(crate) fn dated(&self) -> Vec<(Kind, u64)> {
         let (_, times) = self.0.split_at(PLAIN.len());
@@ -221,6 +272,13 @@ fn plain(form: Form) -> usize {
 fn place(value: &[u8]) -> usize {
     if uuid::is_normal(value) {
         return plain(Form::Uuid);
+    }
+    if let Some((notation, size)) = hashed::of(value) {
+        return plain(match notation {
+            Notation::Hex => Form::Hex(size),
+            Notation::UpperHex => Form::UpperHex(size),
+            Notation::Base64 => Form::Base64(size),
+        });
     }
     match value {
         [b'0'..=b'9', ..] => {}
@@ -346,6 +404,31 @@ mod tests {
             counts.count(bytes);
         }
         assert_eq!(counts.kind(), Kind { form: Form::Bytes, precision: None });
+    }
+
+    #[test]
+    fn digests_are_told_by_length_and_notation() {
+        let hex = |digits: usize| "0123456789abcdef".repeat(8)[..digits].to_owned();
+        let base64 = |digits: usize, padding: usize| "Ab+9".repeat(22)[..digits].to_owned() + &"="[..1].repeat(padding);
+        let sizes = [HashSize::Md5, HashSize::Sha1, HashSize::Sha256, HashSize::Sha512];
+        let lengths = [(32, 22, 2), (40, 27, 1), (64, 43, 1), (128, 86, 2)];
+        for (size, (digits, base, padding)) in sizes.into_iter().zip(lengths) {
+            assert_eq!(kind(&[&hex(digits)]).form, Form::Hex(size));
+            assert_eq!(kind(&[&hex(digits).to_uppercase()]).form, Form::UpperHex(size));
+            assert_eq!(kind(&[&base64(base, padding)]).form, Form::Base64(size));
+            assert_eq!(kind(&[&hex(digits).replace('f', "F")]).form, Form::Text, "both cases");
+            assert_eq!(kind(&[&"1".repeat(digits)]).form, Form::Integer);
+            assert_eq!(kind(&[&base64(base, padding).to_lowercase()]).form, Form::Text, "spoilt");
+            assert!(kind(&[&hex(digits)]).is_sound());
+        }
+        for word in [
+            "Donaudampfschifffahrt-Ag==x",
+            "user1234567890@x.example",
+            "Ab9Ab9Ab9Ab9Ab9Ab9Ab9A",
+            "5f1d7a8b9c0d1e2f3a4b5c6d",
+        ] {
+            assert_eq!(kind(&[word]).form, Form::Text, "{word}");
+        }
     }
 
     #[test]

@@ -199,6 +199,12 @@ pub(crate) fn pitfalls(written: &KindCounts, looks: &Looks) -> Vec<Pitfall> {
         ),
         _ => {}
     }
+    let [small, capital] = written.hexadecimal();
+    if small > 0 && capital > 0 {
+        let what =
+            format!("the values are digests in hexadecimal of both cases, upper ({capital}) and lower ({small})");
+        find(what, "lower", false);
+    }
     let dated = written.dated();
     if let Some(((main, most), others)) = dated.split_first()
         && !others.is_empty()

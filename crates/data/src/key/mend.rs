@@ -7,6 +7,8 @@ use crate::key::{Form, Kind};
 pub enum Mend {
     /// A normaliser on both sides, and what is to be known of it.
     Both(String, &'static str),
+    /// No normaliser does, but something else.
+    Otherwise(&'static str),
     /// No normaliser does.
     Nothing,
 }
@@ -19,6 +21,9 @@ pub fn mend(a: Kind, b: Kind) -> Mend {
     let is = |form: Form| first == form || second == form;
     if first.is_timestamp() && second.is_timestamp() {
         return timestamps(a, b);
+    }
+    if first.hash_size().is_some() || second.hash_size().is_some() {
+        return digests(first, second);
     }
     if is(Form::Date) && (first.is_zoned() || second.is_zoned()) {
         return both(
@@ -57,6 +62,26 @@ pub fn mend(a: Kind, b: Kind) -> Mend {
         return both("bool", ", if the integers are 1 and 0");
     }
     Mend::Nothing
+}
+
+fn digests(first: Form, second: Form) -> Mend {
+    match (first, second) {
+        (Form::Hex(one), Form::UpperHex(other)) | (Form::UpperHex(one), Form::Hex(other)) if one == other => {
+            Mend::Both("lower".to_owned(), "")
+        }
+        (one, other) if one.hash_size() == other.hash_size() => Mend::Otherwise(
+            "write the digests of one side in the notation of the other, for example both in hexadecimal; --normalise \
+             lower spoils base64",
+        ),
+        (one, other) if one.hash_size().is_some() && other.hash_size().is_some() => Mend::Otherwise(
+            "digests of two lengths come from two functions: let both sides hash their keys with the same one, after the \
+             same normalising and with the same salt, if there is one",
+        ),
+        _ => Mend::Otherwise(
+            "one side seems to have hashed its keys: let both hash them in the same way, after the same normalising, or name \
+             columns that are not hashed",
+        ),
+    }
 }
 
 fn timestamps(a: Kind, b: Kind) -> Mend {

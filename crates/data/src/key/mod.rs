@@ -15,6 +15,7 @@
 pub(crate) mod date;
 mod digest;
 mod email;
+mod hashed;
 mod kind;
 mod looks;
 mod mend;
@@ -28,6 +29,7 @@ pub(crate) mod uuid;
 
 pub use date::{DateFormat, iso_utc};
 pub use digest::{DIGEST_VERSION, Digest, Digests, KeyFrame, digest};
+pub use hashed::HashSize;
 pub use kind::{Form, Kind, KindCounts};
 pub use looks::{Looks, Pitfall};
 pub use mend::{Mend, mend};

@@ -176,7 +176,8 @@ impl ColumnProfile {
         }
         if most(self.like_email) {
             warn(format!("the values look like e-mail addresses: consider --normalise {name}=email on both sides"));
-        } else if self.with_upper_case > 0 && self.only_lower_case > 0 {
+        } else if self.with_upper_case > 0 && self.only_lower_case > 0 && self.written.kind().form.hash_size().is_none()
+        {
             let (upper, lower) = (self.with_upper_case, self.only_lower_case);
             warn(format!(
                 "{} upper-case letters and {} not: consider --normalise {name}=lower on both sides",

@@ -168,6 +168,7 @@ pub fn compare(tables: [(&dyn Source, &KeySpec); 2]) -> Result<Comparison, Table
             advice: match pair {
                 [Some(first), Some(second)] if first != second => match mend(first, second) {
                     Mend::Both(normaliser, remark) => Some(format!("{normaliser}{remark}")),
+                    Mend::Otherwise(text) => Some(text.to_owned()),
                     Mend::Nothing => None,
                 },
                 _ => None,

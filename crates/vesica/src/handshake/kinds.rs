@@ -16,6 +16,7 @@ pub(crate) fn warnings(spec: &KeySpec, ours: &[Kind], theirs: &[Kind]) -> Vec<St
                      name){remark}{whose}"
                 )
             }
+            Mend::Otherwise(text) => format!("no normaliser makes them equal: {text}"),
             Mend::Nothing => {
                 "no normaliser makes them equal: name other columns with --key, or rewrite one of the two".to_owned()
             }
@@ -63,6 +64,28 @@ mod tests {
         flags(&here)
     }
 
+    const MD5: &str = "d41d8cd98f00b204e9800998ecf8427e";
+    const UPPER_MD5: &str = "D41D8CD98F00B204E9800998ECF8427E";
+    const SHA256: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    /// The same digest.
+    const BASE64: &str = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+
+    /// Each side hears what its digests and the partner's look like, and what to do; never to spoil base64.
+    #[test]
+    fn digests_of_two_kinds_are_told_apart() {
+        let spec = KeySpec::parse(&["k"], &[]).expect("a key");
+        let warned = |ours, theirs| warnings(&spec, &[kind(ours)], &[kind(theirs)]).concat();
+        for (ours, theirs, parts) in [
+            (MD5, SHA256, ["128 bits (MD5)", "256 bits (SHA-256)", "hash their keys with the same one"]),
+            (SHA256, BASE64, ["in hexadecimal", "in base64", "lower spoils base64"]),
+            (SHA256, "ann@x.org", ["256 bits (SHA-256)", "text", "seems to have hashed its keys"]),
+        ] {
+            for text in [warned(ours, theirs), warned(theirs, ours)] {
+                assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+            }
+        }
+    }
+
     #[test]
     fn equal_kinds_are_silent_and_others_name_the_flag_that_mends_them() {
         for same in ["x", "5", "5.0", "true", "2013-01-31", "2013-01-31T10:00:00", "2013-01-31 10:00:00+00"] {
@@ -86,6 +109,10 @@ mod tests {
             ("x", "2013-01-01T10:00:00", "timestamp:ZONE"),
             ("5.5", "x", "decimal"),
             ("true", "2013-01-01", "none"),
+            (MD5, UPPER_MD5, "lower"),
+            (MD5, SHA256, "none"),
+            (SHA256, BASE64, "none"),
+            (SHA256, "ann@x.org", "none"),
         ];
         for (ours, theirs, named) in cases {
             assert_eq!(flag(ours, theirs).as_deref(), Some(named), "{ours} and {theirs}");

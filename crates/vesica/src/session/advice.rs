@@ -214,6 +214,12 @@ fn in_equal_kinds(column: &KeyColumn, kind: Kind) -> Option<String> {
             column.flag_with("timestamp:ZONE")
         ));
     }
+    if kind.form.hash_size().is_some() {
+        return Some(format!(
+            "`{name}`: digests match only where both sides have hashed the same text: compare that of one value which both \
+             know, and agree on white space, capitals and a salt before you hash"
+        ));
+    }
     if column.normalisers.iter().any(zone) {
         return Some(format!(
             "`{name}`: a wrong ZONE on either side moves every timestamp; compare one common row on both sides"
