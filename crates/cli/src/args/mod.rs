@@ -229,6 +229,10 @@ pub struct ReceiptArgs {
     /// its line
     #[arg(long, value_name = "NAME|FILE|LINE")]
     pub peer: Option<String>,
+    /// Of a run on a cluster: the folder `commits` that either side's driver left. Checks that both sides
+    /// signed what each wave of this run came to, and that each bucket counts once
+    #[arg(long, value_name = "FOLDER")]
+    pub commits: Option<PathBuf>,
     /// Write one page of HTML here, instead of printing text; - for standard output. It needs nothing from
     /// elsewhere, runs no script, and can be printed
     #[arg(long, value_name = "PAGE.html", conflicts_with = "json")]

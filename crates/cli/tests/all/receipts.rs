@@ -244,3 +244,19 @@ fn a_page_of_a_receipt_is_plain_whatever_the_partner_called_its_columns() {
     let wrong = folder.read("wrong.html");
     assert!(wrong.contains("DO NOT RELY ON THIS RECEIPT") && !wrong.contains("Both signatures are valid"), "{wrong}");
 }
+
+/// The commits of a cluster's run, which tests of the engine and of Spark make, and folders that are none.
+#[test]
+fn commits_that_are_not_those_of_the_run_are_refused() {
+    let folder = Folder::new();
+    joined(&folder);
+    folder.run("receipt ours.json --commits none").expect(3, &["cannot read the commits in none", "a driver left"]);
+    std::fs::create_dir(folder.path("commits")).expect("a folder");
+    folder
+        .run("receipt ours.json --commits commits")
+        .expect(6, &["do not belong to this receipt", "0 of 1 buckets count"]);
+    folder.write("commits/0.json", "{\"wave\": 0, \"key\": \"a@x.org\"}");
+    let refused = folder.run("receipt ours.json --commits commits");
+    refused.expect(3, &["0.json", "no commit (line 1)"]);
+    assert!(!refused.stderr.contains("a@x.org"), "a file that is named by mistake is not shown");
+}

@@ -246,8 +246,9 @@ class Jobs:
     def _commit(self, commit: str) -> int:
         said = json.loads(commit)
         _executors.write(self.folder, f"commits/{said['wave']}.json", commit.encode())
-        for bucket in said["buckets"]:
-            self._attempts[bucket["bucket"]] = bucket["attempt"]
+        for ended in said["attempts"]:
+            if ended["sender"] is not None and ended["sender"] == ended["receiver"]:
+                self._attempts[ended["bucket"]] = ended["attempt"]
         return len(self._attempts)
 
     def _write(self, name: str, rows: DataFrame, compression: str = "uncompressed") -> None:

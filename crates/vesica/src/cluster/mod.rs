@@ -28,6 +28,7 @@
 //! docs/spark.md says what a user gets from it, and what it reveals.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+mod commits;
 pub(crate) mod messages;
 mod rendezvous;
 mod ticket;
@@ -39,6 +40,7 @@ use std::fmt;
 use crate::failure::Failure;
 use crate::table::{KeyStats, ValueSpec};
 
+pub use commits::{Commit, Committed, EndedAttempt};
 pub use rendezvous::Inside;
 pub(crate) use rendezvous::{BoundInside, Rendezvous};
 pub(crate) use ticket::Work;
@@ -110,32 +112,6 @@ pub struct Counts {
     pub clamped: Vec<u64>,
 }
 
-/// A bucket that both sides ran, and who says so.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Commit {
-    /// The wave, from 0.
-    pub wave: u32,
-    /// The buckets of the wave that count, with the attempts and transcripts.
-    pub buckets: Vec<CommittedBucket>,
-    /// The sender's signature, in hexadecimal, under what it says of all buckets of the wave; absent without keys.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sender_signature: Option<String>,
-    /// The receiver's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub receiver_signature: Option<String>,
-}
-
-/// A bucket that counts.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct CommittedBucket {
-    /// Its number, from 0.
-    pub bucket: u32,
-    /// Which attempt counts, from 0.
-    pub attempt: u32,
-    /// The hash, in hexadecimal, of all that was said for it.
-    pub transcript: String,
-}
-
 /// What a front end does for a driver, in this order: [`Self::keys`], [`Self::divide`], and for each wave
 /// [`Self::slots`], [`Self::wave`] and [`Self::committed`].
 pub trait Machines {
@@ -165,7 +141,7 @@ pub trait Machines {
     /// If the cluster is gone, or a worker cannot run at all.
     fn wave(&mut self, tickets: &[Ticket], workers: usize, stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure>;
 
-    /// These buckets count now. What other attempts at them left may be thrown away.
+    /// The attempts that count do so from now on. What others left may be thrown away.
     ///
     /// # Errors
     /// If that cannot be kept.

@@ -9,7 +9,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{Ended, Slots, Unmask, WorkerKey, WorkerKeys};
 use super::rendezvous::Passes;
-use super::{Commit, CommittedBucket, Learned, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcome, Rendezvous, Ticket, Work};
+use super::{Commit, EndedAttempt, Learned, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcome, Rendezvous, Ticket, Work};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::{peers_step, recv, send};
 use crate::receipt::to_hex;
@@ -104,7 +104,7 @@ impl Waves<'_> {
             self.check(&outcomes)?;
             let commit = self.commit(ch, wave, &now, &outcomes)?;
             machines.committed(&commit, &|| stop(ch))?;
-            let counts = |bucket| commit.buckets.iter().any(|committed| committed.bucket == bucket);
+            let counts = |bucket| commit.attempts.iter().any(|ended| ended.bucket == bucket && ended.counts());
             for ((&(bucket, attempt), ticket), outcome) in now.iter().zip(&tickets).zip(outcomes) {
                 if counts(bucket) {
                     if let Work::Totals { masks: added, .. } = &ticket.work {
@@ -265,21 +265,23 @@ impl Waves<'_> {
         if self.signing.is_some_and(|(_, peer)| !peer.verifies(&signed(&theirs.kept), &theirs.signature)) {
             return Err(misbehaved(ch, "its signature under what it kept is wrong"));
         }
-        let mut buckets = Vec::new();
-        for ((&(bucket, attempt), ours), theirs) in now.iter().zip(&kept).zip(&theirs.kept) {
-            let (Some(ours), Some(theirs)) = (ours, theirs) else { continue };
-            if ours != theirs {
-                return Err(misbehaved(ch, "its worker saw another conversation than ours"));
-            }
-            buckets.push(CommittedBucket { bucket, attempt, transcript: to_hex(ours) });
+        let both = kept.iter().zip(&theirs.kept);
+        if both.clone().any(|(ours, theirs)| ours.zip(*theirs).is_some_and(|(ours, theirs)| ours != theirs)) {
+            return Err(misbehaved(ch, "its worker saw another conversation than ours"));
         }
-        let (ours, theirs) = (to_hex(&signature), to_hex(&theirs.signature));
-        let signatures = match self.role {
+        let by_role = |ours, theirs| match self.role {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
         };
-        let (sender_signature, receiver_signature) = self.signing.map(|_| signatures).unzip();
-        Ok(Commit { wave, buckets, sender_signature, receiver_signature })
+        let hex = |kept: &Option<[u8; 32]>| kept.as_ref().map(|transcript| to_hex(transcript));
+        let attempts = now.iter().zip(both).map(|(&(bucket, attempt), (ours, theirs))| {
+            let (sender, receiver) = by_role(hex(ours), hex(theirs));
+            EndedAttempt { bucket, attempt, sender, receiver }
+        });
+        let (attempts, session) = (attempts.collect(), to_hex(&self.session));
+        let (ours, theirs) = self.signing.map(|_| (to_hex(&signature), to_hex(&theirs.signature))).unzip();
+        let (sender_signature, receiver_signature) = by_role(ours, theirs);
+        Ok(Commit { session, wave, attempts, sender_signature, receiver_signature })
     }
 
     /// Whether a bucket may be run again. A run shows the partner what a query shows, also if it breaks off.

@@ -8,6 +8,7 @@ mod words;
 
 use serde_json::json;
 use vesica::Failure;
+use vesica::cluster::{Commit, Committed};
 use vesica::failure::code;
 use vesica::party::transport::tls::PublicKey;
 use vesica::receipt::Receipt;
@@ -19,27 +20,56 @@ use crate::settings;
 use crate::stderr;
 
 pub fn run(args: ReceiptArgs) -> Outcome {
-    let peer = args.peer.as_deref().map(settings::public_key).transpose()?;
     // A page that cannot be written shows before anything is read.
     let place = args.html.as_deref().map(|path| Place::create(path, args.force)).transpose()?;
     for notice in place.iter().filter_map(Place::swept) {
         stderr::note(notice);
     }
+    if args.json {
+        return print(&text(&args)?);
+    }
+    let (receipt, refused) = read(&args)?;
+    let page = words::page(&receipt, refused.as_ref());
+    match place {
+        Some(place) => place.write(html::html(&page).as_bytes())?,
+        None => print(&text::text(&page))?,
+    }
+    let commits = refused.map_or_else(|| committed(&args, &receipt), Err)?;
+    if let Some(Committed { waves, attempts }) = commits {
+        stderr::note(&format!(
+            "both sides signed all {waves} waves of this run, with {attempts} attempts at {} buckets",
+            receipt.statement.buckets
+        ));
+    }
+    Ok(())
+}
+
+/// What `vesica receipt --json` prints.
+///
+/// # Errors
+/// If the receipt proves nothing.
+pub fn text(args: &ReceiptArgs) -> Result<String, Failure> {
+    let (receipt, refused) = read(args)?;
+    let commits = refused.map_or_else(|| committed(args, &receipt), Err)?;
+    let mut said = json!({ "ok": true, "receipt": receipt });
+    if let (Some(commits), Some(said)) = (commits, said.as_object_mut()) {
+        said.insert("commits".into(), json!(commits));
+    }
+    Ok(format!("{said}\n"))
+}
+
+/// The receipt, and why it proves nothing, if so.
+fn read(args: &ReceiptArgs) -> Result<(Receipt, Option<Failure>), Failure> {
+    let peer = args.peer.as_deref().map(settings::public_key).transpose()?;
     let receipt = Receipt::load(&args.file)?;
     let refused = refusal(&receipt, peer);
-    if !args.json {
-        let page = words::page(&receipt, refused.as_ref());
-        match place {
-            Some(place) => place.write(html::html(&page).as_bytes())?,
-            None => print(&text::text(&page))?,
-        }
-        return refused.map_or(Ok(()), Err);
-    }
-    match refused {
-        None => print(&format!("{}\n", json!({ "ok": true, "receipt": receipt }))),
-        // The error's object is the one that is printed.
-        Some(failure) => Err(failure),
-    }
+    Ok((receipt, refused))
+}
+
+/// What the commits of the run say, if they are named.
+fn committed(args: &ReceiptArgs, receipt: &Receipt) -> Result<Option<Committed>, Failure> {
+    let folder = args.commits.as_deref();
+    folder.map(|folder| Commit::check_all(Commit::load_all(folder)?, receipt)).transpose()
 }
 
 /// Why the receipt proves nothing, if so.

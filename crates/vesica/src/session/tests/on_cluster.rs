@@ -14,6 +14,7 @@ use super::*;
 use crate::cluster::{self, Attempt, Commit, Counts, Division, Inside, Machines, Outcome, Stop, Ticket, Work, places};
 use crate::failure::code;
 use crate::key::Digest;
+use crate::receipt::Receipt;
 use crate::session::run_on_cluster;
 use crate::table::{Batches, Format, KeyStats, ValueSpec, read_values};
 
@@ -130,12 +131,12 @@ impl Threads<'_> {
     fn matched(&self) -> HashSet<Digest> {
         let mut all = HashSet::new();
         let mut seen = HashSet::new();
-        for committed in self.commits.iter().flat_map(|commit| &commit.buckets) {
-            assert!(seen.insert(committed.bucket), "a bucket counts once");
-            let attempt = &self.kept[&(committed.bucket, committed.attempt)];
-            assert_eq!(to_hex(&attempt.transcript), committed.transcript);
+        for ended in self.commits.iter().flat_map(|commit| &commit.attempts).filter(|ended| ended.counts()) {
+            assert!(seen.insert(ended.bucket), "a bucket counts once");
+            let attempt = &self.kept[&(ended.bucket, ended.attempt)];
+            assert_eq!(Some(to_hex(&attempt.transcript)), ended.sender);
             let bits = attempt.learned.as_deref().unwrap_or_default();
-            all.extend(places(bits).map(|place| self.buckets[committed.bucket as usize][place]));
+            all.extend(places(bits).map(|place| self.buckets[ended.bucket as usize][place]));
         }
         assert_eq!(seen.len(), self.buckets.len(), "all buckets count");
         all
@@ -375,10 +376,15 @@ fn a_bucket_that_failed_does_not_hold_up_the_others() {
     };
     let keys = || (0..20).map(|number| key('k', number, 20));
     let (mut ours, mut theirs) = (threads(keys(), 2, &first), threads(keys(), 3, WORKS));
-    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| config(&folder, role, 40));
+    let [mut receiver, sender] = [Role::Receiver, Role::Sender].map(|role| config(&folder, role, 40));
+    receiver.receipt = Some(folder.path("receipt.json"));
     let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
     assert_eq!((received.expect("a result").matched_keys, sent.expect("sent").matched_keys), (Some(20), None));
-    let counted: Vec<_> = ours.commits.iter().map(|commit| commit.buckets.len()).collect();
+    let receipt = Receipt::load(&folder.path("receipt.json")).expect("a receipt");
+    let committed = Commit::check_all(theirs.commits.clone(), &receipt).expect("signed by both");
+    assert_eq!((committed.waves, committed.attempts), (5, 43), "what failed does not spoil the signatures");
+    let counted: Vec<_> =
+        ours.commits.iter().map(|commit| commit.attempts.iter().filter(|ended| ended.counts()).count()).collect();
     // Of waves of 16, 16, 8, and then 2 and 1.
     assert_eq!(counted, [14, 15, 8, 2, 1]);
 }
