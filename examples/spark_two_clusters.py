@@ -142,6 +142,7 @@ def start(role: str, cluster: Cluster, folder: Path, rows: int, settings: dict[s
 def reach(folder: Path, port: int, **settings: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the two organisations told each other beforehand: keys, an address, and what both must say."""
     lines = {name: vesica.new_identity(folder / f"{name}.key") for name in ("receiver", "sender")}
+    settings = {"security": "semi-honest", **settings}
     receiver = {"identity": str(folder / "receiver.key"), "peer": lines["sender"], "listen": f"127.0.0.1:{port}"}
     sender = {"identity": str(folder / "sender.key"), "peer": lines["receiver"], "connect": f"127.0.0.1:{port}"}
     return {**receiver, **settings}, {**sender, **settings}

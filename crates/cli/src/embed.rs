@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, CommandFactory};
+use serde::Serialize;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
@@ -13,10 +15,10 @@ use vesica::report::Report;
 use vesica::service::{QueryReport, Serve, ServeLog, Started};
 use vesica::table::{Batches, OpenSource, TableFile};
 
-use crate::args::{Command, columns};
+use crate::args::{Cli, Command, columns};
 pub use crate::commands::join::{InMemory, OnCluster, Ran};
 pub use crate::commands::serve::client_name;
-use crate::commands::{check, join, plan, protocols, query, serve};
+use crate::commands::{check, join, plan, protocols, query, receipt, serve};
 use crate::identity;
 pub use crate::outcome::quiet_panics;
 use crate::settings::job::first_part;
@@ -27,7 +29,21 @@ use crate::settings::{self, Asked, Refused};
 pub type Flag = (String, Option<String>);
 
 /// Flags without a meaning for tables in memory.
-const OF_FILES: [&str; 7] = ["input", "output", "format", "delimiter", "progress", "verbose", "log"];
+const OF_FILES: [&str; 10] = [
+    "input",
+    "output",
+    "format",
+    "delimiter",
+    "progress",
+    "verbose",
+    "log",
+    "second-key",
+    "second-or-key",
+    "second-normalise",
+];
+
+/// Flags of every command that a program does not say.
+const OF_PROGRAMS: [&str; 3] = ["help", "version", "json"];
 
 /// Stands for the table and the result where a command takes the name of a file.
 const IN_MEMORY: &str = "in-memory";
@@ -127,6 +143,19 @@ pub fn check(flags: &[Flag], table: &Batches) -> Result<String, Failure> {
     }
 }
 
+/// What `vesica receipt --json` prints of the receipt `file`. The flags say no file.
+///
+/// # Errors
+/// As of the command.
+pub fn receipt(file: &Path, flags: &[Flag]) -> Result<String, Failure> {
+    let mut arguments = arguments("receipt", &[], &as_json(flags));
+    arguments.extend(["--".into(), file.into()]);
+    match command("receipt", arguments)? {
+        Command::Receipt(args) => receipt::text(&args),
+        _ => Err(unexpected()),
+    }
+}
+
 /// Makes a key pair as `vesica identity new` does. Returns the public line.
 ///
 /// # Errors
@@ -144,6 +173,53 @@ pub fn new_identity(private: &Path) -> Result<String, Failure> {
 /// As of `vesica identity show`.
 pub fn own_identity(path: Option<&Path>) -> Result<String, Failure> {
     Ok(identity::own(path, &|_| ())?.public().to_string())
+}
+
+/// What there is to say of a flag.
+#[derive(Debug, Serialize)]
+pub struct Setting {
+    /// The long name without dashes.
+    name: String,
+    /// What its value is, as the help shows it; `None` of a switch.
+    takes: Option<String>,
+    /// The values that it knows, if these are all.
+    values: Vec<String>,
+    /// The value that it has if nobody says it.
+    default: Option<String>,
+    /// What it is for.
+    help: String,
+}
+
+/// The flags of a command that a program with its table in memory can say: the one list of them, for whoever shows them.
+///
+/// # Errors
+/// If there is no such command.
+pub fn settings(name: &str) -> Result<Vec<Setting>, Failure> {
+    let mut grammar = Cli::command();
+    grammar.build();
+    let Some(command) = grammar.find_subcommand(name) else { return Err(unexpected()) };
+    let is_setting = |arg: &&Arg| {
+        let is_said = arg.get_long().is_some_and(|name| !OF_FILES.contains(&name) && !OF_PROGRAMS.contains(&name));
+        is_said && !arg.is_hide_set()
+    };
+    let setting = |arg: &Arg| {
+        let takes_values = arg.get_action().takes_values();
+        let shown = arg.get_value_names().unwrap_or_default().first();
+        Setting {
+            name: arg.get_long().unwrap_or_default().to_owned(),
+            takes: takes_values.then(|| shown.map_or_else(String::new, ToString::to_string)),
+            values: match takes_values {
+                true => arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect(),
+                false => Vec::new(),
+            },
+            default: match takes_values {
+                true => arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned()),
+                false => None,
+            },
+            help: arg.get_help().map(ToString::to_string).unwrap_or_default(),
+        }
+    };
+    Ok(command.get_arguments().filter(is_setting).map(setting).collect())
 }
 
 fn as_json(flags: &[Flag]) -> Vec<Flag> {
@@ -188,7 +264,10 @@ fn command(name: &str, arguments: Vec<OsString>) -> Result<Command, Failure> {
             };
             let mend = match error.get(ContextKind::SuggestedArg) {
                 Some(ContextValue::String(flag)) => format!("did you mean {flag}?"),
-                _ => format!("`vesica {name} --help` lists all flags and what they take"),
+                _ => match error.get(ContextKind::SuggestedValue) {
+                    Some(ContextValue::String(value)) => format!("did you mean {value}?"),
+                    _ => format!("`vesica {name} --help` lists all flags and what they take"),
+                },
             };
             Err(Failure::new(code::USAGE, fault, mend))
         }

@@ -26,7 +26,7 @@ mod _vesica {
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::run::{check, command, join, new_identity, own_identity, plan, protocols, query};
+    use crate::run::{check, command, join, new_identity, own_identity, plan, protocols, query, receipt, settings};
     #[pymodule_export]
     use crate::server::Server;
     #[pymodule_export]

@@ -47,7 +47,8 @@ enum Said<T> {
 }
 
 /// Runs `vesica receive` or `vesica send` on a table. `tell(kind, value)` hears what happens: `listening` (the
-/// address), `connected`, `notice` and `warning` (texts), `stage` and `progress` (dictionaries).
+/// address), `connected`, `notice` and `warning` (texts), `stage` and `progress` (dictionaries), and `look` (nothing) while
+/// nothing happens. If it raises, the run ends.
 #[pyfunction]
 pub fn join(py: Python<'_>, command: String, flags: Vec<Flag>, table: &Table, tell: Py<PyAny>) -> PyResult<Outcome> {
     let (ran, result) = on_table(py, &tell, table, move |memory| embed::join(&command, &flags, memory))?;
@@ -82,6 +83,21 @@ pub fn plan(py: Python<'_>, flags: Vec<Flag>, tell: Py<PyAny>) -> PyResult<Strin
 #[pyo3(signature = (name=None))]
 pub fn protocols(py: Python<'_>, name: Option<&str>) -> PyResult<String> {
     embed::protocols(name).map_err(|failure| raised(py, &failure))
+}
+
+/// The settings of a command, as a list in JSON: of each its name as a flag, what it takes, the values that it knows, its
+/// default and its help.
+#[pyfunction]
+pub fn settings(py: Python<'_>, command: &str) -> PyResult<String> {
+    let settings = embed::settings(command)
+        .and_then(|settings| serde_json::to_string(&settings).map_err(|error| defect(&error.to_string())));
+    settings.map_err(|failure| raised(py, &failure))
+}
+
+/// What `vesica receipt --json` prints of the receipt `file`.
+#[pyfunction]
+pub fn receipt(py: Python<'_>, file: PathBuf, flags: Vec<Flag>) -> PyResult<String> {
+    embed::receipt(&file, &flags).map_err(|failure| raised(py, &failure))
 }
 
 /// What `vesica check --json` prints of a table.
@@ -169,9 +185,11 @@ fn listen<T: Send>(
         let said = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK_EVERY));
         match said {
             Ok(Said::Done(done)) => return Ok(done),
-            Ok(Said::Event(event)) if !tell.is_none(py) => hand_on(py, tell, &event)?,
-            Ok(Said::Event(_)) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(Err(defect("the thread of the run has ended"))),
+            _ if tell.is_none(py) => {}
+            Ok(Said::Event(event)) => hand_on(py, tell, &event)?,
+            // Whoever listens may want to end the run.
+            Err(RecvTimeoutError::Timeout) => drop(tell.call1(py, ("look", py.None()))?),
         }
         py.check_signals()?;
     }

@@ -7,9 +7,12 @@ import decimal
 import ipaddress
 import multiprocessing
 import pickle
+import re
 import socket
 import threading
+import traceback
 import uuid
+from pathlib import Path
 
 import duckdb
 import pandas
@@ -19,7 +22,10 @@ import pytest
 from conftest import both
 
 import vesica
+from vesica import _errors, _flags
 from vesica.testing import partner
+
+ROOT = Path(__file__).parents[3]
 
 LOOPBACK = {"connect": "127.0.0.1:1", "insecure_plaintext": True, "role": "receiver", "wait": 1}
 
@@ -81,36 +87,43 @@ def test_types_that_cannot_be_keys_are_refused():
 
 
 def test_arguments_are_checked_before_anything_is_sent():
-    refused(vesica.UsageError, "payloads", "payload", table=[1], payloads="x")
-    refused(vesica.UsageError, "'middle'", table=[1], role="middle")
+    refused(vesica.UsageError, "no argument payloads=; did you mean payload=?", table=[1], payloads="x")
+    refused(vesica.UsageError, "'middle'", 'role="sender"', table=[1], role="middle")
+    refused(vesica.UsageError, 'did you mean "receiver"?', table=[1], role="reciever")
+    refused(vesica.UsageError, "no argument conect=; did you mean connect=?", table=[1], conect="host:1")
+    refused(vesica.UsageError, "no argument colour=; help()", table=[1], colour="red")
+    refused(vesica.UsageError, "max_groups= is for the sender", table=[1], max_groups=3)
+    refused(vesica.UsageError, "security=", "possible values", "did you mean malicious?", table=[1], security="malicous")
+    refused(vesica.UsageError, "join=", "did you mean inner?", table=[1], join="iner")
     refused(vesica.UsageError, "key column", table={"id": [1]})
     refused(vesica.UsageError, "list of keys", table=[1], on="id")
     refused(vesica.UsageError, "security", table=[1], security="paranoid")
     refused(vesica.UsageError, "int", table=17)
-    refused(vesica.UsageError, "names no column", table=pandas.DataFrame({7: [1]}), on=7)
+    refused(vesica.UsageError, "8 names no column", table=pandas.DataFrame({7: [1]}), on=8)
+    refused(vesica.UsageError, "a bytes names no column", table={"a": [1]}, on=b"a")
     refused(vesica.InputError, "row 2", table=[{"id": 1}, None], on="id")
     refused(vesica.InputError, "lengths", table={"a": [1], "b": []}, on="a")
-    refused(vesica.UsageError, "--input", table=[1], input="x.csv")
-    refused(vesica.UsageError, "--format", table=[1], format="csv")
-    refused(vesica.UsageError, "did you mean --security", table=[1], securty="malicious")
+    refused(vesica.UsageError, "no argument input=", table=[1], input="x.csv")
+    refused(vesica.UsageError, "no argument format=", table=[1], format="csv")
+    refused(vesica.UsageError, "did you mean security=", table=[1], securty="malicious")
+    refused(vesica.UsageError, "no event", table=[1], cancel=True)
     refused(vesica.UsageError, "plain", table=[1], progress="plain")
     refused(vesica.UsageError, "dictionary", table=[1], normalise="trim")
-    refused(vesica.UsageError, "Series", table=pandas.Series([1]))
-    refused(vesica.UsageError, "Array", table=pyarrow.array([1]))
+    refused(vesica.UsageError, "a Series is one column; omit on=", table=pandas.Series([1]), on="id")
     refused(vesica.UsageError, "names no column", table={"a": [1]}, on={"a"})
     refused(vesica.UsageError, "no list", table={"a": 1}, on="a")
     refused(vesica.UsageError, "no str", table=[{1: "a"}], on="1")
     refused(vesica.InputError, "no row", table=[], on="id")
     with pytest.raises(vesica.UsageError, match="no key column"):
         vesica.check({"a": [1]})
-    with pytest.raises(vesica.UsageError, match="sender-items"):
+    with pytest.raises(vesica.UsageError, match="sender_items="):
         vesica.plan(sender_items=float("nan"), receiver_items=1)
-    with pytest.raises(vesica.UsageError, match="--peer"):
+    with pytest.raises(vesica.UsageError, match="peer="):
         vesica.intersect([1], role="receiver", connect="127.0.0.1:1")
 
 
 def test_a_partner_who_does_not_come():
-    assert isinstance(refused(vesica.PeerAbsent, "--wait", table=[1]), ConnectionError)
+    assert isinstance(refused(vesica.PeerAbsent, "wait longer with wait=", table=[1]), ConnectionError)
 
 
 def test_both_sides_hear_how_their_settings_differ():
@@ -209,3 +222,59 @@ def test_no_error_holds_a_key():
                 chain.append(repr(error))
                 error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
             assert not any("10.9.8.7" in text or str(2**80) in text for text in chain), chain
+
+
+def test_an_error_ends_at_the_call():
+    """The traceback has the caller's line and one of vesica's, whatever went wrong and wherever."""
+    with pytest.raises(vesica.SettingsDiffer), partner([1], role="sender", security="semi-honest", wait=20) as them:
+        calls = [
+            lambda: vesica.intersect([1], role="middle"),
+            lambda: vesica.intersect([1], role="receiver", conect="host:1"),
+            lambda: vesica.intersect(pandas.DataFrame({"id": [1, "1"]}), on="id", **LOOPBACK),
+            lambda: vesica.intersect([], **LOOPBACK),
+            lambda: vesica.intersect([1], **LOOPBACK),
+            lambda: vesica.check({"a": [1]}, on="b"),
+            lambda: vesica.plan(sender_items=1, receiver_items=1, link="fast"),
+            lambda: vesica.protocols("none such"),
+            lambda: vesica.receipt("none such"),
+            lambda: vesica.Server([1], listen="127.0.0.1:0"),
+            lambda: vesica.Client(conect="host:1"),
+            lambda: vesica.Client(connect="127.0.0.1:1", insecure_plaintext=True, wait=0).query([1]),
+            lambda: vesica.intersect([1], role="receiver", **them),
+        ]
+        for call in calls:
+            try:
+                call()
+            except vesica.Error as error:
+                lines = "".join(traceback.format_exception(type(error), error, error.__traceback__)).splitlines()
+                modules = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+                assert len(modules) <= 3 and len(lines) <= 12, lines
+                assert "--" not in re.sub("`vesica [^`]*`", "", str(error)), error
+            else:
+                raise AssertionError("it was not refused")
+
+
+def test_texts_of_the_command_line_speak_python():
+    for said, read in [
+        ("say --security semi-honest on both sides", 'say security="semi-honest" on both sides'),
+        ("omit --payload, or say --task union-sum", "omit payload=, or say vesica.union_sum"),
+        ("--pad-to 3 is less than the 5 distinct keys", "pad_to=3 is less than the 5 distinct keys"),
+        ("raise --max-peer-items, if", "raise max_peer_items=, if"),
+        ("number of --key columns; --or-key number 2", "number of on= columns; or_on= number 2"),
+        ("--normalise 'born=date:%d.%m.%Y'", 'normalise={"born": "date:%d.%m.%Y"}'),
+        ("with --clamp COLUMN=LEAST..MOST", 'with clamp={"COLUMN": (LEAST, MOST)}'),
+        ("invalid value 'x' for '--security <SECURITY>'", "invalid value 'x' for security="),
+        ("see `vesica check --show-keys 0`", "see `vesica check --show-keys 0`"),
+        ("name a file with --output FILE", "name a file with --output FILE"),
+        ("a--b and -- are left", "a--b and -- are left"),
+    ]:
+        assert _errors.in_python(said) == read
+
+
+def test_no_text_of_the_engine_has_a_flag_that_python_does_not_know():
+    """Each flag in the engine's texts is an argument of Python, or one of files that Python does not say."""
+    known = {name for command in ("receive", "send", "query", "serve", "plan", "check") for name in _flags.known(command)}
+    texts = "".join(path.read_text() for folder in ("vesica", "data") for path in (ROOT / "crates" / folder / "src").rglob("*.rs"))
+    found = set(re.findall(r'"[^"\n]*?(?<![\w`-])--([a-z][a-z-]+)', texts)) - _errors._OF_FILES
+    assert len(found) > 30
+    assert {name for name in map(_errors.argument, found)} <= known, found

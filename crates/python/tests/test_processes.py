@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from pathlib import Path
 
 import pandas
 import pytest
 
 import vesica
+from vesica.testing import partner
 
 COMMAND = [sys.executable, "-m", "vesica"]
 
@@ -133,6 +139,85 @@ def test_a_partner_that_is_killed_is_an_error_and_no_hang(tmp_path, identities):
         )
     assert caught.value.mend
     sender.wait(60)
+
+
+@pytest.mark.parametrize("when", ["waiting", "running"])
+def test_an_event_cancels_a_run_from_another_thread(when):
+    cancel = threading.Event()
+
+    def watch(event):
+        if event["stage"] == when:
+            threading.Thread(target=cancel.set).start()
+
+    keys, began = range(500_000), time.monotonic()
+    given = {"role": "receiver", "progress": watch, "cancel": cancel}
+    if when == "waiting":
+        with pytest.raises(vesica.Cancelled, match="the run was cancelled"):
+            vesica.intersect(keys, listen="127.0.0.1:0", insecure_plaintext=True, wait=600, **given)
+    else:
+        with pytest.raises((vesica.PeerFailed, vesica.LinkError)):
+            with partner(keys, role="sender") as them:
+                with pytest.raises(vesica.Cancelled):
+                    vesica.intersect(keys, **given, **them)
+    assert time.monotonic() - began < 60
+
+
+def test_a_task_of_asyncio_is_cancelled_with_its_run():
+    async def program():
+        stages = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def watch(event):
+            loop.call_soon_threadsafe(stages.put_nowait, event["stage"])
+
+        given = {"insecure_plaintext": True, "wait": 600, "progress": watch}
+        task = asyncio.create_task(vesica.to_thread(vesica.intersect, [1], role="receiver", listen="127.0.0.1:0", **given))
+        assert await stages.get() == "waiting"
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        # The run has ended, and with it its thread.
+        for thread in threading.enumerate():
+            if thread.name.startswith("vesica"):
+                thread.join(10)
+                assert not thread.is_alive()
+
+    asyncio.run(program())
+
+
+def test_both_sides_in_one_loop_of_asyncio(identities):
+    us, them = identities
+
+    async def program():
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            address = "127.0.0.1:%d" % probe.getsockname()[1]
+        return await asyncio.gather(
+            vesica.to_thread(vesica.intersect, [1, 2], role="receiver", listen=address, **us),
+            vesica.to_thread(vesica.intersect, [2, 3], role="sender", connect=address, **them),
+        )
+
+    assert asyncio.run(program()) == [[2], None]
+    with pytest.raises(vesica.PeerAbsent):
+        asyncio.run(vesica.to_thread(vesica.intersect, [1], role="sender", connect="127.0.0.1:1", wait=0, **us))
+
+
+def test_a_receipt_is_read_as_the_command_reads_it(tmp_path):
+    path = tmp_path / "run.json"
+    with partner([1, 2], role="sender") as them:
+        vesica.intersect([2, 3], role="receiver", receipt=path, **them)
+        peer = them["peer"]
+    found = vesica.receipt(path, peer=peer)
+    shown = subprocess.run([*COMMAND, "receipt", "--json", str(path)], capture_output=True, text=True, check=True)
+    assert found == json.loads(shown.stdout) and found["receipt"]["statement"]["sender_key"] == peer
+    with pytest.raises(vesica.IdentityError, match="neither side"):
+        vesica.receipt(path, peer=vesica.new_identity(tmp_path / "other.key"))
+    path.write_text(path.read_text().replace('"sender_items": 2', '"sender_items": 3'))
+    with pytest.raises(vesica.IdentityError, match="WRONG"):
+        vesica.receipt(path)
+    with pytest.raises(vesica.InputError, match="none such"):
+        vesica.receipt("none such")
+    with pytest.raises(vesica.IdentityError):
+        vesica.receipt(path, commits=tmp_path)
 
 
 def test_other_threads_go_on_while_a_run_waits():

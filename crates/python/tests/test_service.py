@@ -46,7 +46,7 @@ def test_a_server_takes_new_rows_and_a_new_key(tmp_path):
 
 
 def test_settings_of_a_server_are_checked():
-    with pytest.raises(vesica.UsageError, match="--quot"):
+    with pytest.raises(vesica.UsageError, match="did you mean quota="):
         vesica.Server([1], listen="127.0.0.1:0", insecure_plaintext=True, quot="5/day")
     with pytest.raises(vesica.PeerAbsent):
         vesica.Client(connect="127.0.0.1:1", insecure_plaintext=True, wait=1).query([1])

@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -20,8 +21,10 @@ from pathlib import Path
 import pandas
 import pytest
 
+from conftest import SEMI_HONEST
+
 import vesica
-from vesica import _executors, _jobs
+from vesica import _executors, _folder, _jobs
 from vesica.testing import partner
 
 pyspark = pytest.importorskip("pyspark.sql", reason="PySpark is missing")
@@ -148,7 +151,9 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     between = Between(port)
     first = example.reach(tmp_path, port, rows=rows, buckets=40, protocol="ecdh-hfh99")
     first[1]["connect"] = between.address
-    second = [{**settings, "buckets": 200} for settings in first]
+    for role, settings in zip(("receiver", "sender"), first):
+        settings["receipt"] = str(tmp_path / f"{role}.receipt.json")
+    second = [{**settings, "buckets": 200, "force": True, "receipt": None} for settings in first]
     folder = {"PYTHONPATH": str(EXAMPLE.parent)}
     parties = []
     for role, cluster, settings in zip(("receiver", "sender"), clusters, zip(first, second)):
@@ -193,6 +198,14 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     counted = [attempt for attempt in attempts if attempt["sender"] == attempt["receiver"] is not None]
     assert sorted(attempt["bucket"] for attempt in counted) == list(range(40)), "each bucket counts once"
     assert max(attempt["attempt"] for attempt in counted) > 0, log.read_text()
+    for role, report in (("receiver", ours), ("sender", theirs)):
+        folder = Path(report["work"].removeprefix("file://"))
+        assert sorted(entry.name for entry in folder.iterdir()) == ["commits", *(["result"] if role == "receiver" else [])]
+        said = [sys.executable, "-m", "vesica", "receipt", "--json", "--commits", folder / "commits"]
+        said = json.loads(subprocess.check_output([*said, tmp_path / f"{role}.receipt.json"], text=True))
+        assert said["commits"]["attempts"] == len(attempts) > 40, "an auditor sees what failed"
+    (failed,) = set((tmp_path / "receiver-work").iterdir()) - {Path(ours["work"].removeprefix("file://"))}
+    assert {entry.name for entry in failed.iterdir()} <= {"commits"}, "a run that failed leaves no rows"
 
     errors = re.findall(r"^vesica\._errors\.(\w+): (.*)$", log.read_text(), re.MULTILINE)
     assert len(errors) == 1, log.read_text()
@@ -202,9 +215,13 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
 
 
 @pytest.fixture(scope="module")
-def session():
+def session(tmp_path_factory):
     os.environ.update(example.ENVIRONMENT)
     builder = pyspark.SparkSession.builder.config("spark.ui.enabled", "false")
+    logs, local = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("local")
+    builder = builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", f"file:{logs}")
+    builder = builder.config("spark.eventLog.compress", "false")
+    builder = builder.config("spark.local.dir", str(local))
     session = (builder.remote("local[2]") if IS_REMOTE else builder.master("local[2]")).getOrCreate()
     yield session
     session.stop()
@@ -222,7 +239,9 @@ def reached_by_executors(monkeypatch):
     ("change", "kind", "said"),
     [
         ({"on": "price"}, vesica.InputError, "floats have no reliable equality"),
-        ({"on": "no such"}, vesica.InputError, "has no column `no such`"),
+        ({"on": "no such"}, vesica.InputError, "has no column `no such`; its columns are `email`, `price`, `tags`"),
+        ({"on": "Email"}, vesica.InputError, "did you mean `email`?"),
+        ({"security": None}, vesica.UsageError, 'say security="semi-honest"'),
         ({"on": "tags"}, vesica.InputError, "choose a column of text"),
         ({"security": "malicious"}, vesica.UsageError, "withstand no malicious partner"),
         ({"buckets": 1}, vesica.UsageError, "at least 2"),
@@ -234,13 +253,13 @@ def reached_by_executors(monkeypatch):
         ({"join": "outer"}, vesica.UsageError, "no join on a cluster"),
         ({"rendezvous": "here"}, vesica.UsageError, "no address"),
         ({"dry_run": True}, vesica.UsageError, "no dry run on a cluster"),
-        ({"progess": None, "lisen": "x"}, vesica.UsageError, "--listen"),
+        ({"lisen": "x"}, vesica.UsageError, "did you mean listen=?"),
     ],
 )
 def test_what_cannot_run_is_refused_as_on_one_machine(session, tmp_path, identities, change, kind, said):
     us, _ = identities
     df = session.createDataFrame([("a@x.org", 1.5, ["x"])], "email string, price double, tags array<string>")
-    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "slots": 1, "listen": "127.0.0.1:0"}
+    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "slots": 1, "listen": "127.0.0.1:0", **SEMI_HONEST}
     with pytest.raises(kind, match=re.escape(said)):
         spark.intersect(df, **{**given, "buckets": 2, "wait": 0, **us, **change})
 
@@ -249,7 +268,8 @@ def test_what_cannot_run_is_refused_as_on_one_machine(session, tmp_path, identit
 def test_a_session_of_spark_connect_is_asked_for_what_it_does_not_say(session, tmp_path, identities, monkeypatch):
     us, _ = identities
     monkeypatch.setattr(_jobs.Jobs, "_context", lambda _: None)
-    given = {"on": "id", "role": "receiver", "work": str(tmp_path), "listen": "127.0.0.1:0", **us}
+    monkeypatch.setattr(_jobs.Jobs, "refuse_open_link", lambda _: None)
+    given = {"on": "id", "role": "receiver", "work": str(tmp_path), "listen": "127.0.0.1:0", **SEMI_HONEST, **us}
     with pytest.raises(vesica.UsageError, match="how many tasks .*; say slots="):
         spark.intersect(session.range(3), **given)
     with pytest.raises(vesica.UsageError, match="at which address .*; say rendezvous="):
@@ -260,14 +280,15 @@ def test_a_partner_that_does_not_come_is_named(session, tmp_path, identities):
     us, _ = identities
     df = session.range(3)
     with pytest.raises(vesica.PeerAbsent, match="nobody connected within 1 s"):
-        spark.intersect(df, on="id", role="receiver", work=str(tmp_path), slots=1, listen="127.0.0.1:0", wait=1, **us)
+        given = {"work": str(tmp_path), "slots": 1, "listen": "127.0.0.1:0", "wait": 1, **SEMI_HONEST, **us}
+        spark.intersect(df, on="id", role="receiver", **given)
     assert not list(tmp_path.glob("vesica-*")), "nothing was computed for nobody"
 
 
 def test_both_sides_in_one_session(session, tmp_path):
     ours = session.createDataFrame([(" A@x.org", 1), ("b@x.org", 2), (None, 3), ("b@x.org", 4)], "email string, n int")
     theirs = session.createDataFrame([("a@x.org",), ("z@x.org",)], "mail string")
-    shared = {"work": str(tmp_path), "buckets": 2, "slots": 1, "both_learn": True}
+    shared = {"work": str(tmp_path), "buckets": 2, "slots": 1, "both_learn": True, **SEMI_HONEST}
     with partner(theirs, on="mail", role="sender", normalise={"mail": "email"}, **shared) as them:
         arguments = {"on": "email", "role": "receiver", "normalise": {"email": "email"}, "with_report": True}
         others, report = spark.intersect(ours, join="difference", **arguments, **shared, **them)
@@ -276,6 +297,8 @@ def test_both_sides_in_one_session(session, tmp_path):
     assert [row.mail for row in them.result.collect()] == ["a@x.org"]
     assert report["input"]["null_rows"] == 1 and report["input"]["duplicate_rows"] == 1
     assert (report["matched_keys"], report["own_items"], report["peer_items"]) == (1, 2, 2)
+    folder = Path(report["work"].removeprefix("file://"))
+    assert sorted(entry.name for entry in folder.iterdir()) == ["commits", "result"], "the result needs no more"
 
 
 def test_totals_are_those_of_pandas_polars_and_duckdb(session, tmp_path):
@@ -288,7 +311,7 @@ def test_totals_are_those_of_pandas_polars_and_duckdb(session, tmp_path):
         "cast(id * 0.25 - 100 as decimal(9,2)) as amount",
         "if(id % 5 = 0, null, id) as visits",
     )
-    shared = {"work": str(tmp_path), "buckets": 3, "slots": 1}
+    shared = {"work": str(tmp_path), "buckets": 3, "slots": 1, "keep": True, **SEMI_HONEST}
     us = {"on": "email", "role": "receiver", "normalise": {"email": "email"}, **shared}
     them = {"on": "mail", "role": "sender", "normalise": {"mail": "email"}, **shared}
     emails, partners = ours.toPandas(), theirs.toPandas()
@@ -339,8 +362,8 @@ def them_learned_nothing(reach):
 @pytest.mark.parametrize(
     ("task", "change", "said"),
     [
-        ("cardinality", {"group_by": "email"}, "groups do not go with --buckets"),
-        ("cardinality", {"reveal_if_at_least": 5}, "a threshold does not go with --buckets"),
+        ("cardinality", {"group_by": "email"}, "groups do not go with buckets="),
+        ("cardinality", {"reveal_if_at_least": 5}, "a threshold does not go with buckets="),
         ("cardinality", {"join": "difference"}, "join= is for intersect"),
         ("cardinality", {"payload": ["email"]}, "a cardinality takes no columns of values"),
         ("sum", {"role": "sender"}, "a sum needs a column"),
@@ -352,15 +375,15 @@ def them_learned_nothing(reach):
 def test_totals_that_cannot_run_are_refused_as_on_one_machine(session, tmp_path, identities, task, change, said):
     us, _ = identities
     df = session.createDataFrame([("a@x.org", 1.5, 1)], "email string, price double, n int")
-    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "slots": 1, "listen": "127.0.0.1:0"}
+    given = {"on": "email", "role": "receiver", "work": str(tmp_path), "slots": 1, "listen": "127.0.0.1:0", **SEMI_HONEST}
     with pytest.raises(vesica.Error, match=re.escape(said)):
         getattr(spark, task)(df, **{**given, "buckets": 2, "wait": 0, **us, **change})
 
 
 def test_differing_settings_are_named_on_both_sides(session, tmp_path):
     df = session.range(3)
-    shared = {"work": str(tmp_path), "slots": 1}
-    with pytest.raises(vesica.SettingsDiffer, match="--buckets is"):
+    shared = {"work": str(tmp_path), "slots": 1, **SEMI_HONEST}
+    with pytest.raises(vesica.SettingsDiffer, match="buckets= is"):
         with partner(df, on="id", role="sender", buckets=3, **shared) as them:
             spark.intersect(df, on="id", role="receiver", buckets=2, **shared, **them)
     with pytest.raises(vesica.SettingsDiffer, match="run on a cluster is"):
@@ -372,11 +395,88 @@ def test_a_fault_in_a_row_is_the_error_of_one_machine(session, tmp_path):
     # Spark evaluates it when the rows are read: an executor finds the fault.
     df = session.range(3).selectExpr("if(id < 2, cast(id as string), raise_error('no such number')) as id")
     with pytest.raises(vesica.OutputError, match="the cluster failed with ") as caught:
-        with partner(session.range(3), on="id", role="sender", work=str(tmp_path), buckets=2, slots=1) as them:
-            spark.intersect(df, on="id", role="receiver", work=str(tmp_path), buckets=2, slots=1, **them)
+        with partner(session.range(3), on="id", role="sender", **small(tmp_path)) as them:
+            spark.intersect(df, on="id", role="receiver", **small(tmp_path), **them)
     said = str(caught.value.__cause__)
     # PySpark 3.5 has no class for it.
     assert "no such number" in said and ("USER_RAISED_EXCEPTION" in said or SPARK < (4,))
+
+
+def small(folder):
+    return {"work": str(folder), "buckets": 2, "slots": 1, **SEMI_HONEST}
+
+
+def test_a_run_that_fails_leaves_no_rows_and_no_hashes(session, tmp_path):
+    ours = session.range(3).selectExpr("cast(id as string) as id", "id as amount")
+    twice = ours.unionAll(ours.selectExpr("id", "amount + 1 as amount"))
+    with pytest.raises(vesica.InputError, match="3 keys have rows that differ"):
+        with partner(ours, task="sum", on="id", role="receiver", wait=60, **small(tmp_path)) as them:
+            spark.sum(twice, on="id", role="sender", payload=["amount"], **small(tmp_path), **them)
+    left = [entry for folder in tmp_path.iterdir() for entry in folder.rglob("*")]
+    assert not any(entry.is_file() for entry in left), left
+
+
+@without_connect
+def test_the_folder_of_a_run_is_private_and_tickets_are_nowhere_else(session, tmp_path, monkeypatch):
+    handed_out, modes = [], []
+    write = _folder.write
+
+    def watch(folder, name, content):
+        write(folder, name, content)
+        path = Path(folder.removeprefix("file://"))
+        modes.append((stat.S_IMODE(path.stat().st_mode), stat.S_IMODE((path / name).stat().st_mode)))
+        if name.startswith("tickets/"):
+            handed_out.append(json.loads(content))
+
+    monkeypatch.setattr(_folder, "write", watch)
+    df = session.range(300).selectExpr("cast(id as string) as id")
+    settings = {**small(tmp_path), "buckets": 12, "keep": True, "with_report": True}
+    with partner(df, on="id", role="sender", **{**settings, "with_report": False}) as them:
+        rows, report = spark.intersect(df, on="id", role="receiver", **settings, **them)
+    assert rows.count() == 300 and set(modes) == {(0o700, 0o600)}
+    folder = Path(report["work"].removeprefix("file://"))
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {"rows", "digests", "buckets", "matches", "commits", "result"} == {entry.name for entry in folder.iterdir()}
+    of_files = {stat.S_IMODE(entry.stat().st_mode) for entry in folder.rglob("*") if entry.is_file()}
+    assert of_files == {0o600}, "also files that Spark writes"
+    # One worker of each side, with at most 8 buckets in turn.
+    assert sorted(map(len, handed_out)) == [4, 4, 8, 8]
+    secrets = [json.loads(ticket)[name].encode() for tickets in handed_out for *_, ticket in tickets for name in ("seed", "pass")]
+    assert len(set(secrets)) == 48
+    logs = [entry for entry in Path(session.conf.get("spark.eventLog.dir").removeprefix("file:")).rglob("*") if entry.is_file()]
+    assert any(b"mapInArrow" in entry.read_bytes() or b"MapInArrow" in entry.read_bytes() for entry in logs)
+    for entry in [*logs, *(entry for entry in Path(session.conf.get("spark.local.dir")).rglob("*") if entry.is_file())]:
+        content = entry.read_bytes()
+        assert not any(secret in content for secret in secrets), entry
+
+
+def test_a_link_of_spark_connect_without_tls_is_refused_unless_it_is_local(tmp_path):
+    class Builder:
+        def __init__(self, host, secure):
+            self.host, self.secure = host, secure
+
+    def refuse(*builder):
+        jobs = object.__new__(_jobs.Jobs)
+        jobs._spark = type("Session", (), {"client": type("Client", (), {"_builder": Builder(*builder)})})
+        jobs.refuse_open_link()
+
+    for host in ("spark.example", "10.0.0.5", "1270.example"):
+        with pytest.raises(vesica.UsageError, match=f"reaches {host} without TLS .*use_ssl=true"):
+            refuse(host, False)
+        refuse(host, True)
+    for host in ("localhost", "127.0.0.1", "::1", "[::1]"):
+        refuse(host, False)
+
+
+def test_tables_are_joined_where_they_are(session):
+    df = session.range(1)
+    with pytest.raises(vesica.UsageError, match="joined on its cluster.*use vesica.spark.intersect"):
+        vesica.intersect(df, on="id", role="receiver", connect="127.0.0.1:1")
+    with pytest.raises(vesica.UsageError, match="joined on its cluster"):
+        vesica.check(df, on="id")
+    for table in (pandas.DataFrame({"id": [1]}), [1], {"id": [1]}, None, "df"):
+        with pytest.raises(vesica.UsageError, match="is no DataFrame of Spark; use vesica.intersect"):
+            spark.intersect(table, on="id", role="receiver", work="/tmp")
 
 
 @without_connect
@@ -384,8 +484,8 @@ def test_executors_without_vesica_are_told(session, tmp_path, monkeypatch):
     monkeypatch.setattr(session.sparkContext, "pythonExec", "/usr/bin/python3")
     df = session.range(3)
     with pytest.raises(vesica.Error) as caught:
-        with partner(df, on="id", role="sender", work=str(tmp_path), buckets=2, slots=1) as them:
-            spark.intersect(df, on="id", role="receiver", work=str(tmp_path), buckets=2, slots=1, **them)
+        with partner(df, on="id", role="sender", **small(tmp_path)) as them:
+            spark.intersect(df, on="id", role="receiver", **small(tmp_path), **them)
     # The side that finds it first tells the other that its cluster failed.
     told = f"{caught.value} {caught.value.__cause__}"
     assert "the Python of the executors has no vesica; install vesica for it" in told
@@ -396,8 +496,8 @@ def test_a_partner_that_ends_has_the_job_cancelled(session, tmp_path):
     # The partner's table has a fault that shows when it is read.
     df = session.range(1).selectExpr("raise_error('no') as id")
     with pytest.raises(vesica.Error) as caught:
-        with partner(df, on="id", role="sender", work=str(tmp_path), buckets=2, slots=1) as them:
-            spark.intersect(slow, on="id", role="receiver", work=str(tmp_path), buckets=2, slots=1, **them)
+        with partner(df, on="id", role="sender", **small(tmp_path)) as them:
+            spark.intersect(slow, on="id", role="receiver", **small(tmp_path), **them)
     assert isinstance(caught.value, vesica.PeerFailed) and "its cluster failed" in str(caught.value)
     if IS_REMOTE:
         time.sleep(25)

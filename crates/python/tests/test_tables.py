@@ -283,11 +283,67 @@ def test_both_sides_may_be_relations_of_one_connection():
 
 def test_labels_of_pandas_that_are_no_text():
     ours = pandas.DataFrame([["a", 1], ["b", 2]])
-    assert both("union", ours, {"m": ["b", "z"]}, our_on="0", their_on="m", **SEMI_HONEST)[0].tolist() == ["a", "b", "z"]
+    for on in (0, [0], "0"):
+        result = both("union", ours, {"m": ["b", "z"]}, our_on=on, their_on="m", **SEMI_HONEST)
+        assert result[0].tolist() == ["a", "b", "z"] and list(result.columns) == [0, 1]
+    assert both("intersect", ours, {"m": ["b"]}, our_on=0, their_on="m", our_normalise={0: "lower"}, their_normalise={"m": "lower"}).index.tolist() == [1]
+    given = both("sum", ["a", "b"], ours, their_on=0, their_payload=[1], their_scale={1: 0}, their_clamp={1: (0, 9)}, **SEMI_HONEST)
+    assert given[0]["1"] == 3
     twice = pandas.DataFrame([["a", 1, 2]], columns=["k", "x", "x"])
     assert both("intersect", twice, ["a"], our_on="k").shape == (1, 3)
     with pytest.raises(vesica.InputError, match="a name of its own"):
         vesica.union(twice, on="k", role="receiver", connect="127.0.0.1:1", insecure_plaintext=True, wait=1)
+    # A label and a text that read alike are two columns.
+    alike = pandas.DataFrame({0: ["a", "b"], "0": ["x", "y"]})
+    assert both("intersect", alike, ["b"], our_on=0).index.tolist() == [1]
+    assert both("intersect", alike, ["x"], our_on="0").index.tolist() == [0]
+
+
+def test_tuples_are_labels_where_pandas_has_them_and_else_several_columns():
+    levels = pandas.DataFrame([["a", 1], ["b", 2]], columns=pandas.MultiIndex.from_tuples([("who", "mail"), ("who", "n")]))
+    result = both("intersect", levels, ["b"], our_on=("who", "mail"))
+    pandas.testing.assert_frame_equal(result, levels.iloc[[1]])
+    assert both("intersect", levels, [("b", 2)], our_on=[("who", "mail"), ("who", "n")]).index.tolist() == [1]
+    plain = pandas.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    for table in (plain, polars.DataFrame(plain), plain.to_dict("list"), plain.to_dict("records")):
+        assert len(both("intersect", table, [("y", 2)], our_on=("a", "b"))) in (1, 2)
+
+
+def test_levels_of_an_index_are_columns():
+    ours = pandas.DataFrame({"n": [1, 2, 3]}, index=pandas.Index(["a", "b", "c"], name="id"))
+    result = both("intersect", ours, {"id": ["c", "a"], "n": [30, 10]}, on="id", their_payload="n")
+    assert result.index.equals(ours.index[[0, 2]]) and result["n"].tolist() == [1, 3]
+    assert result["partner_n"].tolist() == [10, 30]
+    deep = ours.set_index("n", append=True).assign(x="y")
+    assert both("intersect", deep, [("b", 2)], our_on=["id", "n"])["x"].tolist() == ["y"]
+    assert both("intersect", deep, [2], our_on="n").index.tolist() == [("b", 2)]
+    # A column of that name goes first.
+    shadowed = ours.assign(id=["x", "y", "z"])
+    assert both("intersect", shadowed, ["y"], our_on="id")["n"].tolist() == [2]
+    with pytest.raises(vesica.InputError, match="its columns are `n`, `id`"):
+        vesica.check(ours, on="no such")
+
+
+@pytest.mark.parametrize("name", ["id", None])
+def test_a_column_alone_is_a_list_of_keys(name):
+    series = pandas.Series(["a", "b", "c"], index=[7, 8, 9], name=name)
+    result = both("intersect", series, ["c", "a"])
+    pandas.testing.assert_series_equal(result, series.iloc[[0, 2]])
+    with_payload = both("intersect", series, {"k": ["b"], "p": [5]}, their_on="k", their_payload="p")
+    assert isinstance(with_payload, pandas.DataFrame) and with_payload.index.tolist() == [8] and with_payload["p"].tolist() == [5]
+    added = both("union", series, pandas.Index(["z"]), **SEMI_HONEST)
+    assert isinstance(added, pandas.Series) and added.tolist() == ["a", "b", "c", "z"] and added.name == name
+    index = both("intersect", pandas.Index(["a", "b"], name=name), ["b"])
+    assert isinstance(index, pandas.Index) and index.tolist() == ["b"] and index.name == name
+    column = polars.Series(name, ["a", "b"])
+    polars.testing.assert_series_equal(both("intersect", column, series), column)
+    polars.testing.assert_series_equal(both("union", column, ["z"], **SEMI_HONEST), polars.Series(name, ["a", "b", "z"]))
+    for array in (pyarrow.array(["a", "x"]), pyarrow.chunked_array([["a"], ["x"]])):
+        found = both("intersect", array, series)
+        assert type(found) is type(array) and found.to_pylist() == ["a"]
+    if name is not None:
+        assert both("intersect", series, ["a"], our_on=name).tolist() == ["a"]
+    assert both("cardinality", series, series, **SEMI_HONEST) == 3
 
 
 def test_scalars_of_other_libraries_and_missing_values_in_lists():

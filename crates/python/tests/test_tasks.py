@@ -157,7 +157,7 @@ def test_nothing_that_matches_warns_and_names_the_mend():
         warnings.simplefilter("always")
         assert both("intersect", pandas.DataFrame({"id": [1.0, 2.0]}).astype(str), [1, 2], our_on="id").empty
     texts = [str(warning.message) for warning in caught if issubclass(warning.category, vesica.VesicaWarning)]
-    assert any("--normalise" in text for text in texts), texts
+    assert any("normalise=" in text for text in texts), texts
 
 
 def test_empty_frames_give_empty_results_and_a_warning():

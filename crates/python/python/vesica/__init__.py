@@ -19,6 +19,7 @@ rows.
 """
 
 from vesica._errors import (
+    Cancelled,
     Error,
     IdentityError,
     InputError,
@@ -33,7 +34,7 @@ from vesica._errors import (
     UsageError,
     VesicaWarning,
 )
-from vesica._look import check, plan, protocols
+from vesica._look import check, plan, protocols, receipt
 from vesica._service import Client, Server
 from vesica._tasks import (
     cardinality,
@@ -46,9 +47,11 @@ from vesica._tasks import (
     union_cardinality,
     union_sum,
 )
+from vesica._threads import to_thread
 from vesica._vesica import __version__, new_identity, own_identity
 
 __all__ = [
+    "Cancelled",
     "Client",
     "Error",
     "IdentityError",
@@ -74,8 +77,10 @@ __all__ = [
     "own_identity",
     "plan",
     "protocols",
+    "receipt",
     "shares",
     "sum",
+    "to_thread",
     "union",
     "union_cardinality",
     "union_sum",

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import re
+from typing import Any, Callable, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+
 
 class VesicaWarning(UserWarning):
     """Something that you should act on, though the run goes on."""
@@ -87,6 +93,12 @@ class Refused(Error):
     exit_code = 11
 
 
+class Cancelled(Error):
+    """You cancelled the run, with the event that you gave it as `cancel`, or by cancelling the task that awaits it."""
+
+    exit_code = 130
+
+
 class InternalError(Error):
     """A defect of vesica."""
 
@@ -106,6 +118,7 @@ _CLASSES = {
         PeerFailed,
         LinkError,
         Refused,
+        Cancelled,
         InternalError,
     )
 }
@@ -114,4 +127,72 @@ _CLASSES = {
 def of(exit_code: int, fault: str, mend: str) -> Error:
     """The exception for an exit code of the command line."""
     kind = _CLASSES.get(exit_code, Error)
-    return kind(fault, mend, exit_code)
+    return kind(in_python(fault), in_python(mend), exit_code)
+
+
+def at_the_call(function: F) -> F:
+    """Has errors end at the call: what goes on inside of vesica does not help who reads the traceback."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except InternalError:
+            raise
+        except Error as error:
+            raise error.with_traceback(None) from error.__cause__
+
+    return cast(F, call)
+
+
+# Flags whose arguments have another name.
+_RENAMED = {"key": "on", "or-key": "or_on"}
+
+# Flags that are no arguments: tables are in memory.
+_OF_FILES = {"input", "output", "format", "delimiter", "json", "verbose", "log", "out", "help", "html"}
+_OF_FILES |= {"second-key", "second-or-key", "second-normalise"}
+
+# A flag in a text of the command line: quoted by the parser of flags; with the values that follow it; or alone.
+_FLAG = re.compile(
+    r"""'--(?P<quoted>[a-z][a-z-]*)(?:\ <[^>]*>(?:\.\.\.)?)?'
+    |(?<![\w-])--(?P<name>[a-z][a-z-]*)
+    (?:[ =](?:
+        '?(?P<column>[^\s='(]+)=(?P<of_column>[^\s';)]+(?<![,.;:]))'?
+        |(?P<value>[0-9][0-9_.]*(?:e[0-9]+)?(?![\w/]|\s*[KMGT]i?B)(?<!\.)|malicious\b|semi-honest\b|auto\b|refuse\b|first\b|sum\b
+            |inner\b|difference\b|left\b|none\b)
+        |(?P<task>(?:intersect|union|cardinality|sum|join-and-compute|union-cardinality|union-sum|shares)\b(?!-))
+    ))?""",
+    re.VERBOSE,
+)
+
+
+def argument(flag: str) -> str:
+    """The argument for a flag, given without dashes."""
+    return _RENAMED.get(flag, flag.replace("-", "_"))
+
+
+def in_python(text: str) -> str:
+    """A text of the command line as Python's users read it: `security="semi-honest"` for `--security semi-honest`."""
+    text = re.sub(r"`vesica [a-z]+ --help` lists all flags and what they take", "help() lists all arguments and what they take", text)
+    # Commands that are quoted whole are meant as they are: the package has the command, too.
+    parts = re.split(r"(`vesica [^`]*`)", text)
+    return "".join(part if place % 2 else _FLAG.sub(_in_python, part) for place, part in enumerate(parts))
+
+
+def _in_python(found: re.Match[str]) -> str:
+    flag = found["quoted"] or found["name"]
+    if flag in _OF_FILES:
+        return found[0]
+    name = argument(flag)
+    if flag == "task" and (task := found["task"] or found["value"]):
+        return f"vesica.{task.replace('-', '_')}"
+    if found["column"] is not None:
+        return f'{name}={{"{found["column"]}": {_value(found["of_column"])}}}'
+    value = found["value"] or found["task"]
+    return f"{name}=" if value is None else f"{name}={_value(value)}"
+
+
+def _value(text: str) -> str:
+    if ".." in text:
+        return "({}, {})".format(*text.split("..", 1))
+    return text if re.fullmatch(r"[0-9][0-9_.]*(e[0-9]+)?|[A-Z]+", text) else f'"{text}"'

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import warnings
 from importlib.util import find_spec
 from typing import Any, Callable, Dict, Union
 
 from vesica import _vesica
-from vesica._errors import UsageError, VesicaWarning
+from vesica._errors import Cancelled, UsageError, VesicaWarning, in_python
 
 log = logging.getLogger("vesica")
 
@@ -22,11 +23,19 @@ class Teller:
 
     Warnings become `VesicaWarning`s, notices go to the log `vesica`. `progress` is a function, which is called with a
     dictionary a few times a second; or true for a bar of tqdm, false for nothing. By default there is a bar if tqdm
-    is installed and standard error is a terminal, or in a notebook.
+    is installed and standard error is a terminal, or in a notebook. When `cancel` is set, the run ends.
     """
 
-    def __init__(self, progress: Progress = None, listening: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        progress: Progress = None,
+        listening: Callable[[str], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> None:
         self._listening = listening
+        if cancel is not None and not hasattr(cancel, "is_set"):
+            raise UsageError(f"cancel={cancel!r} is no event", "give a threading.Event, and set it to end the run")
+        self._cancel = cancel
         self._bar: Any = None
         self._callback: Callable[[dict[str, Any]], None] | None = None
         self._warned: set[str] = set()
@@ -38,10 +47,14 @@ class Teller:
             self._bar = _bar(is_wanted=bool(progress))
 
     def __call__(self, kind: str, value: Any) -> None:
+        if self._cancel is not None and self._cancel.is_set():
+            raise Cancelled("the run was cancelled", "start again when you are ready")
+        if kind == "look":
+            return
         if kind == "warning":
             self.warn(value)
         elif kind in ("notice", "info"):
-            log.info(value)
+            log.info(in_python(value))
         elif kind == "listening":
             log.info("listening on %s", value)
             if self._listening is not None:
@@ -55,6 +68,7 @@ class Teller:
 
     def warn(self, text: str) -> None:
         """Warns once of each text."""
+        text = in_python(text)
         if text not in self._warned:
             self._warned.add(text)
             warnings.warn(text, VesicaWarning, stacklevel=_level_of_caller())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs
-import pyarrow.parquet
 
-from vesica import _vesica
+from vesica import _folder, _vesica
 from vesica._errors import Error, OutputError, PeerAbsent
 from vesica._flags import Flag
 
@@ -44,8 +42,11 @@ _OUTCOMES = pa.schema(
 )
 
 
-def with_digests(key: list[Flag], on: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def with_digests(
+    folder: str, key: list[Flag], on: list[str], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Rows with the digest of their key, and with counts in the last row of each batch."""
+    _folder.check(folder)
     for batch in batches:
         if batch.num_rows:
             table, counts = _vesica.key_digests(key, None, batch.select(on))
@@ -54,9 +55,10 @@ def with_digests(key: list[Flag], on: list[str], batches: Iterator[pa.RecordBatc
 
 
 def only_digests(
-    key: list[Flag], needed: list[str], values: str, batches: Iterator[pa.RecordBatch]
+    folder: str, key: list[Flag], needed: list[str], values: str, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """The digest of the key of each row, its values, and counts in the last row of each batch; nothing else of rows."""
+    _folder.check(folder)
     for batch in batches:
         if batch.num_rows:
             table, counts = _vesica.key_digests(key, values, batch.select(needed))
@@ -65,22 +67,27 @@ def only_digests(
             yield pa.record_batch([digests, _told(counts, batch.num_rows), *columns], names=names)
 
 
-def with_buckets(division: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def with_buckets(folder: str, division: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Digests, and what stands beside them, with their buckets."""
+    _folder.check(folder)
     for batch in batches:
         if batch.num_rows:
             (buckets,) = _columns(_vesica.bucket_numbers(division, batch.select([DIGEST])))
             yield batch.append_column("bucket", buckets)
 
 
-def run(
-    tickets: list[tuple[int, int, str]], workers: int, folder: str, cores: int, batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def tickets(number: int) -> str:
+    """The file with the tickets of a worker: nobody else needs them, and no plan or log of Spark shall have them."""
+    return f"tickets/{number}.json"
+
+
+def run(folder: str, cores: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Runs the tickets of the worker whose number comes in, of which there is one in each task."""
+    _folder.check(folder)
     for number in (number for batch in batches for number in batch.column(0).to_pylist()):
         ran: list[tuple[dict[str, Any], _vesica.RanTicket | None]] = []
         absent: str | None = None
-        for bucket, attempt, ticket in tickets[number::workers]:
+        for bucket, attempt, ticket in json.loads(_folder.read(folder, tickets(number))):
             outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": absent}
             done = None
             began = time.monotonic()
@@ -102,8 +109,9 @@ def run(
 
 def matches(folder: str, attempts: dict[int, int], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The digests that matched in the buckets whose numbers come in."""
+    _folder.check(folder)
     for bucket in (bucket for batch in batches for bucket in batch.column(0).to_pylist()):
-        bits = read(folder, f"matches/{bucket}-{attempts[bucket]}.bits")
+        bits = _folder.read(folder, f"matches/{bucket}-{attempts[bucket]}.bits")
         digests = keys_of(folder, bucket).column(DIGEST)
         # From the lowest bit of each byte, as Arrow has them.
         matched = pa.Array.from_buffers(pa.bool_(), len(digests), [None, pa.py_buffer(bits)])
@@ -112,7 +120,7 @@ def matches(folder: str, attempts: dict[int, int], batches: Iterator[pa.RecordBa
 
 def keys_of(folder: str, bucket: int) -> pa.Table:
     """The digests of a bucket with their values, in ascending order: the same one whenever they are read."""
-    tables = [file.read() for file in _parquet_files(f"{folder}/buckets/bucket={bucket}")]
+    tables = [file.read() for file in _folder.parquet_files(f"{folder}/buckets/bucket={bucket}")]
     return pa.concat_tables(tables).sort_by(DIGEST) if tables else pa.table({DIGEST: pa.array([], pa.binary())})
 
 
@@ -120,9 +128,9 @@ def count_rows(folder: str, names: list[str]) -> list[int]:
     """How many rows each of these tables of the run has, by the footers of its files."""
 
     def count(name: str) -> int:
-        return sum(file.metadata.num_rows for file in _parquet_files(f"{folder}/{name}"))
+        return sum(file.metadata.num_rows for file in _folder.parquet_files(f"{folder}/{name}"))
 
-    files, path = _filesystem(folder)
+    files, path = _folder.filesystem(folder)
     if files.get_file_info(path).type != pyarrow.fs.FileType.Directory:
         fault = f"this program does not see what the executors wrote to {folder}"
         raise OutputError(fault, "name a directory with work= that it and all executors read and write")
@@ -130,44 +138,6 @@ def count_rows(folder: str, names: list[str]) -> list[int]:
     # Files of a store far away take their time.
     with ThreadPoolExecutor(16) as pool:
         return list(pool.map(count, names))
-
-
-def read(folder: str, name: str) -> bytes:
-    """A small file of the run."""
-    files, path = _filesystem(f"{folder}/{name}")
-    with files.open_input_file(path) as file:
-        return bytes(file.readall())
-
-
-def write(folder: str, name: str, content: bytes) -> None:
-    """Writes a small file of the run: whole, or not at all under this name."""
-    files, path = _filesystem(f"{folder}/{name}")
-    files.create_dir(path.rpartition("/")[0], recursive=True)
-    with files.open_output_stream(f"{path}.part") as stream:
-        stream.write(content)
-    if isinstance(files, pyarrow.fs.LocalFileSystem):
-        with open(f"{path}.part", "rb") as file:
-            os.fsync(file.fileno())
-    files.move(f"{path}.part", path)
-
-
-def _parquet_files(folder: str) -> Iterator[pyarrow.parquet.ParquetFile]:
-    files, path = _filesystem(folder)
-    selector = pyarrow.fs.FileSelector(path, allow_not_found=True)
-    for info in sorted(files.get_file_info(selector), key=lambda info: str(info.path)):
-        # What Spark hides begins with one of these.
-        if info.extension == "parquet" and not info.base_name.startswith(("_", ".")):
-            with files.open_input_file(info.path) as file:
-                yield pyarrow.parquet.ParquetFile(file)
-
-
-def _filesystem(uri: str) -> tuple[Any, str]:
-    # Hadoop's name of the same store.
-    for theirs, ours in (("s3a://", "s3://"), ("s3n://", "s3://")):
-        if uri.startswith(theirs):
-            uri = ours + uri[len(theirs) :]
-    found: tuple[Any, str] = pyarrow.fs.FileSystem.from_uri(uri)
-    return found
 
 
 def _told(counts: str, rows: int) -> pa.Array:

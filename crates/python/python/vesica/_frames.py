@@ -42,8 +42,14 @@ def adapt(table: Any, on: Any = None) -> Frame:
         return _Arrow(table)
     if _is(table, "duckdb", "DuckDBPyRelation"):
         return _DuckDB(table)
-    if _is(table, "pandas", "Series") or _is(table, "polars", "Series") or _is(table, "pyarrow", "Array", "ChunkedArray"):
-        raise UsageError(f"a {type(table).__name__} is one column, and no table", "give a table, or a list of keys")
+    if _is(table, "pandas", "Series", "Index") or _is(table, "polars", "Series"):
+        return _Column(table, on)
+    if _is(table, "pyarrow", "Array", "ChunkedArray"):
+        return _Column(table, on)
+    if type(table).__module__.startswith("pyspark."):
+        # It has an Arrow interface, by which all its rows would come to this machine.
+        what = "a DataFrame of Spark is joined on its cluster, not in this program"
+        raise UsageError(what, "use vesica.spark.intersect and its relatives; or give toPandas(), if it fits in memory")
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return _Capsule(table)
     if isinstance(table, Mapping):
@@ -88,6 +94,10 @@ class Frame:
         """A small table of numbers."""
         raise NotImplementedError
 
+    def named(self, label: Any) -> str | None:
+        """The engine's name of the column that the caller names by something else than text."""
+        return None
+
     def _places(self, needed: list[str]) -> list[int]:
         """The places of the columns that are needed."""
         wanted = set(needed)
@@ -121,18 +131,46 @@ def _kind(value: Any) -> str:
 
 
 class _Pandas(Frame):
+    """A table of pandas. Levels of its index that have a name are columns, too; they stay in the index."""
+
     def __init__(self, table: Any) -> None:
         self.table = table
-        self.names = [name if isinstance(name, str) else repr(name) for name in table.columns]
         self.pyarrow = _pyarrow("a pandas table")
+        self.names: list[str] = []
+        self._labels: dict[Any, str] = {}
+        for label in table.columns:
+            name = label if isinstance(label, str) else repr(label)
+            while not isinstance(label, str) and name in table.columns:
+                name = f"({name})"
+            self.names.append(name)
+            self._labels.setdefault(label, name)
+        self.levels: dict[str, int] = {}
+        for number, label in enumerate(table.index.names):
+            if label is not None and label not in self._labels:
+                name = label if isinstance(label, str) else repr(label)
+                self._labels[label] = name
+                self.levels[name] = number
+                self.names.append(name)
+
+    def named(self, label: Any) -> str | None:
+        try:
+            return self._labels.get(label)
+        except TypeError:
+            return None  # it cannot be hashed, and is no label
 
     def native(self, needed: list[str]) -> Table:
         places = self._places(needed)
-        arrays = [self._array(self.names[place], self.table.iloc[:, place]) for place in places]
+        arrays = [self._array(self.names[place], self._own(place)) for place in places]
         names = [self.names[place] for place in places]
         if not arrays:
             arrays, names = [self.pyarrow.nulls(len(self.table))], [""]
         return Table.of_arrow(_NAME, self.names, self.pyarrow.Table.from_arrays(arrays, names))
+
+    def _own(self, place: int) -> Any:
+        level = self.levels.get(self.names[place])
+        if level is None or place < len(self.table.columns):
+            return self.table.iloc[:, place]
+        return self.table.index.get_level_values(level).to_series()
 
     def _array(self, name: str, column: Any) -> Any:
         """A column as Arrow. The library's own messages hold values of the table, and are not passed on."""
@@ -165,12 +203,24 @@ class _Pandas(Frame):
     def union(self, outcome: Outcome, keys: list[str]) -> Any:
         import pandas
 
-        labels = dict(zip(self.names, self.table.columns))
-        theirs = _to_pandas(_partner_rows(self.pyarrow, outcome, self.names, keys))
-        theirs.columns = [labels.get(name, name) for name in theirs.columns]
-        ours = self.table if theirs.empty else self.table.astype(_with_missing(self.table, keys))
-        both = pandas.concat([ours, theirs], ignore_index=True)
-        return both[[*self.table.columns, *outcome.names(len(self.names))]]
+        theirs = _partner_rows(self.pyarrow, outcome, self.names, keys)
+        in_index = [self.table.index.names[number] for name, number in self.levels.items() if name in keys]
+        own = self.table.reset_index(in_index)
+        columns = []
+        for place, label in enumerate(own.columns):
+            column, name = own.iloc[:, place].reset_index(drop=True), self._labels[label]
+            if name in keys:
+                columns.append(_followed(column, theirs[name]))
+            else:
+                columns.append(_lengthened(column, theirs.num_rows))
+        labels = list(own.columns)
+        for name in outcome.names(len(self.names)):
+            missing = self.pyarrow.nulls(len(own), theirs[name].type)
+            columns.append(_series(self.pyarrow.chunked_array([missing, *theirs[name].chunks])))
+            labels.append(name)
+        both = pandas.concat(columns, axis=1, ignore_index=True)
+        both.columns = labels
+        return both
 
     def numbers(self, outcome: Outcome) -> Any:
         return _to_pandas(self.pyarrow.table(outcome.table(0)))
@@ -180,30 +230,57 @@ def _to_pandas(table: Any) -> Any:
     """A table of Arrow in pandas' usual types; in those of Arrow where a value would be lost."""
     import pandas
 
-    def column(values: Any) -> Any:
-        # With missing values, pandas' own integers become floats, which round numbers beyond 2^53.
-        is_whole = str(values.type).startswith(("int", "uint", "bool"))
-        if not (is_whole and values.null_count):
-            try:
-                return values.to_pandas()
-            except (ValueError, OverflowError):
-                pass  # a date beyond what Python has
-        return values.to_pandas(types_mapper=pandas.ArrowDtype)
-
-    columns = {name: column(values) for name, values in zip(table.column_names, table.columns)}
-    return pandas.DataFrame(columns, index=pandas.RangeIndex(len(table)))
+    return pandas.DataFrame({name: _series(column) for name, column in zip(table.column_names, table.columns)})
 
 
-def _with_missing(table: Any, keys: list[str]) -> dict[Any, str]:
-    """For columns of whole numbers and truth values, the types that can miss values."""
-    kinds = {}
-    for name, dtype in table.dtypes.items():
-        kind = str(dtype)
-        if name not in keys and kind.startswith(("int", "uint")) and "[" not in kind:
-            kinds[name] = kind.replace("uint", "UInt").replace("int", "Int")
-        elif name not in keys and kind == "bool":
-            kinds[name] = "boolean"
-    return kinds
+def _series(values: Any) -> Any:
+    """A column of Arrow in pandas' usual type, with that for missing values where it needs one."""
+    import pandas
+
+    kind = str(values.type)
+    if kind.startswith(("int", "uint", "bool")) and values.null_count:
+        # pandas' own integers become floats, which round numbers beyond 2^53, and truth values become objects.
+        return values.to_pandas(types_mapper=lambda _: pandas.api.types.pandas_dtype(_with_missing(kind)))
+    try:
+        return values.to_pandas()
+    except (ValueError, OverflowError):
+        return pandas.Series(pandas.arrays.ArrowExtensionArray(values))
+
+
+def _with_missing(kind: str) -> str | None:
+    """For the name of a type of whole numbers or truth values, that of pandas which can miss values."""
+    if kind in ("bool", "boolean"):
+        return "boolean"
+    if kind.startswith(("int", "uint")) and "[" not in kind:
+        return kind.replace("uint", "UInt").replace("int", "Int")
+    return None
+
+
+def _lengthened(column: Any, rows: int) -> Any:
+    """A column with so many missing values behind it, and no value rounded."""
+    if rows == 0:
+        return column
+    if hasattr(column, "sparse"):
+        column = column.sparse.to_dense()
+    kind = str(column.dtype)
+    if (other := _with_missing(kind)) is not None:
+        column = column.astype(other)
+    elif kind.startswith("interval[") and "int" in kind.removeprefix("interval"):
+        column = column.astype(object)
+    return column.reindex(range(len(column) + rows))
+
+
+def _followed(column: Any, values: Any) -> Any:
+    """A key column with the partner's values behind it, which have its type: the engine sees to that."""
+    import pandas
+
+    if hasattr(column, "sparse"):
+        column = column.sparse.to_dense()
+    if isinstance(column.dtype, pandas.ArrowDtype):
+        theirs = pandas.Series(pandas.arrays.ArrowExtensionArray(values.cast(column.dtype.pyarrow_dtype)))
+    else:
+        theirs = _series(values)
+    return pandas.concat([column, theirs], ignore_index=True) if len(theirs) else column
 
 
 class _Polars(Frame):
@@ -294,8 +371,17 @@ class _Arrow(Frame):
         return self._given(rows)
 
     def union(self, outcome: Outcome, keys: list[str]) -> Any:
+        return self._given(self._union(outcome, keys))
+
+    def _union(self, outcome: Outcome, keys: list[str]) -> Any:
         theirs = _partner_rows(self.pyarrow, outcome, self.names, keys)
-        return self._given(self.pyarrow.concat_tables([self.table, theirs], promote_options="permissive"))
+        for name in keys:
+            kind = self.table.schema.field(name).type
+            if self.pyarrow.types.is_dictionary(kind):
+                # The partner's values are no entries of our dictionary.
+                place = theirs.column_names.index(name)
+                theirs = theirs.set_column(place, name, theirs[name].dictionary_encode().cast(kind))
+        return self.pyarrow.concat_tables([self.table, theirs], promote_options="permissive")
 
     def numbers(self, outcome: Outcome) -> Any:
         return self._given(self.pyarrow.table(outcome.table(0)))
@@ -334,6 +420,12 @@ class _DuckDB(_Arrow):
     def numbers(self, outcome: Outcome) -> Any:
         return self._relation(self.pyarrow.table(outcome.table(0)), [])
 
+    def union(self, outcome: Outcome, keys: list[str]) -> Any:
+        # The partner's values are no values of our enumeration.
+        own = zip(self.names, self.types)
+        types = ["VARCHAR" if name in keys and kind.startswith("ENUM") else kind for name, kind in own]
+        return self._relation(self._union(outcome, keys), types)
+
     def _given(self, table: Any) -> Any:
         return self._relation(table, self.types)
 
@@ -358,6 +450,48 @@ class _DuckDB(_Arrow):
                 return self.relation.query("vesica_own", f"SELECT {', '.join(casts)} FROM {variable}")
         finally:
             del globals()[variable]
+
+
+class _Column(Frame):
+    """A column of pandas, polars or pyarrow: a list of keys. Results are such columns, or tables where there is more."""
+
+    def __init__(self, column: Any, on: Any) -> None:
+        self.column = column
+        self.name = getattr(column, "name", None)
+        name = self.name if self.name is not None and self.name != "" else _KEY
+        if on is not None and on != name:
+            raise UsageError(f"a {type(column).__name__} is one column", "omit on=, or give a table")
+        if _is(column, "pandas", "Series", "Index"):
+            self.frame: Frame = _Pandas(column.to_frame(name=name) if _is(column, "pandas", "Series") else column.to_frame(index=False, name=name))
+        elif _is(column, "polars", "Series"):
+            self.frame = _Polars(column.alias(name).to_frame())
+        else:
+            self.frame = _Arrow(_pyarrow("a column of pyarrow").table({name: column}))
+        self.names = self.frame.names
+        self.on = self.names[:1]
+
+    def native(self, needed: list[str]) -> Table:
+        return self.frame.native(needed)
+
+    def rows(self, outcome: Outcome) -> Any:
+        return self._given(self.frame.rows(outcome))
+
+    def union(self, outcome: Outcome, keys: list[str]) -> Any:
+        return self._given(self.frame.union(outcome, keys))
+
+    def numbers(self, outcome: Outcome) -> Any:
+        return self.frame.numbers(outcome)
+
+    def _given(self, table: Any) -> Any:
+        if table.shape[1] > 1:
+            return table
+        if _is(self.column, "polars", "Series"):
+            return table.to_series().alias(self.name)
+        if _is(table, "pyarrow", "Table"):
+            column = table.column(0)
+            return column if _is(self.column, "pyarrow", "ChunkedArray") else column.combine_chunks()
+        column = table.iloc[:, 0].rename(self.name)
+        return type(self.column)(column, name=self.name) if _is(self.column, "pandas", "Index") else column
 
 
 class _Capsule(Frame):

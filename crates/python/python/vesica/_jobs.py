@@ -7,13 +7,14 @@ import re
 import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, Callable
 
 import pyarrow as pa
 
-from vesica import _errors, _executors, _vesica
-from vesica._errors import Error, InputError, UsageError
+from vesica import _errors, _executors, _folder, _vesica
+from vesica._errors import Error, InputError, OutputError, UsageError
 from vesica._events import log
 from vesica._executors import COUNTS, DIGEST, OUTCOMES, value
 from vesica._flags import Flag
@@ -28,6 +29,13 @@ _WORDS = {
     "wave": "a wave of buckets",
     "commit": "keeping what counts",
 }
+
+
+# Tables and files of a run that hold rows, hashes of keys, what matched, or what workers are told.
+_PRIVATE = ["rows", "digests", "buckets", "matches", "tickets"]
+
+# How long a job that was cancelled may take to end.
+_CANCELLED_WITHIN = 30.0
 
 
 class Jobs:
@@ -58,9 +66,10 @@ class Jobs:
         self._slots = slots
         # How long jobs of each kind took together.
         self.seconds: dict[str, float] = {}
-        # Where a job failed: the exception of Spark.
+        # Where a job failed and no error of ours says why: the exception of Spark.
         self.error: BaseException | None = None
         self._tag = f"vesica-{uuid.uuid4()}"
+        self._is_made = self._was_cancelled = False
         self._thread: threading.Thread | None = None
         self._done: list[Any] = []
         self._attempts: dict[int, int] = {}
@@ -72,13 +81,13 @@ class Jobs:
         }
 
     def no_rows(self) -> _vesica.Table:
-        """A table with the columns of the DataFrame, as executors see them, and no rows."""
+        """A table with the columns of the DataFrame and no rows; those that are needed are as executors see them."""
         from pyspark.sql.pandas.types import to_arrow_schema
         from pyspark.sql.types import StructType
 
         fields = [field for field in self._df.schema.fields if field.name in self._needed]
         schema = to_arrow_schema(StructType(fields))
-        return _vesica.Table.of_arrow("the DataFrame", None, pa.table(schema.empty_table()))
+        return _vesica.Table.of_arrow("the DataFrame", self._df.columns, pa.table(schema.empty_table()))
 
     def driver_host(self) -> str:
         """The host of this program as executors know it."""
@@ -115,13 +124,17 @@ class Jobs:
             return None
         result, error = self._done
         if error is not None:
+            said = error if isinstance(error, Error) else _said_by_executor(error)
+            if said is not None:
+                raise said
             self.error = error
-            raise _said_by_executor(error) or error
+            raise error
         return result
 
     def cancel(self) -> None:
         """Ends the job, if it still runs."""
         if self._thread is not None and self._thread.is_alive():
+            self._was_cancelled = True
             context = self._context()
             if context is None:
                 self._spark.interruptTag(self._tag)
@@ -129,11 +142,35 @@ class Jobs:
                 context.cancelJobsWithTag(self._tag)
 
     def result(self, how: str) -> DataFrame:
-        """The rows of the DataFrame, joined in this way with the digests that matched."""
+        """The rows of the DataFrame, joined in this way with the digests that matched, in a table of their own."""
         matched = self._numbers(len(self._attempts), min(len(self._attempts), self.slots())).mapInArrow(
             partial(_executors.matches, self.folder, self._attempts), f"{DIGEST} binary"
         )
-        return self._read("rows").join(matched, DIGEST, how).drop(DIGEST, COUNTS)
+        rows = self._read("rows").join(matched, DIGEST, how).drop(DIGEST, COUNTS)
+        began = time.monotonic()
+        try:
+            self._write("result", rows, compression="zstd")
+        except Exception as error:
+            fault = f"the rows of the result could not be written: the cluster failed with {type(error).__name__}"
+            raise OutputError(fault, "see the exception that caused this one, and the logs of Spark; then run again") from error
+        self.seconds["result"] = time.monotonic() - began
+        return self._read("result")
+
+    def close(self, keep: bool, has_result: bool) -> str | None:
+        """Removes what nobody needs after the run: all but the result, and what both sides have signed. Gives a warning if
+        that fails."""
+        if self._thread is not None:
+            self._thread.join(_CANCELLED_WITHIN)
+        if not self._is_made or keep:
+            return None
+        try:
+            _folder.remove(self.folder, _PRIVATE if has_result else [*_PRIVATE, "result"])
+        except OSError:
+            return f"rows and hashes of keys could not be removed from {self.folder}; remove the folder"
+        # A task of a cancelled job may still be about to write: it finds a folder that nobody else enters.
+        if not self._was_cancelled:
+            _folder.remove_if_empty(self.folder)
+        return None
 
     def _play(self, kind: str, argument: str) -> None:
         log.info("the cluster begins: %s", _WORDS[kind])
@@ -153,17 +190,19 @@ class Jobs:
     def _read_keys(self, argument: str) -> tuple[int, list[str], list[int]]:
         from pyspark.sql.types import BinaryType, LongType, StringType, StructField, StructType
 
+        _folder.make(self.folder, self._spark if self._context() is not None else None)
+        self._is_made = True
         values = json.loads(argument)
         self._values = [value(place) for place in range(len(values["columns"]))]
         added = [StructField(DIGEST, BinaryType()), StructField(COUNTS, StringType())]
         df = self._df
         if self._keeps_rows:
-            work = partial(_executors.with_digests, self._key, self._on)
+            work = partial(_executors.with_digests, self.folder, self._key, self._on)
             schema = StructType([*self._df.schema.fields, *added])
         else:
             quoted = [name.replace("`", "``") for name in self._needed]
             df = df.select([f"`{name}`" for name in quoted])
-            work = partial(_executors.only_digests, self._key, self._needed, argument)
+            work = partial(_executors.only_digests, self.folder, self._key, self._needed, argument)
             schema = StructType([*added, *(StructField(name, LongType()) for name in self._values)])
         self._write("rows", df.mapInArrow(work, schema), compression="zstd")
         rows = self._read("rows")
@@ -216,18 +255,22 @@ class Jobs:
     def _divide(self, division: str) -> list[int]:
         schema = ", ".join([f"{DIGEST} binary", *(f"{name} bigint" for name in self._values), "bucket int"])
         keys = self._read("digests").select(DIGEST, *self._values)
-        divided = keys.mapInArrow(partial(_executors.with_buckets, division), schema)
+        divided = keys.mapInArrow(partial(_executors.with_buckets, self.folder, division), schema)
         buckets = json.loads(division)["buckets"]
         divided = divided.repartition(min(buckets, 2 * self.slots()), "bucket")
-        divided.write.partitionBy("bucket").parquet(f"{self.folder}/buckets", compression="uncompressed")
+        write = divided.write.options(**_folder.OPTIONS).partitionBy("bucket")
+        write.parquet(f"{self.folder}/buckets", compression="uncompressed")
         return _executors.count_rows(self.folder, [f"buckets/bucket={bucket}" for bucket in range(buckets)])
 
     def _run_wave(self, argument: str) -> list[tuple[Any, ...]]:
-        workers, named = json.loads(argument)
-        tickets = [tuple(ticket) for ticket in named]
-        work = partial(_executors.run, tickets, workers, self.folder, self._cores())
-        # One worker a task. The tasks read files, so there is no shuffle that could put two of them together.
-        rows = self._numbers(workers, workers).mapInArrow(work, OUTCOMES).collect()
+        workers, tickets = json.loads(argument)
+        self._hand_out([tickets[number::workers] for number in range(workers)])
+        work = partial(_executors.run, self.folder, self._cores())
+        try:
+            # One worker a task. The tasks read files, so there is no shuffle that could put two of them together.
+            rows = self._numbers(workers, workers).mapInArrow(work, OUTCOMES).collect()
+        finally:
+            _folder.remove(self.folder, ["tickets"])
         secrets = {(bucket, attempt): ticket for bucket, attempt, ticket in tickets}
         outcomes: dict[tuple[int, int], tuple[Any, ...]] = {}
         for row in rows:
@@ -239,20 +282,28 @@ class Jobs:
             if row["learned"] is not None:
                 bits, learned = _vesica.unmasked(secrets[due], bytes(row["learned"]))
                 if self._keeps_rows:
-                    _executors.write(self.folder, f"matches/{due[0]}-{due[1]}.bits", bits)
+                    _folder.write(self.folder, f"matches/{due[0]}-{due[1]}.bits", bits)
             outcomes[due] = (row["transcript"], learned)
         return [outcomes[bucket, attempt] for bucket, attempt, _ in tickets]
 
+    def _hand_out(self, tickets: list[Any]) -> None:
+        """Writes the tickets of each worker to a file of its own."""
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(self._hand_out_to, range(len(tickets)), tickets))
+
+    def _hand_out_to(self, number: int, tickets: Any) -> None:
+        _folder.write(self.folder, _executors.tickets(number), json.dumps(tickets).encode())
+
     def _commit(self, commit: str) -> int:
         said = json.loads(commit)
-        _executors.write(self.folder, f"commits/{said['wave']}.json", commit.encode())
+        _folder.write(self.folder, f"commits/{said['wave']}.json", commit.encode())
         for ended in said["attempts"]:
             if ended["sender"] is not None and ended["sender"] == ended["receiver"]:
                 self._attempts[ended["bucket"]] = ended["attempt"]
         return len(self._attempts)
 
     def _write(self, name: str, rows: DataFrame, compression: str = "uncompressed") -> None:
-        rows.write.parquet(f"{self.folder}/{name}", compression=compression)
+        rows.write.options(**_folder.OPTIONS).parquet(f"{self.folder}/{name}", compression=compression)
         self._schemas[name] = rows.schema
 
     def _read(self, name: str) -> DataFrame:
@@ -267,6 +318,18 @@ class Jobs:
             return self._spark.sparkContext
         except Exception:
             return None
+
+    def refuse_open_link(self) -> None:
+        """Refuses a session of Spark Connect whose link everybody on the way can read and change."""
+        if self._context() is not None:
+            return
+        builder = self._spark.client._builder
+        host = str(builder.host).strip("[]")
+        is_local = host == "localhost" or host == "::1" or host.startswith(("127.", "unix:"))
+        # A builder of the caller's own does not say.
+        if getattr(builder, "secure", None) is False and not is_local:
+            fault = f"the session of Spark Connect reaches {host} without TLS and without a token"
+            raise UsageError(fault, "say use_ssl=true, or a token, in the session's URL (sc://host:port/;use_ssl=true)")
 
     def _cores(self) -> int:
         return int(self._setting("spark.task.cpus") or 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from vesica import _vesica
+from vesica._errors import at_the_call
 from vesica._events import Progress, Teller, heard
-from vesica._flags import flags, key_flags
+from vesica._flags import described, flags, key_flags, refuse_unknown, with_names
 from vesica._frames import adapt
 from vesica._look import key_columns, needed
 
@@ -31,12 +33,15 @@ class Server:
     [3]
     """
 
+    @at_the_call
+    @described("serve")
     def __init__(self, table: Any, *, on: Any = None, normalise: Any = None, **settings: Unpack[ServeSettings]) -> None:
+        refuse_unknown(settings, "serve")
         frame = adapt(table, on)
         self._on = on
-        keys = key_columns(frame, on)
-        self._needed = needed(keys, None, settings)
-        given = [*key_flags(keys, None, normalise), *flags(settings)]
+        keys, named = key_columns(frame, on), with_names(settings, frame.named)
+        self._needed = needed(frame, keys, None, named)
+        given = [*key_flags(keys, None, normalise, frame.named), *flags(named)]
         self._server = _vesica.Server.start(given, frame.native(self._needed), Teller(progress=False))
 
     @property
@@ -59,6 +64,7 @@ class Server:
         """Whether it still answers."""
         return self._server.is_running
 
+    @at_the_call
     def reload(self, table: Any) -> tuple[int, int]:
         """Serves these rows from now on. Returns how many keys there were before, and are now.
 
@@ -67,6 +73,7 @@ class Server:
         """
         return self._server.reload(adapt(table, self._on).native(self._needed))
 
+    @at_the_call
     def rotate(self) -> None:
         """Prepares the table under a new secret key."""
         self._server.rotate()
@@ -90,9 +97,14 @@ class Client:
     Arguments are flags of `vesica query`, such as `connect`, `peer`, `identity`, `state`, `trust_server`.
     """
 
+    @at_the_call
+    @described("query")
     def __init__(self, **settings: Unpack[QuerySettings]) -> None:
+        refuse_unknown(settings, "query")
         self._settings = settings
 
+    @at_the_call
+    @described("query")
     def query(
         self,
         table: Any,
@@ -101,13 +113,15 @@ class Client:
         normalise: Any = None,
         progress: Progress = None,
         with_report: bool = False,
+        cancel: threading.Event | None = None,
         **settings: Unpack[QuerySettings],
     ) -> Any:
         """The rows whose key the server has, with the columns that it gives. Each call is a query of its own."""
+        refuse_unknown(settings, "query")
         frame = adapt(table, on)
         on = key_columns(frame, on)
-        teller = Teller(progress)
-        given = [*key_flags(on, None, normalise), *flags({**self._settings, **settings})]
+        teller = Teller(progress, cancel=cancel)
+        given = [*key_flags(on, None, normalise, frame.named), *flags({**self._settings, **settings})]
         native = frame.native(on)
         outcome, report = heard(lambda tell: _vesica.query(given, native, tell), teller)
         return (frame.rows(outcome), report) if with_report else frame.rows(outcome)

@@ -1,15 +1,22 @@
-"""The flags of the command line as arguments, for editors and type checkers. The command says what each means."""
+"""The flags of the command line as arguments, for editors and type checkers.
+
+The classes are made from the command's own list of flags: VESICA_BLESS=1 pytest crates/python/tests/test_docs.py
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
-from typing import Any, Callable, Optional, TypedDict, Union
+from typing import Any, Callable, Literal, Optional, TypedDict, Union
 
+Role = Literal["receiver", "sender"]
 Path = Union[str, PathLike[str]]
-Columns = Union[str, Sequence[str]]
-Normalise = Mapping[str, Union[str, Sequence[str]]]
+# Of pandas, also other labels than text.
+Label = Union[str, int, tuple[Any, ...]]
+Columns = Union[Label, Sequence[Label]]
+Normalise = Mapping[Label, Union[str, Sequence[str]]]
 # Seconds, or text such as "15m".
 Time = Union[float, str, timedelta]
 # Bytes, or text such as "8GiB".
@@ -18,9 +25,16 @@ Count = Union[int, float]
 Range = Union[str, tuple[Any, Any]]
 
 
-class Meeting(TypedDict, total=False):
-    """How a side meets the other one."""
+class RunSettings(TypedDict, total=False):
+    """Of `vesica receive` and `vesica send`."""
 
+    join: Literal["inner", "left", "difference"]
+    payload: Optional[Columns]
+    group_by: Optional[Label]
+    normalise: Optional[Normalise]
+    or_on: Union[Columns, Sequence[Columns], None]
+    force: bool
+    listen: Optional[str]
     connect: Optional[str]
     identity: Optional[Path]
     peer: Optional[Path]
@@ -28,108 +42,107 @@ class Meeting(TypedDict, total=False):
     insecure_plaintext: bool
     wait: Time
     deadline: Optional[Time]
-    security: str
-    max_peer_items: Count
-    memory: Optional[Size]
-    threads: Optional[int]
-
-
-class RunSettings(Meeting, total=False):
-    """Of `vesica receive` and `vesica send`."""
-
-    normalise: Optional[Normalise]
-    null_words: Optional[Columns]
-    or_on: Optional[Sequence[Columns]]
-    join: str
-    payload: Optional[Columns]
-    payload_duplicates: str
-    scale: Optional[Mapping[str, int]]
-    clamp: Optional[Mapping[str, Range]]
-    partner_clamp: Optional[Mapping[str, Range]]
-    group_by: Optional[str]
-    max_groups: int
-    epsilon: Union[float, str, None]
-    budget: Optional[Path]
-    reveal_if_at_least: int
-    both_learn: bool
-    listen: Optional[str]
+    scale: Optional[Mapping[Label, int]]
+    clamp: Optional[Mapping[Label, Range]]
+    partner_clamp: Optional[Mapping[Label, Range]]
+    payload_duplicates: Literal["refuse", "first", "sum"]
+    reveal_if_at_least: Union[int, str]
     protocol: str
     link: Optional[str]
+    security: Literal["malicious", "semi-honest"]
     allow_broken: bool
     allow_count: bool
+    both_learn: bool
+    max_item_bytes: Optional[Count]
     pad_to: Optional[Count]
-    buckets: int
-    max_item_bytes: Optional[int]
+    buckets: Count
+    max_peer_items: Count
+    memory: Optional[Size]
+    threads: Optional[Count]
     receipt: Optional[Path]
-    force: bool
     expect_peer_items: Optional[Count]
+    max_groups: Count
+    epsilon: Optional[Union[float, str]]
+    budget: Optional[Path]
     progress: Union[bool, Callable[[dict[str, Any]], None], None]
     with_report: bool
+    cancel: Optional[threading.Event]
 
 
-class QuerySettings(Meeting, total=False):
+class QuerySettings(TypedDict, total=False):
     """Of `vesica query`."""
 
-    null_words: Optional[Columns]
-    join: str
+    join: Literal["inner", "left", "difference"]
+    force: bool
+    connect: Optional[str]
+    identity: Optional[Path]
+    peer: Optional[Path]
+    peers: Optional[Path]
+    insecure_plaintext: bool
     state: Optional[Path]
+    wait: Time
+    deadline: Optional[Time]
+    security: Literal["malicious", "semi-honest"]
     trust_server: bool
-    leak_prefix: Optional[int]
+    leak_prefix: Optional[Count]
+    max_peer_items: Count
+    memory: Optional[Size]
+    threads: Optional[Count]
 
 
 class ServeSettings(TypedDict, total=False):
     """Of `vesica serve`."""
 
-    null_words: Optional[Columns]
-    listen: str
-    clients: Optional[Path]
-    any_client: bool
-    insecure_plaintext: bool
-    identity: Optional[Path]
-    quota: Optional[str]
-    no_quota: bool
     payload: Optional[Columns]
-    payload_duplicates: str
+    payload_duplicates: Literal["refuse", "first"]
     capacity: Optional[Count]
     state: Optional[Path]
     replace_state: bool
     max_shrink: Union[int, str]
     rotate_after: Optional[Time]
     overlap: Time
-    items_per_query: int
+    items_per_query: Count
     protocol: str
-    leak_prefix: Optional[int]
+    leak_prefix: Optional[Count]
     integer_bits: Optional[int]
     slow_hash: Optional[str]
-    expect_queries: Optional[Count]
-    security: str
+    expect_queries: Count
+    security: Literal["malicious", "semi-honest"]
     memory: Optional[Size]
-    threads: Optional[int]
+    threads: Optional[Count]
+    listen: Optional[str]
+    identity: Optional[Path]
+    clients: Optional[Path]
     trust_clients: bool
-    enrolments: str
+    any_client: bool
+    insecure_plaintext: bool
+    quota: Optional[str]
+    no_quota: bool
     alert_volume: Optional[str]
-    metrics: Optional[str]
-    max_clients: int
-    connections_per_client: int
+    max_clients: Count
+    connections_per_client: Count
     idle: Time
+    metrics: Optional[str]
 
 
 class PlanSettings(TypedDict, total=False):
     """Of `vesica plan`."""
 
-    security: str
+    security: Literal["malicious", "semi-honest"]
     payload_bytes: int
     receiver_payload_bytes: int
-    columns: Optional[int]
-    groups: int
-    at_least: int
+    columns: Optional[Count]
+    groups: Count
+    at_least: Union[int, str]
     both_learn: bool
+    buckets: Count
     allow_count: bool
-    buckets: int
     link: str
-    threads: int
+    threads: Count
     traffic: str
     prices: Optional[Path]
+    all: bool
+    allow_broken: bool
     calibrate: bool
 
 
@@ -139,9 +152,9 @@ class CheckSettings(TypedDict, total=False):
     null_words: Optional[Columns]
     show_keys: int
     task: str
-    side: str
+    side: Literal["receive", "send"]
     payload: Optional[Columns]
-    payload_duplicates: str
-    scale: Optional[Mapping[str, int]]
-    clamp: Optional[Mapping[str, Range]]
-    group_by: Optional[str]
+    payload_duplicates: Literal["refuse", "first", "sum"]
+    scale: Optional[Mapping[Label, int]]
+    clamp: Optional[Mapping[Label, Range]]
+    group_by: Optional[Label]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
-from vesica._errors import UsageError
+from vesica._errors import UsageError, at_the_call
 from vesica._events import Progress, Teller, heard
-from vesica._flags import flags, key_flags
+from vesica._flags import SIDES, described, flags, key_flags, refuse_unknown, with_names
 from vesica._frames import Frame, adapt
 from vesica._look import key_columns, needed
 from vesica._vesica import Outcome, join
@@ -15,11 +16,9 @@ from vesica._vesica import Outcome, join
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from vesica._settings import RunSettings
+    from vesica._settings import Role, RunSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_COMMANDS = {"receiver": "receive", "sender": "send"}
 
 _COMMON = """
     Arguments of all tasks:
@@ -31,25 +30,30 @@ _COMMON = """
     `role`: "receiver" or "sender".
     `peer`: the partner: its name in your file of partners, or its public key (the `.pub` file, or its line).
     `normalise`: what brings the values of a key column to one form, such as {"email": "email"}; docs/keys.md.
-    `progress`: a function that is called with a dictionary a few times a second; True for a bar of tqdm, False for
-    nothing. By default there is a bar if tqdm is installed and somebody looks.
-    `with_report`: return a pair of the result and the report, a dictionary.
 
-    All other arguments are flags of the command line with `_` for `-`, such as `listen`, `connect`, `identity`,
-    `security`, `payload`, `pad_to`, `wait`, `receipt`. `vesica receive --help` and `vesica send --help` explain them.
-    Lists of names are lists, and `COLUMN=VALUE` is a dictionary: scale={"amount": 2}, clamp={"amount": (0, 500)}.
+    Settings have the names of the command line's flags, with `_` for `-`; `vesica receive --help` and
+    `vesica send --help` say more of each. Lists of names are lists, and `COLUMN=VALUE` is a dictionary:
+    scale={"amount": 2}, clamp={"amount": (0, 500)}.
 
-    Failures raise a `vesica.Error`, whose text is that of the command line.
+    Failures raise a `vesica.Error`.
 """
 
 
 def _documented(function: F) -> F:
     function.__doc__ = (function.__doc__ or "").rstrip() + "\n" + _COMMON
-    return function
+    return at_the_call(described(*SIDES.values())(function))
+
+
+def refuse_role(role: Any) -> None:
+    """Refuses a role that there is not."""
+    if role not in SIDES:
+        near = get_close_matches(str(role), SIDES, 1)
+        mend = f'did you mean "{near[0]}"?' if near else 'say role="receiver" or role="sender"'
+        raise UsageError(f"there is no role {role!r}", mend)
 
 
 @_documented
-def intersect(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
+def intersect(table: Any, *, on: Any = None, role: Role, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver which rows of its table have a key that the sender has too.
 
     Returns the receiver's rows, in their order, with the columns that the sender gives (`payload`) behind them; and
@@ -66,7 +70,7 @@ def intersect(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSe
 
 
 @_documented
-def union(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
+def union(table: Any, *, on: Any = None, role: Role, **settings: Unpack[RunSettings]) -> Any:
     """Gives the receiver all its rows, and a row for each key that only the sender has.
 
     >>> from vesica.testing import partner
@@ -78,7 +82,7 @@ def union(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettin
 
 
 @_documented
-def cardinality(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
+def cardinality(table: Any, *, on: Any = None, role: Role, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver how many keys both sides have.
 
     Returns an integer; with `group_by`, a table with a row for each value of that column of the receiver.
@@ -92,7 +96,7 @@ def cardinality(table: Any, *, on: Any = None, role: str, **settings: Unpack[Run
 
 
 @_documented
-def sum(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
+def sum(table: Any, *, on: Any = None, role: Role, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver the sum of each column of the sender's `payload` over the keys that both sides have.
 
     Returns a table of one row; with `group_by`, of a row for each value of that column of the receiver.
@@ -107,7 +111,7 @@ def sum(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings
 
 
 @_documented
-def join_and_compute(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
+def join_and_compute(table: Any, *, on: Any = None, role: Role, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver the sum, over the keys that both sides have, of its column times each of the sender's.
 
     Each side names its columns with `payload`: the receiver one, the sender one or more. Returns a table of one row;
@@ -117,7 +121,7 @@ def join_and_compute(table: Any, *, on: Any = None, role: str, **settings: Unpac
 
 
 @_documented
-def union_cardinality(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
+def union_cardinality(table: Any, *, on: Any = None, role: Role, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver how many different keys the two tables have together. Returns an integer.
 
     >>> from vesica.testing import partner
@@ -129,7 +133,7 @@ def union_cardinality(table: Any, *, on: Any = None, role: str, **settings: Unpa
 
 
 @_documented
-def union_sum(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
+def union_sum(table: Any, *, on: Any = None, role: Role, **settings: Unpack[RunSettings]) -> Any:
     """Tells the receiver sums over the keys of both tables, in which each key counts once.
 
     Returns a table of one row, with a sum for each pair of columns that the two sides name with `payload`.
@@ -138,7 +142,7 @@ def union_sum(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSe
 
 
 @_documented
-def shares(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSettings]) -> Any:
+def shares(table: Any, *, on: Any = None, role: Role, **settings: Unpack[RunSettings]) -> Any:
     """Gives each side one half of a secret sharing of the join: which keys are common, and the columns of `payload`.
 
     Returns the bytes of a file of shares, which docs/shares-format.md describes. One half says nothing.
@@ -148,7 +152,7 @@ def shares(table: Any, *, on: Any = None, role: str, **settings: Unpack[RunSetti
 
 @_documented
 def dry_run(
-    table: Any, *, on: Any = None, role: str, task: str = "intersect", **settings: Unpack[RunSettings]
+    table: Any, *, on: Any = None, role: Role, task: str = "intersect", **settings: Unpack[RunSettings]
 ) -> dict[str, Any]:
     """Tries all of a run up to the exchange of sizes, if the partner does so too.
 
@@ -170,18 +174,19 @@ def _run(
     settings = dict(given)
     with_report = settings.pop("with_report", False)
     progress: Progress = settings.pop("progress", None)
+    cancel = settings.pop("cancel", None)
     or_on, normalise = settings.pop("or_on", None), settings.pop("normalise", None)
-    if role not in _COMMANDS:
-        raise UsageError(f"there is no role {role!r}", 'say role="receiver" or role="sender"')
+    refuse_role(role)
+    refuse_unknown(settings, SIDES[role])
     frame = adapt(table, on)
     task = task.replace("_", "-")
     frame.check(task)
-    on = key_columns(frame, on)
+    on, settings = key_columns(frame, on), with_names(settings, frame.named)
     group_by = settings.get("group_by")
-    native = frame.native(needed(on, or_on, settings))
-    teller = Teller(progress, listening)
-    spoken = [("task", task), *key_flags(on, or_on, normalise), *flags(settings)]
-    outcome, report = heard(lambda tell: join(_COMMANDS[role], spoken, native, tell), teller)
+    native = frame.native(needed(frame, on, or_on, settings))
+    teller = Teller(progress, listening, cancel)
+    spoken = [("task", task), *key_flags(on, or_on, normalise, frame.named), *flags(settings)]
+    outcome, report = heard(lambda tell: join(SIDES[role], spoken, native, tell), teller)
     if outcome.is_dry_run:
         return (report, report) if with_report else report
     result = _result(task, frame, outcome, on, has_groups=group_by is not None)

@@ -1,0 +1,180 @@
+"""The folder of a run on a cluster. It holds rows and hashes of keys, so that nobody but its user reads or changes it.
+
+On a file system of machines that is a matter of modes: the folder is made with mode 0700, files that Python writes have
+mode 0600, and whoever uses the folder looks first whether another user could have put it there. A store of objects has
+rules of its own for that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow.fs
+import pyarrow.parquet
+
+from vesica._errors import OutputError
+
+# Stores of Hadoop whose folders have modes.
+_WITH_MODES = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
+
+# Has Spark write files that others cannot read. The folder alone would do, but for a copy that keeps modes.
+OPTIONS = {"fs.permissions.umask-mode": "077", "fs.file.impl.disable.cache": "true"}
+
+
+def make(folder: str, session: Any) -> None:
+    """Makes the folder of a run, which is not there yet. `session` is that of Spark, if it runs in this program."""
+    path = _local(folder)
+    if path is not None:
+        work = os.path.dirname(path)
+        with _said(work):
+            _make_all(work)
+            _refuse_others(work)
+            os.mkdir(path, 0o700)
+    elif session is not None and folder.partition(":")[0] in _WITH_MODES:
+        _make_in_hadoop(folder, session)
+
+
+def check(folder: str) -> None:
+    """Refuses a folder that is not there, or that another user can read or could have put there."""
+    path = _local(folder)
+    if path is None:
+        return
+    with _said(path):
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            fault = f"{folder} is not there on a machine that should read and write it"
+            raise OutputError(fault, "name a directory with work= that this program and all executors share") from None
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            fault = f"{folder} is no folder of mode 0700 of the user of this process"
+            raise OutputError(fault, "run the driver and all executors as one user, and let nothing change modes in work=")
+        _refuse_others(os.path.dirname(path))
+
+
+def read(folder: str, name: str) -> bytes:
+    """A small file of the run."""
+    files, path = filesystem(f"{folder}/{name}")
+    with files.open_input_file(path) as file:
+        return bytes(file.readall())
+
+
+def write(folder: str, name: str, content: bytes) -> None:
+    """Writes a small file of the run: whole, or not at all under this name."""
+    path = _local(f"{folder}/{name}")
+    if path is None:
+        files, path = filesystem(f"{folder}/{name}")
+        files.create_dir(path.rpartition("/")[0], recursive=True)
+        with files.open_output_stream(f"{path}.part") as stream:
+            stream.write(content)
+        files.move(f"{path}.part", path)
+        return
+    # Not the folder itself: if it is gone, nothing is to be written any more.
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(os.path.dirname(path), 0o700)
+    part = os.open(f"{path}.part", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(part, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(f"{path}.part", path)
+
+
+def remove(folder: str, names: list[str]) -> None:
+    """Removes these tables and files of a run, where they are."""
+    for name in names:
+        files, path = filesystem(f"{folder}/{name}")
+        kind = files.get_file_info(path).type
+        if kind == pyarrow.fs.FileType.File:
+            files.delete_file(path)
+        elif kind == pyarrow.fs.FileType.Directory and isinstance(files, pyarrow.fs.LocalFileSystem):
+            # Tasks that were cancelled may still write.
+            shutil.rmtree(path, ignore_errors=True)
+        elif kind == pyarrow.fs.FileType.Directory:
+            files.delete_dir(path)
+
+
+def remove_if_empty(folder: str) -> None:
+    """Removes the folder of a run that has nothing in it."""
+    path = _local(folder)
+    if path is not None:
+        with contextlib.suppress(OSError):
+            os.rmdir(path)
+
+
+def parquet_files(folder: str) -> Iterator[pyarrow.parquet.ParquetFile]:
+    """The files of a table."""
+    files, path = filesystem(folder)
+    selector = pyarrow.fs.FileSelector(path, allow_not_found=True)
+    for info in sorted(files.get_file_info(selector), key=lambda info: str(info.path)):
+        # What Spark hides begins with one of these.
+        if info.extension == "parquet" and not info.base_name.startswith(("_", ".")):
+            with files.open_input_file(info.path) as file:
+                yield pyarrow.parquet.ParquetFile(file)
+
+
+def filesystem(uri: str) -> tuple[Any, str]:
+    """The file system of a URI, and the path in it."""
+    # Hadoop's name of the same store.
+    for theirs, ours in (("s3a://", "s3://"), ("s3n://", "s3://")):
+        if uri.startswith(theirs):
+            uri = ours + uri[len(theirs) :]
+    found: tuple[Any, str] = pyarrow.fs.FileSystem.from_uri(uri)
+    return found
+
+
+def _local(uri: str) -> str | None:
+    """The path on this machine, if the URI is of one."""
+    files, path = filesystem(uri)
+    return path if isinstance(files, pyarrow.fs.LocalFileSystem) else None
+
+
+def _make_all(path: str) -> None:
+    """Makes a directory and those above it that are missing, for this user alone."""
+    if not os.path.isdir(path):
+        _make_all(os.path.dirname(path))
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+
+
+def _refuse_others(work: str) -> None:
+    """Refuses a directory in which another user could put a folder in the place of ours."""
+    for path in (os.path.abspath(work), os.path.realpath(work)):
+        while True:
+            found = os.stat(path)
+            # With this bit, as in /tmp, everybody renames entries of their own alone.
+            is_open = found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX
+            if found.st_uid not in (0, os.geteuid()) or is_open:
+                fault = f"other users can replace what is in {path}, and a run keeps rows and hashes of their keys there"
+                mend = f"name with work= a directory of your own, or take the right to write from others (chmod go-w {path})"
+                raise OutputError(fault, mend)
+            above = os.path.dirname(path)
+            if above == path:
+                break
+            path = above
+
+
+@contextlib.contextmanager
+def _said(path: str) -> Iterator[None]:
+    """Names the directory in errors of the system."""
+    try:
+        yield
+    except OSError as error:
+        # Our own errors of files are of other classes.
+        fault = f"the directory {path} of work= cannot be used: {error.strerror}"
+        raise OutputError(fault, "name a directory that you may write to") from None
+
+
+def _make_in_hadoop(folder: str, session: Any) -> None:
+    hadoop = session._jvm.org.apache.hadoop.fs
+    path = hadoop.Path(folder)
+    files = path.getFileSystem(session._jsc.hadoopConfiguration())
+    files.mkdirs(path.getParent())
+    made = files.mkdirs(path, hadoop.permission.FsPermission("700"))
+    if not made or files.getFileStatus(path).getPermission().toShort() & 0o077:
+        fault = f"{folder} could not be made with mode 0700"
+        raise OutputError(fault, "name with work= a directory that you may write to, whose store keeps modes")
