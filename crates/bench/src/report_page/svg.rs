@@ -36,8 +36,8 @@ svg { --c0: #6ea8ff; --c1: #ff9d5c; --c2: #5fd39a; --c3: #c0a0ff;
 </style>
 ";
 const COLOURS: usize = 12;
-/// Dashes of the lines, with which colours come again.
-const DASHES: [&str; 3] = ["none", "7 4", "2 3"];
+/// How often a colour can come again, with other marks and dashes.
+const ROUNDS: usize = 3;
 
 /// One plot: what it shows, and the points of each protocol.
 struct Plot<'a> {
@@ -189,7 +189,7 @@ impl Plot<'_> {
                     text,
                     "<polyline class=\"line\" stroke=\"var(--c{})\" stroke-dasharray=\"{}\" points=\"{}\"/>",
                     number % COLOURS,
-                    DASHES[number / COLOURS % DASHES.len()],
+                    dashes(number),
                     corners.join(" ")
                 );
             }
@@ -204,10 +204,19 @@ impl Plot<'_> {
     }
 }
 
+/// The dashes of the line of the set of this number.
+fn dashes(number: usize) -> &'static str {
+    match number / COLOURS % ROUNDS {
+        0 => "none",
+        1 => "7 4",
+        _ => "2 3",
+    }
+}
+
 /// The mark of the set of this number: a colour, and another shape for each round of the colours.
 fn mark(number: usize, x: f64, y: f64) -> String {
     let colour = number % COLOURS;
-    let path = match number / COLOURS % DASHES.len() {
+    let path = match number / COLOURS % ROUNDS {
         0 => return format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"var(--c{colour})\"/>\n"),
         1 => "m-5 -5h10v10h-10z",
         _ => "m0 -6l6 11h-12z",
