@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use vesica::words::counted;
 use vesica_party::{Role, Security};
 use vesica_structures::facts::Unsupported;
 
@@ -370,7 +371,8 @@ fn check(program: &Program, work: &Work, common: &HashMap<String, usize>) -> Res
         )),
         Err(WrongOutput::Rows { count, first }) => {
             let rows: Vec<String> = first.iter().map(ToString::to_string).collect();
-            let fault = format!("{count} row(s) of the output differ from the intersection: {}", rows.join("; "));
+            let differing = counted(count, "row of the output differs", "rows of the output differ");
+            let fault = format!("{differing} from the intersection: {}", rows.join("; "));
             let mend = "check that it computes an intersection of exact keys".into();
             let fault = Fault { fault, mend };
             Err(Stop::Outcome(Box::new(ProgramOutcome::WrongOutput { fault, differing: first })))

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use vesica::plan::Prices;
+use vesica::words::counted;
 use vesica::{Failure, task};
 use vesica_party::Status;
 
@@ -218,7 +219,7 @@ fn amounts(report: &Report) -> String {
         (percent != 50 && smaller > 1, format!("{percent}% in common")),
         (report.payload_bytes > 0, format!("payload of {} bytes", report.payload_bytes)),
         (report.receiver_payload_bytes > 0, format!("receiver's payload of {} bytes", report.receiver_payload_bytes)),
-        (report.columns > 0, format!("{} column(s)", report.columns)),
+        (report.columns > 0, counted(report.columns, "column", "columns")),
         (report.groups > 1, format!("{} groups", report.groups)),
         (report.item_bytes != 16, format!("items of {} bytes", report.item_bytes)),
         (report.threads_per_party != 1, format!("{} threads a party", report.threads_per_party)),

@@ -39,7 +39,8 @@ pub fn table(data: &Data) -> String {
         // Writing to a String cannot fail.
         let _ = write!(text, "- {}: {}", cell(&source.label), cell(machine));
         if source.passed_over > 0 {
-            let _ = write!(text, "; {} line(s) of other kinds passed over", source.passed_over);
+            let lines = vesica::words::counted(source.passed_over, "line", "lines");
+            let _ = write!(text, "; {lines} of other kinds passed over");
         }
         text.push('\n');
     }

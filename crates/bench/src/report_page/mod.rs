@@ -86,6 +86,6 @@ mod tests {
     fn a_table_of_markdown_keeps_its_columns() {
         let text = markdown(&data("a|b"));
         assert!(text.starts_with("| recording | task |") && text.contains("- a\\|b: a machine"), "{text}");
-        assert!(text.contains("2 line(s) of other kinds passed over"));
+        assert!(text.contains("2 lines of other kinds passed over"));
     }
 }

@@ -53,7 +53,7 @@ fn opened() -> Option<(Folder, Browser)> {
     let folder = Folder::new();
     folder.write("runs.jsonl", recorded());
     folder.write("README.md", "# Runs\n\n- processor: a machine of <b>tests</b>\n");
-    folder.run("bench report . --html page.html").expect(0, &["passed over 2 line(s)"]);
+    folder.run("bench report . --html page.html").expect(0, &["passed over 2 lines"]);
     browser.open(&folder.path("page.html"));
     Some((folder, browser))
 }
@@ -81,7 +81,7 @@ fn reports_are_written_once_and_malformed_lines_are_named() {
     }
     assert_eq!(folder.files(), before, "an error leaves nothing");
 
-    folder.run("bench report runs.jsonl --html page.html").expect(0, &["passed over 2 line(s)"]);
+    folder.run("bench report runs.jsonl --html page.html").expect(0, &["passed over 2 lines"]);
     let page = folder.read("page.html");
     folder.write("page.html", "mine");
     folder.run("bench report runs.jsonl --html page.html").expect(4, &["page.html"]);
@@ -284,7 +284,7 @@ fn plots_are_drawn_in_light_and_dark() {
     let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/runs");
     let arguments = ["papers-xeon-cascade-lake-2core", "xeon-cascade-lake-2core", "plan-xeon-cascade-lake-2core"];
     let recorded = arguments.map(|name| runs.join(format!("2026-11-22-{name}")).display().to_string());
-    folder.run(&format!("bench report {} --html real.html", recorded.join(" "))).expect(0, &["5 line(s)"]);
+    folder.run(&format!("bench report {} --html real.html", recorded.join(" "))).expect(0, &["5 lines"]);
     browser.open(&folder.path("real.html"));
     assert!(browser.texts(NAMES).len() > 200 && browser.texts(RANKING).len() > 5);
     // No choice is cut, neither on a screen nor on half of one. The arrow takes some 30 pixels.

@@ -77,7 +77,7 @@ fn each_outcome_of_a_program_is_recorded_and_shown() {
     folder.run(run).expect(
         11,
         &[
-            "open-program-wrong-20x10-loopback: wrong output: 5 row(s) of the output differ from the intersection: row ",
+            "open-program-wrong-20x10-loopback: wrong output: 5 rows of the output differ from the intersection: row ",
             "warning: open-program-hangs-20x10-loopback: timeout: after 1 s, the receiver had not ended",
             "failed: the receiver ended with exit status: 3 and said: no luck today",
             "failed: both sides ended well, but the receiver wrote no output",
@@ -110,7 +110,7 @@ fn each_outcome_of_a_program_is_recorded_and_shown() {
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| runs.jsonl ")).collect();
     assert!(rows.len() == 5 && rows.iter().all(|row| row.contains("| program, CSV to CSV |")), "{table}");
     assert!(rows[0].contains("| not counted |") && rows[0].ends_with("| output checked |"), "{table}");
-    assert!(rows[1].contains("| **wrong output**: 5 row(s)") && rows[2].contains("**timeout**"), "{table}");
+    assert!(rows[1].contains("| **wrong output**: 5 rows") && rows[2].contains("**timeout**"), "{table}");
     assert!(!table.contains("bytes = formula"), "rows of protocols have a table of their own: {table}");
     folder.run("bench report runs.jsonl --html page.html --svg plots").expect(0, &[]);
     let page = folder.read("page.html");

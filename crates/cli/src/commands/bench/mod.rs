@@ -13,6 +13,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Role;
 use vesica::plan::{self, Permissions};
+use vesica::words::counted;
 use vesica_bench::{BenchError, CommandsReport, Ends, Network, Report, Settings};
 
 use crate::args::{BenchArgs, BenchCommand, BenchPartyArgs, PartyName, items};
@@ -138,14 +139,14 @@ fn failed(error: BenchError) -> Failure {
 
 fn describe(report: &Report) -> String {
     let mut text = format!(
-        "{}: {} ({}), {} x {} items, {} in both, {} thread(s) a party, link {}, median of {}\n",
+        "{}: {} ({}), {} x {} items, {} in both, {} a party, link {}, median of {}\n",
         report.task,
         report.protocol,
         report.security,
         report.sender_items,
         report.receiver_items,
         report.intersection,
-        report.threads_per_party,
+        counted(report.threads_per_party, "thread", "threads"),
         report.link,
         report.repeats
     );

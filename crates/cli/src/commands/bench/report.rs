@@ -6,6 +6,7 @@ use std::path::Path;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::table::Place;
+use vesica::words::counted;
 use vesica_bench::report_page::{self, Data, UnreadableRuns};
 
 use crate::args::ReportArgs;
@@ -21,8 +22,9 @@ pub fn run(args: ReportArgs) -> Outcome {
     let recordings = report_page::read(&args.runs).map_err(unreadable)?;
     for recording in recordings.iter().filter(|recording| recording.passed_over > 0) {
         stderr::note(format_args!(
-            "{}: passed over {} line(s) that are no run of one protocol",
-            recording.label, recording.passed_over
+            "{}: passed over {} no run of one protocol",
+            recording.label,
+            counted(recording.passed_over, "line that is", "lines that are")
         ));
     }
     if recordings.iter().all(|recording| recording.runs.is_empty() && recording.programs.is_empty()) {
