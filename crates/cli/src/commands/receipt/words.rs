@@ -57,7 +57,7 @@ impl Row {
         (!values.is_empty()).then_some(Self { label, values, is_detail: false })
     }
 
-    fn as_detail(self) -> Self {
+    fn folded(self) -> Self {
         Self { is_detail: true, ..self }
     }
 }
@@ -175,10 +175,10 @@ fn the_run(statement: &Statement) -> Section {
         Row::of("date", format!("{date}, by the receiver's clock{clocks}")),
         Row::of("sender", fingerprint(&statement.sender_key)),
         Row::of("receiver", fingerprint(&statement.receiver_key)),
-        Row::of("sender's key", shown(&statement.sender_key)).as_detail(),
-        Row::of("receiver's key", shown(&statement.receiver_key)).as_detail(),
-        Row::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol))).as_detail(),
-        Row::of("chosen as", shown(choice)).as_detail(),
+        Row::of("sender's key", shown(&statement.sender_key)).folded(),
+        Row::of("receiver's key", shown(&statement.receiver_key)).folded(),
+        Row::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol))).folded(),
+        Row::of("chosen as", shown(choice)).folded(),
     ];
     match broken {
         None => rows.push(Row::of("security", format!("{} ({security})", in_words(*security)))),
@@ -306,7 +306,7 @@ fn learned(statement: &Statement, entry: Option<&Entry>, holds: bool) -> Section
         }
         rows.extend(Row::list(label, sentences));
         let label = if learner == "to the sender" { "cheating sender" } else { "cheating receiver" };
-        rows.extend(Row::list(label, of_cheats).map(Row::as_detail));
+        rows.extend(Row::list(label, of_cheats).map(Row::folded));
     }
     let words = TASKS.iter().find(|words| words.task == statement.task);
     let sound = statement.broken.is_none() && entry.is_some_and(|entry| entry.broken().is_none());
@@ -354,7 +354,7 @@ fn limits(statement: &Statement, entry: &Entry) -> Section {
         None => rows.push(Row::of("unknown", "the protocol has no such mode in this release of Vesica")),
     }
     let source = format!("{}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference);
-    rows.push(Row::of("source", source).as_detail());
+    rows.push(Row::of("source", source).folded());
     Section {
         title: "Security",
         note: "Not signed: this is what the present release of Vesica says of the protocol. Nobody outside of the \
@@ -382,10 +382,10 @@ fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<Row> {
         Row::of("against sender", format!("security {}", resists(mode.corrupt_sender))),
         Row::of("against receiver", format!("security {}", resists(mode.corrupt_receiver))),
         Row { label: "attacks take", values: bounds, is_detail: true },
-        Row::of("by chance", chance).as_detail(),
+        Row::of("by chance", chance).folded(),
     ];
     let assumptions = mode.assumptions.iter().map(|assumption| assumption.what.to_owned()).collect();
-    rows.extend(Row::list("assumptions", assumptions).map(Row::as_detail));
+    rows.extend(Row::list("assumptions", assumptions).map(Row::folded));
     rows
 }
 
@@ -396,8 +396,8 @@ fn proof(receipt: &Receipt) -> Section {
         note: "",
         rows: vec![
             Row::of("signatures", signatures(receipt)),
-            Row::of("transcript", format!("{} (hash of all that the two sides sent)", shown(transcript))).as_detail(),
-            Row::of("session", format!("{} (hash of what they had agreed on)", shown(session))).as_detail(),
+            Row::of("transcript", format!("{} (hash of all that the two sides sent)", shown(transcript))).folded(),
+            Row::of("session", format!("{} (hash of what they had agreed on)", shown(session))).folded(),
         ],
     }
 }
