@@ -71,9 +71,19 @@ fn written_type(found: &DataType, from_parquet: bool) -> Option<DataType> {
         T::Struct(fields) if fields.is_empty() => return None,
         T::Struct(fields) => T::Struct(fields.iter().map(inner).collect::<Option<_>>()?),
         T::Map(entries, is_sorted) => T::Map(inner(entries)?, *is_sorted),
-        T::Dictionary(_, values) => {
+        T::Dictionary(keys, values) => {
             let plain = written_type(values, from_parquet)?;
-            if plain == **values && !plain.is_nested() { found.clone() } else { plain }
+            let of = |values| T::Dictionary(keys.clone(), Box::new(values));
+            match plain {
+                // The writer knows no dictionaries of views.
+                T::Utf8View => of(T::LargeUtf8),
+                T::BinaryView => of(T::LargeBinary),
+                T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary | T::Float32 | T::Float64 => found.clone(),
+                T::Int8 | T::Int16 | T::Int32 | T::Int64 => found.clone(),
+                T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => found.clone(),
+                // The writer or the reader knows none of others.
+                plain => plain,
+            }
         }
         T::RunEndEncoded(_, values) => written_type(values.data_type(), from_parquet)?,
     })
