@@ -30,6 +30,10 @@ pub(super) fn read(value: &str, out: &mut String) -> Result<(), Unmatchable> {
         out.make_ascii_lowercase();
         return Ok(());
     }
+    // Most values that are no address end here.
+    if !value.contains('@') {
+        return Err(Unmatchable);
+    }
     // Lower case can leave form C (`İ` becomes two characters), so NFC comes last; it keeps lower case
     // lower.
     let text: String = value.chars().filter(|&c| !is_mark(c)).nfc().flat_map(char::to_lowercase).nfc().collect();

@@ -201,7 +201,7 @@ fn digits(value: &str, out: &mut String) -> Result<(), Unmatchable> {
         if notation::may_have_fraction(value)
             || notation::has_exponent(value)
             || notation::is_negative(value)
-            || value.contains(is_other_digit)
+            || (!value.is_ascii() && value.contains(is_other_digit))
         {
             return Err(Unmatchable);
         }

@@ -43,6 +43,9 @@ const MARKS: [char; 3] = ['.', ',', '\u{66b}'];
 /// Whether a number may have a fraction: a mark before a digit, behind a digit or at the start, that stands there only once.
 /// Marks of thousands that stand several times, as in `1.234.567`, begin none.
 pub(super) fn may_have_fraction(text: &str) -> bool {
+    if !text.contains(MARKS) {
+        return false;
+    }
     let mut found = [0; MARKS.len()];
     let mut before: Option<char> = None;
     let mut chars = text.trim().chars().peekable();
