@@ -138,6 +138,17 @@ pub trait Server: Sized + Send + Sync + 'static {
         Ok(None)
     }
 
+    /// The state of another set of the same size, under the secret key that this one has, for a set of
+    /// which much has changed: takes as much as [`prepare`](Self::prepare), and clients of this one
+    /// fetch everything. `None` if the service has no updates, or only small ones.
+    ///
+    /// # Errors
+    /// If the set does not fit. This state stays as it is in any case.
+    fn renew(&self, set: Self::Set, rng: &mut SecretRng) -> Result<Option<Self>, Abort> {
+        let _ = (set, rng);
+        Ok(None)
+    }
+
     /// The server's half of [`Client::enrol`] for a client that is [`New`](Standing::New), of
     /// [`Client::rejoin`] for another one.
     fn admit(

@@ -28,13 +28,27 @@ pub struct Changes {
     pub changed: u64,
 }
 
+impl Changes {
+    /// How many of a set's items go, and as many come.
+    pub(super) fn items(&self) -> u64 {
+        self.added.max(self.removed) + self.changed
+    }
+}
+
 /// What takes a prepared set to another table.
 pub(super) struct Update {
-    pub changes: Changes,
     /// Items that go, and as many that come: dummies make up for a table that grows or shrinks.
     pub removed: IntersectSenderInput,
     pub added: IntersectSenderInput,
     pub roster: Roster,
+}
+
+/// What has become of an item.
+enum Change {
+    Came,
+    Went,
+    /// It has another payload.
+    Changed,
 }
 
 impl Roster {
@@ -90,45 +104,68 @@ impl Roster {
         self.items.len() as u64
     }
 
+    /// Goes through all items that have changed from here to `now`, in their order.
+    fn compare(&self, now: &Self, mut each: impl FnMut(Change, u128)) {
+        let mut before = self.items.iter().zip(0_usize..).peekable();
+        for (number, &item) in now.items.iter().enumerate() {
+            while let Some((&gone, _)) = before.next_if(|&(&old, _)| old < item) {
+                each(Change::Went, gone);
+            }
+            match before.next_if(|&(&old, _)| old == item) {
+                Some((_, place)) if self.payloads.get(place) == now.payloads.get(number) => {}
+                Some(_) => each(Change::Changed, item),
+                None => each(Change::Came, item),
+            }
+        }
+        before.for_each(|(&gone, _)| each(Change::Went, gone));
+    }
+
+    /// How much has changed from here to a table with the roster `now`.
+    pub fn changes_to(&self, now: &Self) -> Changes {
+        let mut changes = Changes::default();
+        self.compare(now, |change, _| match change {
+            Change::Came => changes.added += 1,
+            Change::Went => changes.removed += 1,
+            Change::Changed => changes.changed += 1,
+        });
+        changes
+    }
+
+    /// Takes a dummy out. Any of them: the last one would stay for the shortest time, which tells it
+    /// from a key.
+    fn drop_dummy(&mut self, rng: &mut SecretRng) -> Option<u128> {
+        let place = (u128::from(rng.block() as u64) * self.dummies.len() as u128) >> u64::BITS;
+        (!self.dummies.is_empty()).then(|| self.dummies.swap_remove(place as usize))
+    }
+
+    /// The roster of a table's set with the dummies of this one, as far as there is room, and as many
+    /// items. Adds the dummies to the set.
+    pub fn renew_to(&self, mut now: Self, set: &mut IntersectSenderInput, rng: &mut SecretRng) -> Self {
+        now.dummies.extend_from_slice(&self.dummies);
+        while now.len() > self.len() && now.drop_dummy(rng).is_some() {}
+        now.fill_up(set, self.len(), rng);
+        now
+    }
+
     /// What has changed from here to a table with the roster `now` and the set `set`, of at most as
     /// many items as there are here with dummies.
     pub fn update_to(&self, mut now: Self, set: &IntersectSenderInput, rng: &mut SecretRng) -> Update {
         let width = width_of(set);
-        let mut changes = Changes::default();
         let (mut removed, mut added) = (IntersectSenderInput::default(), Vec::new());
-        let mut before = self.items.iter().zip(0_usize..).peekable();
-        for (number, &item) in now.items.iter().enumerate() {
-            while let Some((&gone, _)) = before.next_if(|&(&old, _)| old < item) {
-                changes.removed += 1;
-                removed.items.push(gone);
+        self.compare(&now, |change, item| {
+            if !matches!(change, Change::Came) {
+                removed.items.push(item);
             }
-            match before.next_if(|&(&old, _)| old == item) {
-                Some((_, place)) if self.payloads.get(place) == now.payloads.get(number) => {}
-                Some(_) => {
-                    changes.changed += 1;
-                    removed.items.push(item);
-                    added.push(item);
-                }
-                None => {
-                    changes.added += 1;
-                    added.push(item);
-                }
+            if !matches!(change, Change::Went) {
+                added.push(item);
             }
-        }
-        for (&gone, _) in before {
-            changes.removed += 1;
-            removed.items.push(gone);
-        }
+        });
         now.dummies.extend_from_slice(&self.dummies);
         let keys = added.len();
         // A dummy goes for each key that the table has more, and a new one comes for each that it has less.
         while removed.items.len() < added.len() {
-            if now.dummies.is_empty() {
-                break;
-            }
-            // Any of them: the last one would stay for the shortest time, which tells it from a key.
-            let place = (u128::from(rng.block() as u64) * now.dummies.len() as u128) >> u64::BITS;
-            removed.items.push(now.dummies.swap_remove(place as usize));
+            let Some(dummy) = now.drop_dummy(rng) else { break };
+            removed.items.push(dummy);
         }
         while added.len() < removed.items.len() {
             let dummy = rng.block();
@@ -148,7 +185,7 @@ impl Roster {
                 }
             }
         }
-        Update { changes, removed, added: IntersectSenderInput { items: added, payloads }, roster: now }
+        Update { removed, added: IntersectSenderInput { items: added, payloads }, roster: now }
     }
 
     /// Writes it as a part of a state.
@@ -222,9 +259,9 @@ mod tests {
             (&[1], b"aa", [0, 0, 0]),
         ] {
             let now = set(items, payloads);
-            let update = roster.update_to(Roster::of(5, &now), &now, &mut rng);
-            let Changes { added, removed, changed } = update.changes;
+            let Changes { added, removed, changed } = roster.changes_to(&Roster::of(5, &now));
             assert_eq!([added, removed, changed], counts);
+            let update = roster.update_to(Roster::of(5, &now), &now, &mut rng);
             assert_eq!(update.removed.items.len(), update.added.items.len());
             for item in &update.removed.items {
                 assert!(list.remove(item).is_some(), "{item} was there");
@@ -238,6 +275,25 @@ mod tests {
                 assert_eq!(list.get(item), Some(&record(&now, place)), "{item}");
             }
             assert_eq!(roster.hash(5), Roster::of(5, &now).hash(5));
+        }
+    }
+
+    #[test]
+    fn a_renewed_set_keeps_the_dummies_for_which_there_is_room() {
+        let mut rng = SecretRng::insecure_from_seed(5);
+        let mut all = set(&[4, 1, 3], b"ddaacc");
+        let mut roster = Roster::of(5, &all);
+        roster.fill_up(&mut all, 8, &mut rng);
+        for (items, payloads) in [(&[9, 1][..], &b"IIaa"[..]), (&[1, 2, 3, 4, 5, 6], b"aabbccddeeff"), (&[], b"")] {
+            let mut now = set(items, payloads);
+            let next = roster.renew_to(Roster::of(5, &now), &mut now, &mut rng);
+            assert_eq!((next.len(), next.keys(), now.items.len()), (8, items.len() as u64, 8));
+            let stayed = next.dummies.iter().filter(|dummy| roster.dummies.contains(dummy)).count();
+            assert_eq!(stayed, roster.dummies.len().min(8 - items.len()));
+            assert_eq!(now.items[items.len()..], next.dummies[..]);
+            assert_eq!(now.payloads.len(), if items.is_empty() { 0 } else { 16 });
+            assert_eq!(next.hash(5), Roster::of(5, &set(items, payloads)).hash(5));
+            roster = next;
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
 use vesica_mpc::rfc9497::{Binding, SecretKey};
 use vesica_party::service::{
     self, ClientIdentity, Query, Standing, State, StateError, StateId, StateReader, StateWriter,
@@ -43,6 +44,48 @@ impl Server {
     fn outputs(&self, items: &[u128]) -> Secret<Vec<filter::Output>> {
         of_items(&self.key.evaluate(inputs(items)))
     }
+
+    /// What it gives for `added`, and for `removed` in any order. An item that stands in both, with
+    /// another payload, is evaluated once.
+    fn outputs_of_change(&self, removed: &[u128], added: &[u128]) -> [Secret<Vec<filter::Output>>; 2] {
+        let new = self.outputs(added);
+        let mut places: Vec<(u128, usize)> = added.iter().copied().zip(0..).collect();
+        places.par_sort_unstable();
+        let place_of = |item: &u128| {
+            let found = places.binary_search_by_key(item, |&(item, _)| item).ok()?;
+            places.get(found).map(|&(_, place)| place)
+        };
+        let gone_for_good: Vec<u128> = removed.iter().copied().filter(|item| place_of(item).is_none()).collect();
+        let mut gone = Secret::new(Vec::with_capacity(removed.len()));
+        gone.extend_from_slice(&self.outputs(&gone_for_good));
+        gone.extend(removed.iter().filter_map(place_of).filter_map(|place| new.get(place)));
+        [gone, new]
+    }
+
+    /// The next version, under the same key.
+    fn next(&self, filter: Filter, history: History, rng: &mut SecretRng) -> Option<Self> {
+        Some(Self {
+            id: StateId::random(rng),
+            params: self.params,
+            key: SecretKey::from_bytes(self.params.mode(), &self.key.to_bytes())?,
+            signer: self.signer.clone(),
+            version: self.version.checked_add(1)?,
+            filter,
+            digest: OnceLock::new(),
+            history,
+        })
+    }
+}
+
+/// The list of a set under a key.
+fn filter_of(
+    params: &Params,
+    key: &SecretKey,
+    set: &IntersectSenderInput,
+    rng: &mut SecretRng,
+) -> Result<Filter, Abort> {
+    set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
+    Filter::prepare(params.shape(), set, |items| of_items(&key.evaluate(inputs(items))), rng)
 }
 
 impl service::Server for Server {
@@ -52,9 +95,8 @@ impl service::Server for Server {
     type Output = IntersectSenderOutput;
 
     fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
-        set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
         let key = SecretKey::random(params.mode(), rng);
-        let filter = Filter::prepare(params.shape(), &set, |items| of_items(&key.evaluate(inputs(items))), rng)?;
+        let filter = filter_of(params, &key, &set, rng)?;
         let seed: [[u8; 16]; 2] = [rng.block(), rng.block()].map(u128::to_le_bytes);
         let signer = Identity::of_seed(&Secret::new(bytemuck::cast(seed))).ok_or_else(no_signer)?;
         let history = History::default();
@@ -82,27 +124,21 @@ impl service::Server for Server {
         refuse_twins(&removed.items)?;
         refuse_twins(&added.items)?;
         let shape = self.params.shape();
-        let (gone, new) = (self.outputs(&removed.items), self.outputs(&added.items));
+        let [gone, new] = self.outputs_of_change(&removed.items, &added.items);
         let delta = Delta::prepare(&shape, &gone, (&added.items, &new, &added.payloads), rng);
         let filter = self.filter.updated(&delta).map_err(|Malformed(what)| Abort::Local {
             code: exit_code::INTERNAL,
             fault: format!("the prepared set cannot be updated: {what}"),
             mend: "prepare it anew".into(),
         })?;
-        let key = SecretKey::from_bytes(self.params.mode(), &self.key.to_bytes());
-        let (Some(key), Some(version)) = (key, self.version.checked_add(1)) else { return Ok(None) };
         let history = self.history.with(self.id, delta, &shape);
-        let (params, signer) = (self.params, self.signer.clone());
-        Ok(Some(Self {
-            id: StateId::random(rng),
-            params,
-            key,
-            signer,
-            version,
-            filter,
-            digest: OnceLock::new(),
-            history,
-        }))
+        Ok(self.next(filter, history, rng))
+    }
+
+    fn renew(&self, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Option<Self>, Abort> {
+        // New nonces for all payloads: one keystream each, as in an update.
+        let filter = filter_of(&self.params, &self.key, &set, rng)?;
+        Ok(self.next(filter, History::default(), rng))
     }
 
     fn state_id(&self) -> StateId {
@@ -120,18 +156,17 @@ impl service::Server for Server {
         if let Standing::Outdated(known) = standing {
             // Steps 8 to 10.
             let shape = self.params.shape();
-            match self.history.since(known, &shape) {
+            match self.history.composed(known, &shape) {
                 None => update::send_none(ch)?,
-                Some((delta, steps)) => {
-                    let change = delta.to_bytes(&shape);
+                Some(change) => {
                     let extent = Extent {
-                        from: self.version.saturating_sub(steps),
+                        from: self.version.saturating_sub(change.steps),
                         to: self.version,
-                        count: delta.len() as u64,
-                        bytes: change.len() as u64,
+                        count: change.count,
+                        bytes: change.bytes.len() as u64,
                         digest: *self.digest.get_or_init(|| self.filter.digest()),
                     };
-                    if update::send(&extent, &change, (&self.params, &self.signer), ch)? {
+                    if update::send(&extent, &change.bytes, (&self.params, &self.signer), ch)? {
                         return Ok(());
                     }
                 }

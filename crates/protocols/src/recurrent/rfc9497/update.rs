@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use vesica_party::service::{StateError, StateId, StateReader, StateWriter};
 use vesica_party::transport::tls::{Identity, PublicKey};
@@ -21,6 +21,9 @@ pub(super) const MOST_STEPS: usize = 64;
 /// the bytes of an item of the list, so that fetching them all is at most a quarter of fetching
 /// the list.
 pub(super) const KEPT_PART: usize = 8;
+
+/// Changes since an earlier version that are kept as they are sent.
+pub(super) const MOST_COMPOSED: usize = 4;
 
 /// Bytes of a change that are sent and received at a time.
 const BYTES_PER_PART: usize = 1 << 18;
@@ -144,8 +147,12 @@ pub(super) fn receive_change(extent: &Extent, ch: &mut Channel) -> Result<Vec<u8
 }
 
 /// The latest changes, each from a state to the next one.
-#[derive(Clone, Debug, Default)]
-pub(super) struct History(VecDeque<Arc<Past>>);
+#[derive(Debug, Default)]
+pub(super) struct History {
+    past: VecDeque<Arc<Past>>,
+    /// The changes that clients asked for last, each from one state to the present one.
+    composed: Mutex<VecDeque<Arc<Composed>>>,
+}
 
 #[derive(Debug)]
 struct Past {
@@ -153,31 +160,72 @@ struct Past {
     delta: Delta,
 }
 
+/// All changes since a state, as they are sent.
+#[derive(Debug)]
+pub(super) struct Composed {
+    from: StateId,
+    /// How many changes they were.
+    pub(super) steps: u64,
+    /// Tags that go, and tags that come.
+    pub(super) count: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
 impl History {
+    fn of(past: VecDeque<Arc<Past>>) -> Self {
+        Self { past, composed: Mutex::default() }
+    }
+
     /// With one more change, and without those that are too old or too much.
     pub(super) fn with(&self, from: StateId, delta: Delta, shape: &Shape) -> Self {
-        let mut kept = self.0.clone();
+        let mut kept = self.past.clone();
         kept.push_back(Arc::new(Past { from, delta }));
         let mut items: usize = kept.iter().map(|past| past.delta.len()).sum();
         while kept.len() > MOST_STEPS || items > shape.items / KEPT_PART {
             let Some(first) = kept.pop_front() else { break };
             items -= first.delta.len();
         }
-        Self(kept)
+        Self::of(kept)
+    }
+
+    /// All changes since a state; `None` if they are not kept any more. To compose them takes 100 to 200
+    /// MB for a million tags, and depends on the state alone: so it is done once for all who come from
+    /// there, and for one state at a time.
+    pub(super) fn composed(&self, known: StateId, shape: &Shape) -> Option<Arc<Composed>> {
+        self.place_of(known)?;
+        let mut kept = self.composed.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.iter().position(|composed| composed.from == known).and_then(|place| kept.remove(place));
+        let composed = match found {
+            Some(composed) => composed,
+            None => {
+                let (delta, steps) = self.since(known, shape)?;
+                let (count, bytes) = (delta.len() as u64, delta.to_bytes(shape));
+                Arc::new(Composed { from: known, steps, count, bytes })
+            }
+        };
+        if kept.len() >= MOST_COMPOSED {
+            kept.pop_front();
+        }
+        kept.push_back(composed.clone());
+        Some(composed)
+    }
+
+    fn place_of(&self, known: StateId) -> Option<usize> {
+        self.past.iter().position(|past| past.from == known)
     }
 
     /// All changes since a state, as one, and how many they were; `None` if they are not kept any
     /// more.
     pub(super) fn since(&self, known: StateId, shape: &Shape) -> Option<(Delta, u64)> {
-        let first = self.0.iter().position(|past| past.from == known)?;
-        let since = self.0.iter().skip(first).map(|past| &past.delta);
-        Some((Delta::of_all(since, shape), (self.0.len() - first) as u64))
+        let first = self.place_of(known)?;
+        let since = self.past.iter().skip(first).map(|past| &past.delta);
+        Some((Delta::of_all(since, shape), (self.past.len() - first) as u64))
     }
 
     /// Writes it as a part of a state.
     pub(super) fn write(&self, shape: &Shape, out: &mut StateWriter<'_>) -> io::Result<()> {
-        out.u64(self.0.len() as u64)?;
-        self.0.iter().try_for_each(|past| {
+        out.u64(self.past.len() as u64)?;
+        self.past.iter().try_for_each(|past| {
             out.bytes(&past.from.to_bytes())?;
             past.delta.write(shape, out)
         })
@@ -194,6 +242,6 @@ impl History {
             let from = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("a change of no state"))?;
             kept.push_back(Arc::new(Past { from, delta: Delta::read(shape, bytes)? }));
         }
-        Ok(Self(kept))
+        Ok(Self::of(kept))
     }
 }

@@ -1,10 +1,12 @@
 //! Updates of a set: what clients get, and what they refuse.
 
+use std::sync::Arc;
+
 use vesica_party::service::{Moved, StateId};
 use vesica_testkit::two_party;
 
 use super::super::messages::{Change, Head, Verdict};
-use super::super::update::{HEAD_BYTES, KEPT_PART, MOST_STEPS};
+use super::super::update::{HEAD_BYTES, KEPT_PART, MOST_COMPOSED, MOST_STEPS};
 use super::*;
 use crate::recurrent::testing::check;
 use crate::tasks::IntersectSenderInput;
@@ -140,6 +142,66 @@ fn what_is_too_old_or_too_much_is_fetched_whole_and_queries_still_count() {
     let (fetched, _) = rejoined(&model, read(&client).unwrap(), known);
     assert_eq!((fetched.moved(), fetched.version), (Moved::Anew, MOST_STEPS as u64 + 2));
     asks(&model, fetched, &[1799, 1798, 7000, 1]);
+}
+
+/// Composing takes far more work than sending, and depends on the versions alone.
+#[test]
+fn a_change_is_composed_once_for_all_who_come_from_one_version() {
+    let params = params(ITEMS, 4, Security::SemiHonest);
+    let mut model = Model::new(&params);
+    let shape = params.shape();
+    let mut known = Vec::new();
+    for step in 0..MOST_COMPOSED as u128 + 1 {
+        known.push(model.server.state_id());
+        model.replace(&[(1000 + step, 5000 + step, 1)]);
+    }
+    let composed = |known| model.server.history.composed(known, &shape).expect("kept");
+    let first = composed(known[0]);
+    assert!(Arc::ptr_eq(&first, &composed(known[0])), "the same one");
+    let all: Vec<_> = known.iter().map(|&known| composed(known)).collect();
+    assert!(Arc::ptr_eq(&all[1], &composed(known[1])), "one of the latest");
+    let again = composed(known[0]);
+    assert!(!Arc::ptr_eq(&first, &again), "no more of them than a few");
+    assert_eq!((&first.bytes, first.count, first.steps), (&again.bytes, again.count, again.steps));
+    assert!(model.server.history.composed(model.server.state_id(), &shape).is_none());
+    let everybody: Vec<_> = (0..8)
+        .map(|_| {
+            std::thread::spawn({
+                let (known, server) = (known[4], read::<Server>(&bytes_of(&model.server)).unwrap());
+                move || server.history.composed(known, &server.params.shape()).expect("kept").bytes.len()
+            })
+        })
+        .collect();
+    assert!(everybody.into_iter().all(|client| client.join().unwrap() == all[4].bytes.len()));
+}
+
+/// A set of which most has changed is prepared anew under its key: clients fetch all of it, and go on.
+#[test]
+fn a_renewed_set_has_its_key_and_its_next_version_and_no_keystream_twice() {
+    for security in MODES {
+        let params = params(ITEMS, 4, security);
+        let mut model = Model::new(&params);
+        let first = model.server.state_id();
+        let mut client = enrolled(&params, &model.server);
+        client.asked = 77;
+        let before = bytes_of(&client);
+        let key = *model.server.key.public();
+        model.set = set(1300, ITEMS);
+        model.set.payloads.fill(9);
+        model.server = model.server.renew(model.set.clone(), &mut model.rng).unwrap().expect("renewable");
+        assert_eq!(*model.server.key.public(), key);
+        // Through a file, as a server that starts again.
+        model.server = read(&bytes_of(&model.server)).unwrap();
+        let (client, _) = rejoined(&model, client, first);
+        assert_eq!((client.moved(), client.version, client.asked), (Moved::Anew, 1, 77));
+        assert_ne!(bytes_of(&client), before);
+        let client = asks(&model, client, &[1000, 1300, 2099, 2100]);
+        let known = model.server.state_id();
+        model.replace(&[(1300, 5000, 1)]);
+        let (client, _) = rejoined(&model, client, known);
+        assert_eq!((client.moved(), client.version), (Moved::Updated, 2));
+        asks(&model, client, &[1300, 5000, 1301, 1]);
+    }
 }
 
 #[test]
