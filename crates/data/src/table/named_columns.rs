@@ -37,7 +37,7 @@ impl<'a> NamedColumns<'a> {
                 Err(TableError::DuplicateColumn { path: path(), column: visible(name).into_owned(), count: 1 + more })
             }
             // A file of JSON lines without a line has whatever columns are asked for, and no row.
-            (None, _) if fields.is_empty() && self.is_of(Format::JsonLines) => Ok((0, ANY.data_type())),
+            (None, _) if fields.is_empty() && self.is_of(Format::JsonLines) => Ok((0, &ANY)),
             (None, _) => {
                 let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
                 let stored = self.source.stored().filter(|stored| stored.format == Format::Csv);
