@@ -930,7 +930,8 @@ fn mistakes_are_named_on_both_sides() {
         .expect(11, &["room for 1024 items, more than 100"]);
     query(&folder, &address, &format!("{weak} --state seen.csv")).expect(2, &["name the same file"]);
     query(&folder, &address, &format!("{weak} --state clients.txt")).expect(3, &["clients.txt"]);
-    let imposter = QUERY.replace("them.pub", "us.pub");
+    folder.run("identity new --out other.key").expect(0, &[]);
+    let imposter = QUERY.replace("them.pub", "other.pub");
     folder.run(&format!("{imposter} --connect {address}")).expect(6, &["fingerprint"]);
     assert!(!folder.files().contains(&"hits.csv".to_owned()), "nothing was written: {:?}", folder.files());
     // A join's receiver is no client of a service.

@@ -126,7 +126,7 @@ fn sums_over_a_union_take_the_receivers_values_for_common_keys() {
     let (receiver, sender) = run(&folder, "union-sum", "--pad-to 600", send);
     receiver
         .expect(0, &["to the receiver: the sums of the sender's amount, points over the keys that only the sender"]);
-    sender.expect(0, &["values of column amount were outside"]);
+    sender.expect(0, &["values were outside of the range of column amount"]);
     assert_eq!(folder.read("result.csv"), format!("new_amount,new_points\n{},{}\n", decimal(sums[0]), sums[1]));
 
     for [cents, points] in own.values() {

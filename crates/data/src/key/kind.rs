@@ -376,7 +376,7 @@ mod tests {
             ("2013-01-31", Form::Date, None),
             ("78dde6e5-fd29-f057-ce73-018173b720d4", Form::Uuid, None),
             ("78DDE6E5-fd29-f057-ce73-018173b720d4", Form::Text, None),
-            ("78dde6e5fd29f057ce73018173b720d4", Form::Text, None),
+            ("78dde6e5fd29f057ce73018173b720d4", Form::Hex(HashSize::Md5), None),
             ("2013-02-31", Form::Text, None),
             ("2013-01-31x", Form::Text, None),
             ("2013-01-31T10:00:00", Form::Timestamp, Some(Precision::Second)),

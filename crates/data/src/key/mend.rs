@@ -1,5 +1,6 @@
 //! What makes keys of two kinds match.
 
+use crate::key::hashed::HashSize;
 use crate::key::{Form, Kind};
 
 /// What makes two kinds meet.
@@ -21,6 +22,11 @@ pub fn mend(a: Kind, b: Kind) -> Mend {
     let is = |form: Form| first == form || second == form;
     if first.is_timestamp() && second.is_timestamp() {
         return timestamps(a, b);
+    }
+    // A UUID without its dashes is as long as a digest of MD5.
+    let may_be_uuid = |form| matches!(form, Form::Text | Form::Hex(HashSize::Md5) | Form::UpperHex(HashSize::Md5));
+    if is(Form::Uuid) && (may_be_uuid(first) || may_be_uuid(second)) {
+        return both("uuid", ", which reads UUIDs with capitals, without dashes, in braces or behind urn:uuid:");
     }
     if first.hash_size().is_some() || second.hash_size().is_some() {
         return digests(first, second);
@@ -51,9 +57,6 @@ pub fn mend(a: Kind, b: Kind) -> Mend {
     }
     if is(Form::Text) && is(Form::Decimal) {
         return both("decimal", ", if the text holds numbers");
-    }
-    if is(Form::Text) && is(Form::Uuid) {
-        return both("uuid", ", which reads UUIDs with capitals, without dashes, in braces or behind urn:uuid:");
     }
     if is(Form::Text) && is(Form::Boolean) {
         return both("bool", ", if the text is True and False, t and f, or yes and no");

@@ -51,6 +51,8 @@ impl ScannerPart for EachCell<'_> {
         Ok(())
     }
 
+    fn header_again(&mut self) {}
+
     fn end_row(&mut self) -> Result<(), TableError> {
         self.rows += 1;
         Ok(())

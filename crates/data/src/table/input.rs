@@ -12,8 +12,8 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 
-use crate::table::parquet_file::ParquetFile;
 use crate::table::foreign::{self, Foreign, HEAD_BYTES};
+use crate::table::parquet_file::ParquetFile;
 use crate::table::{Counted, Packing, Position, Stored, TableError, csv};
 
 /// File formats of tables.

@@ -44,21 +44,21 @@ fn table_of(folder: &Path) -> Option<(&'static str, &'static str)> {
     };
     if folder.join("_delta_log").is_dir() {
         return Some((
-            "a table of Delta Lake, whose files may hold rows that are deleted",
+            "a table of Delta Lake (its files may hold rows that are deleted)",
             "write its current version to a file, for example with DuckDB: INSTALL delta; LOAD delta; COPY (FROM \
              delta_scan('TABLE')) TO 'current.parquet'",
         ));
     }
     if folder.join(".hoodie").is_dir() || folder.join(".hoodie_partition_metadata").is_file() {
         return Some((
-            "a table of Apache Hudi, whose files may hold rows that are deleted",
+            "a table of Apache Hudi (its files may hold rows that are deleted)",
             "write its current version to files, for example with Spark: \
              spark.read.format('hudi').load('TABLE').write.parquet('current')",
         ));
     }
     is_iceberg().map(|_| {
         (
-            "a table of Apache Iceberg, whose files may hold rows that are deleted",
+            "a table of Apache Iceberg (its files may hold rows that are deleted)",
             "write its current version to a file, for example with DuckDB: INSTALL iceberg; LOAD iceberg; COPY (FROM \
              iceberg_scan('TABLE')) TO 'current.parquet'",
         )

@@ -289,6 +289,10 @@ impl ScannerPart for PartWithFolders<'_> {
         self.part.end_row()
     }
 
+    fn header_again(&mut self) {
+        self.part.header_again();
+    }
+
     fn refuse(&mut self, error: TableError) -> Result<(), TableError> {
         self.given = 0;
         self.part.refuse(error)

@@ -142,7 +142,7 @@ pub trait ScannerPart: Send {
     fn end_row(&mut self) -> Result<(), TableError>;
 
     /// Tells of a record that repeats the header of a table of text, and is no row.
-    fn header_again(&mut self) {}
+    fn header_again(&mut self);
 
     /// Ends the current row, which cannot be read to its end because of `error`. A source calls it if it can go on
     /// with the next row, and one that cannot returns the error.
@@ -163,6 +163,10 @@ impl<P: ScannerPart + ?Sized> ScannerPart for &mut P {
     #[inline]
     fn end_row(&mut self) -> Result<(), TableError> {
         (**self).end_row()
+    }
+
+    fn header_again(&mut self) {
+        (**self).header_again();
     }
 
     fn refuse(&mut self, error: TableError) -> Result<(), TableError> {

@@ -119,7 +119,7 @@ fn totals_over_a_union_are_those_of_the_other_side() {
         SIDES.into_iter().zip([4, 4, 0]).zip(["60.75", "11", "0.00"]).map(|((a, b), c)| (a, b, c))
     {
         let (folder, ..) = run_without("union-cardinality", empty, |_| {});
-        assert_eq!(folder.read("result.csv"), format!("union_cardinality\n{keys}\n"));
+        assert_eq!(folder.read("result.csv"), format!("union-cardinality\n{keys}\n"));
         let (folder, ..) = run_without("union-sum", empty, |config| {
             config.settings.values = match config.role {
                 Role::Sender => columns(&["amount"], &["amount=2"], &["amount=-50..50"]),
