@@ -8,6 +8,8 @@ mod broken;
 mod browser;
 #[path = "all/buckets.rs"]
 mod buckets;
+#[path = "all/cases.rs"]
+mod cases;
 #[path = "all/commands/mod.rs"]
 mod commands;
 #[path = "all/comparisons.rs"]
