@@ -110,6 +110,7 @@ TYPES = {
     "COLUMN=DIGITS": "Mapping[Label, int]",
     "COLUMN=LEAST..MOST": "Mapping[Label, Range]",
     "COLUMN=NAME[,NAME]": "Normalise",
+    "keep|WORD,...": "Union[str, Sequence[str]]",
 }
 
 # Settings of Python's own, and one that takes several keys.

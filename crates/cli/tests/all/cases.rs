@@ -84,7 +84,7 @@ macro_rules! cases {
 cases! {
     a_line_that_names_the_delimiter: "excel-sep-line",
         "--input a.csv --key id --output out.csv", "--input b.csv --key id"
-        => Rows("id;v\nk1;1\n");
+        => Rows("id;v\r\nk1;1\r\n");
     utf16_without_a_mark: "utf16-without-mark",
         "--input a.csv --key id --output out.csv", "--input b.csv --key id"
         => ReceiverRefuses(&["UTF-16 text without a byte-order mark", "iconv -f UTF-16LE -t UTF-8"]);
@@ -92,14 +92,15 @@ cases! {
         "--input a.csv --key id --output out.csv", "--input b.csv --key id"
         => ReceiverRefuses(&["has no column `id`", "`<U+FEFF>id`", "characters that nobody sees (U+FEFF)"]);
     words_for_a_missing_value: "words-for-null-match-each-other",
-        "--input a.csv --key id --output out.csv", "--input b.csv --key id"
+        "--input a.csv --key id --output out.csv", "--input b.csv --key id --null-words keep"
         => ReceiverRefuses(&["where a value is missing", "--null-words keep"]);
     words_of_a_column_that_are_values: "words-for-null-match-each-other",
         "--input a.csv --key id --output out.csv --null-words \\N,NULL,null,NaN,nan,None,NA",
         "--input b.csv --key id --null-words keep"
         => Runs(&["warning: `id`: 5 values are a word that programs write where a value is missing"]);
     null_of_postgresql: "postgres-copy-null",
-        "--input a.tsv --key id --output out.csv", "--input b.tsv --key id --payload seg"
+        "--input a.tsv --key id --output out.csv",
+        "--input b.tsv --key id --payload seg --null-words keep --payload-duplicates first"
         => ReceiverRefuses(&["2 of 4 rows", "`\\N`", "--null-words '\\N'"]);
     null_of_postgresql_that_is_named: "postgres-copy-null",
         "--input a.tsv --key id --output out.csv --null-words \\N",

@@ -199,7 +199,7 @@ fn digits(value: &str, out: &mut String) -> Result<(), Unmatchable> {
     } else {
         let is_other_digit = |c: char| !c.is_ascii() && c.is_numeric();
         if notation::may_have_fraction(value)
-            || notation::has_exponent(value)
+            || notation::any_exponent(value)
             || notation::is_negative(value)
             || (!value.is_ascii() && value.contains(is_other_digit))
         {
@@ -217,7 +217,7 @@ fn int(value: &str, out: &mut String) -> Result<(), Unmatchable> {
     if whole.is_empty()
         || !is_whole
         || notation::may_be_thousands(whole, fraction)
-        || notation::is_inexact(whole, fraction)
+        || (fraction.is_some() && notation::is_beyond_floats(whole))
     {
         return Err(Unmatchable);
     }

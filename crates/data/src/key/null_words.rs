@@ -13,7 +13,7 @@ pub enum NullWords {
     /// They are values, and nothing is said of them.
     Keep,
     /// These are nulls. Others are values, which are warned of.
-    Empty(EmptyWords),
+    Empty(Box<EmptyWords>),
 }
 
 /// Words that are nulls. White space around them does not count, capitals do.
@@ -30,7 +30,7 @@ impl NullWords {
     /// # Errors
     /// For a word without a character that is seen, and for `keep` among words.
     pub fn parse<S: AsRef<str>>(words: &[S]) -> Result<Self, SpecError> {
-        let words: Vec<String> = words.iter().map(|word| word.as_ref().trim_ascii().to_owned()).collect();
+        let words: Vec<String> = words.iter().map(|word| word.as_ref().trim().to_owned()).collect();
         match &words[..] {
             [] => return Ok(Self::Undecided),
             [only] if only == "keep" => return Ok(Self::Keep),
@@ -45,7 +45,7 @@ impl NullWords {
                 *begins = true;
             }
         }
-        Ok(Self::Empty(EmptyWords { words, first }))
+        Ok(Self::Empty(Box::new(EmptyWords { words, first })))
     }
 
     /// Whether a cell with this value is null.
@@ -53,7 +53,7 @@ impl NullWords {
     pub(crate) fn is_null(&self, value: &[u8]) -> bool {
         match self {
             Self::Undecided | Self::Keep => false,
-            Self::Empty(empty) => empty.has(value.trim_ascii()),
+            Self::Empty(empty) => empty.has(trimmed(value)),
         }
     }
 
@@ -68,6 +68,16 @@ impl EmptyWords {
         let begins = value.first().and_then(|&byte| self.first.get(usize::from(byte))).copied();
         begins == Some(true) && self.words.iter().any(|word| word.as_bytes() == value)
     }
+}
+
+/// The value without white space at its ends, as the normaliser `trim` takes it off: a word behind a no-break space would
+/// be a key otherwise.
+fn trimmed(value: &[u8]) -> &[u8] {
+    let is_seen = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_graphic);
+    if is_seen(value.first()) && is_seen(value.last()) {
+        return value;
+    }
+    std::str::from_utf8(value).map_or_else(|_| value.trim_ascii(), |text| text.trim().as_bytes())
 }
 
 /// How many words of the list are never a value of a key: marks that a program made up so that no value is like them.
@@ -147,7 +157,8 @@ const fn first_bytes() -> [bool; 256] {
         first[WORDS[at].as_bytes()[0] as usize] = true;
         at += 1;
     }
-    let white = [b' ', b'\t', b'\n', b'\r', 0x0c];
+    // White space of ASCII, and the first bytes of white space beyond it.
+    let white = [b' ', b'\t', b'\n', b'\r', 0x0b, 0x0c, 0xc2, 0xe1, 0xe2, 0xe3];
     let mut at = 0;
     while at < white.len() {
         first[white[at] as usize] = true;
@@ -165,7 +176,7 @@ impl NullWord {
     #[inline]
     pub fn of(value: &[u8]) -> Option<Self> {
         let may_be = value.first().and_then(|&byte| FIRST.get(usize::from(byte))).copied();
-        if may_be == Some(true) { Self::find(value.trim_ascii()) } else { None }
+        if may_be == Some(true) { Self::find(trimmed(value)) } else { None }
     }
 
     fn find(value: &[u8]) -> Option<Self> {

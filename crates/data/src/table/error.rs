@@ -466,7 +466,10 @@ impl TableError {
                 "correct this line; a field that holds the delimiter needs quotes, and --delimiter names another one"
             }
             Self::CsvNotUtf8 { .. } => "convert the file to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
-            Self::Quote { .. } => "correct this line; a quote inside of a quoted field is written twice",
+            Self::Quote { .. } => {
+                "correct this line; a quote inside of a quoted field is written twice. If the program writes a backslash \
+                 before it, as Spark does, tell it otherwise: .option(\"escape\", \"\\\"\") in Spark"
+            }
             Self::JsonLine { mend, .. } => mend,
             Self::LongRecord { .. } => "look there for a quoted field that is never closed, or a missing line end",
             Self::TooManyColumns { .. } => {

@@ -53,6 +53,9 @@ fn real_columns_are_refused_where_a_word_is_a_missing_value() {
         ("refused", with(1000, "#N/A", 2, code)),
         ("refused", with(1000, "-", 100, mail)),
         ("refused", with(1000, "NULL   ", 100, mail)),
+        // `trim` takes a no-break space off.
+        ("refused", with(1000, "\u{a0}\\N", 2, number)),
+        ("refused", with(1000, "\u{3000}NULL\u{2003}", 100, mail)),
         ("refused", with(20, "unknown", 20, mail)),
         ("refused", with(1000, "NA", 100, mail)),
         // People, countries, and a word that strayed in.

@@ -56,6 +56,15 @@ fn sample(input: &Input) -> Result<Sample, TableError> {
             }
         }
     }
+    if sampled > 0 && keys.names().is_empty() {
+        // It is no empty part: what follows may have keys.
+        let what = format!("has no key, nor has any other of the first {sampled} lines");
+        return Err(at_line(
+            input,
+            1,
+            Fault { what, mend: "write the keys of the table in the first lines, with null where they are missing" },
+        ));
+    }
     let fields: Vec<_> = keys.names().iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
     Ok(Sample {
         schema: Arc::new(Schema::new(fields)),
