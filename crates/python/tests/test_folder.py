@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import vesica
 
 pytest.importorskip("pyarrow")
 
-from vesica import _folder  # noqa: E402
+from vesica import _folder, _jobs  # noqa: E402
 
 
 def mode(path):
@@ -93,6 +94,126 @@ def test_a_folder_that_was_put_in_its_place_is_refused(work):
         with pytest.raises(vesica.OutputError, match="no folder of mode 0700"):
             _folder.check(f"file://{folder}")
         folder.rmdir()
+
+
+def links_of_another_user(monkeypatch, *links):
+    """Has these links belong to another user, whoever runs the test."""
+    real = os.lstat
+
+    def lstat(path):
+        found = real(path)
+        if os.fspath(path) not in map(str, links):
+            return found
+        assert stat.S_ISLNK(found.st_mode)
+        return os.stat_result([*found[:4], 65534, *found[5:]])
+
+    monkeypatch.setattr(os, "lstat", lstat)
+
+
+def test_a_link_of_another_user_is_refused_on_every_step(work, monkeypatch):
+    (work / "real" / "deep").mkdir(parents=True, mode=0o755)
+    (work / "last").symlink_to(work / "real" / "deep")
+    (work / "above").symlink_to("real")
+    (work / "behind").symlink_to("./above/../above/deep/")
+    expected = f"file://{work}/real/deep"
+    for name in ("last", "above/deep", "behind", "behind/../deep", "real/./deep"):
+        assert _folder.real(f"file://{work}/{name}") == expected, "our own links are followed"
+    links_of_another_user(monkeypatch, work / "last", work / "above")
+    for name in ("last", "last/new", "above/deep", "above/new/deeper", "behind"):
+        with pytest.raises(vesica.OutputError, match="(last|above) is a link of another user"):
+            _folder.real(f"file://{work}/{name}")
+        with pytest.raises(vesica.OutputError, match="(last|above) is a link of another user"):
+            _folder.make(f"file://{work}/{name}/vesica-1", None)
+    _folder.make(f"{expected}/vesica-1", None)
+    with pytest.raises(vesica.OutputError, match="above is a link of another user"):
+        _folder.check(f"file://{work}/above/deep/vesica-1")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a link to another user")
+def test_a_true_link_of_another_user_is_refused(work):
+    (work / "real").mkdir(mode=0o755)
+    (work / "link").symlink_to("real")
+    assert _folder.real(f"file://{work}/link") == f"file://{work}/real"
+    os.lchown(work / "link", 65534, 65534)
+    with pytest.raises(vesica.OutputError, match="link is a link of another user, .*; name with work="):
+        _folder.real(f"file://{work}/link")
+
+
+def test_a_link_is_looked_at_once(work):
+    for name in ("first", "second"):
+        (work / name).mkdir(mode=0o755)
+    link = work / "link"
+    link.symlink_to("first")
+    folder = jobs(work, f"file://{link}").folder
+    link.unlink()
+    link.symlink_to("second")
+    _folder.make(folder, None)
+    assert folder.startswith(f"file://{work}/first/vesica-")
+    assert len(os.listdir(work / "first")) == 1 and not os.listdir(work / "second")
+
+
+def test_directories_that_lead_nowhere_of_use(work):
+    assert _folder.real(f"file://{work}/new/../other/deep") == f"file://{work}/other/deep", "not there yet"
+    (work / "dangling").symlink_to("gone/deep")
+    assert _folder.real(f"file://{work}/dangling") == f"file://{work}/gone/deep"
+    assert [_folder.real(uri) for uri in ("file://", "hdfs://host/a")] == ["file://", "hdfs://host/a"]
+    (work / "round").symlink_to("round")
+    (work / "file").touch()
+    for name in ("round", "file/deep"):
+        with pytest.raises(vesica.OutputError, match="cannot be used"):
+            _folder.real(f"file://{work}/{name}")
+    (work / "my work").mkdir()
+    (work / "plain").symlink_to("my work")
+    with pytest.raises(vesica.UsageError, match="plain.* leads to .*my work"):
+        _folder.real(f"file://{work}/plain")
+    with pytest.raises(vesica.UsageError, match="names no directory"):
+        _folder.real("file:here")
+
+
+def jobs(work, uri=None):
+    """The jobs of a run that has not begun."""
+    df = type("DataFrame", (), {"sparkSession": None})
+    return _jobs.Jobs(df, ["id"], [], [], uri or f"file://{work}", 1, True)
+
+
+def test_what_cannot_be_removed_is_told(work, monkeypatch):
+    run = jobs(work)
+    _folder.make(run.folder, None)
+    run._is_made = True
+    for name in ("rows/a", "digests/a", "tickets/1-0.json", "commits/0"):
+        _folder.write(run.folder, name, b"x")
+    real = shutil.rmtree
+
+    def keep_rows(path, **arguments):
+        if not path.endswith("/rows"):
+            real(path, **arguments)
+
+    monkeypatch.setattr(shutil, "rmtree", keep_rows)
+    with pytest.raises(OSError, match="rows could not be removed"):
+        _folder.remove(run.folder, ["rows", "digests"])
+    assert run.close(keep=True, has_result=False) is None
+    said = run.close(keep=False, has_result=False)
+    assert said == f"rows and hashes of keys could not be removed from {run.folder}; remove the folder"
+    (folder,) = work.iterdir()
+    assert set(os.listdir(folder)) == {"rows", "commits"}, "all else is gone"
+    monkeypatch.undo()
+    assert run.close(keep=False, has_result=False) is None
+    assert os.listdir(folder) == ["commits"]
+
+
+def test_tasks_that_may_outlive_a_cancelled_job_are_told(work):
+    run = jobs(work)
+    _folder.make(run.folder, None)
+    run._is_made = run._was_cancelled = True
+    assert "may still write rows and hashes of keys" in run.close(keep=False, has_result=False)
+    assert len(os.listdir(work)) == 1, "they find the folder that nobody else enters"
+
+
+def test_only_addresses_of_the_loopback_are_local():
+    for host in ("127.0.0.1", "127.8.9.10", "::1"):
+        assert _jobs._is_loopback(host)
+    for host in ("127.evil.example", "127.0.0.1.example", "127.1", "10.0.0.5", "::", "loopback"):
+        assert not _jobs._is_loopback(host)
 
 
 def test_what_is_removed_is_gone_and_nothing_is_written_into_a_folder_that_is(work):

@@ -76,18 +76,18 @@ def with_buckets(folder: str, division: str, batches: Iterator[pa.RecordBatch]) 
             yield batch.append_column("bucket", buckets)
 
 
-def tickets(number: int) -> str:
+def tickets(wave: int, number: int) -> str:
     """The file with the tickets of a worker: nobody else needs them, and no plan or log of Spark shall have them."""
-    return f"tickets/{number}.json"
+    return f"tickets/{wave}-{number}.json"
 
 
-def run(folder: str, cores: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def run(folder: str, wave: int, cores: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Runs the tickets of the worker whose number comes in, of which there is one in each task."""
     _folder.check(folder)
     for number in (number for batch in batches for number in batch.column(0).to_pylist()):
         ran: list[tuple[dict[str, Any], _vesica.RanTicket | None]] = []
         absent: str | None = None
-        for bucket, attempt, ticket in json.loads(_folder.read(folder, tickets(number))):
+        for bucket, attempt, ticket in json.loads(_folder.read(folder, tickets(wave, number))):
             outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": absent}
             done = None
             began = time.monotonic()

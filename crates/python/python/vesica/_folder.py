@@ -8,7 +8,9 @@ rules of its own for that.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -17,13 +19,39 @@ from typing import Any
 import pyarrow.fs
 import pyarrow.parquet
 
-from vesica._errors import OutputError
+from vesica._errors import OutputError, UsageError
 
 # Stores of Hadoop whose folders have modes.
 _WITH_MODES = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
 
+# As many as Linux follows on a path.
+_MOST_LINKS = 40
+
 # Has Spark write files that others cannot read. The folder alone would do, but for a copy that keeps modes.
 OPTIONS = {"fs.permissions.umask-mode": "077", "fs.file.impl.disable.cache": "true"}
+
+
+def real(work: str) -> str:
+    """The URI of a directory behind all links, which lead elsewhere in vain from now on.
+
+    Refuses a directory of this machine in which another user could put something in the place of ours.
+    """
+    # Others are looked at when the run begins to use them.
+    if not work.startswith("file:"):
+        return work
+    try:
+        path = _local(f"{work}/")
+    except ValueError as error:
+        raise UsageError(f"work={work!r} names no directory: {error}", "say file:///path, or the path alone") from None
+    if path is None:
+        return work
+    with _said(path):
+        found = _behind_links(path)
+    # Characters of the name itself were looked at when it was given.
+    if re.search(r"[^A-Za-z0-9_.~:/@=+,\[\]-]", found):
+        fault = f"work={path!r} leads to {found!r}, a name that Spark and Arrow read in different ways"
+        raise UsageError(fault, "name a directory of plain letters, digits and signs such as - and _")
+    return f"file://{found.rstrip('/')}"
 
 
 def make(folder: str, session: Any) -> None:
@@ -33,7 +61,7 @@ def make(folder: str, session: Any) -> None:
         work = os.path.dirname(path)
         with _said(work):
             _make_all(work)
-            _refuse_others(work)
+            _behind_links(work)
             os.mkdir(path, 0o700)
     elif session is not None and folder.partition(":")[0] in _WITH_MODES:
         _make_in_hadoop(folder, session)
@@ -53,7 +81,7 @@ def check(folder: str) -> None:
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
             fault = f"{folder} is no folder of mode 0700 of the user of this process"
             raise OutputError(fault, "run the driver and all executors as one user, and let nothing change modes in work=")
-        _refuse_others(os.path.dirname(path))
+        _behind_links(os.path.dirname(path))
 
 
 def read(folder: str, name: str) -> bytes:
@@ -85,17 +113,29 @@ def write(folder: str, name: str, content: bytes) -> None:
 
 
 def remove(folder: str, names: list[str]) -> None:
-    """Removes these tables and files of a run, where they are."""
+    """Removes these tables and files of a run, where they are: as many as it can, with an `OSError` if any is left."""
+    left = []
     for name in names:
-        files, path = filesystem(f"{folder}/{name}")
-        kind = files.get_file_info(path).type
-        if kind == pyarrow.fs.FileType.File:
-            files.delete_file(path)
-        elif kind == pyarrow.fs.FileType.Directory and isinstance(files, pyarrow.fs.LocalFileSystem):
-            # Tasks that were cancelled may still write.
-            shutil.rmtree(path, ignore_errors=True)
-        elif kind == pyarrow.fs.FileType.Directory:
-            files.delete_dir(path)
+        try:
+            _remove(f"{folder}/{name}")
+        except OSError:
+            left.append(name)
+    if left:
+        raise OSError(f"{', '.join(left)} could not be removed")
+
+
+def _remove(uri: str) -> None:
+    files, path = filesystem(uri)
+    kind = files.get_file_info(path).type
+    if kind == pyarrow.fs.FileType.File:
+        files.delete_file(path)
+    elif kind == pyarrow.fs.FileType.Directory and isinstance(files, pyarrow.fs.LocalFileSystem):
+        # As much of it as goes: tasks that were cancelled may still write and remove files.
+        shutil.rmtree(path, ignore_errors=True)
+        if os.path.lexists(path):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+    elif kind == pyarrow.fs.FileType.Directory:
+        files.delete_dir(path)
 
 
 def remove_if_empty(folder: str) -> None:
@@ -141,21 +181,51 @@ def _make_all(path: str) -> None:
             os.mkdir(path, 0o700)
 
 
-def _refuse_others(work: str) -> None:
-    """Refuses a directory in which another user could put a folder in the place of ours."""
-    for path in (os.path.abspath(work), os.path.realpath(work)):
-        while True:
-            found = os.stat(path)
-            # With this bit, as in /tmp, everybody renames entries of their own alone.
-            is_open = found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX
-            if found.st_uid not in (0, os.geteuid()) or is_open:
-                fault = f"other users can replace what is in {path}, and a run keeps rows and hashes of their keys there"
-                mend = f"name with work= a directory of your own, or take the right to write from others (chmod go-w {path})"
-                raise OutputError(fault, mend)
-            above = os.path.dirname(path)
-            if above == path:
-                break
-            path = above
+def _behind_links(path: str) -> str:
+    """The path without links. Refuses one on which another user could put something in the place of ours.
+
+    What is not there yet is taken as it is named.
+    """
+    _refuse_others("/")
+    found, due, links = "/", path.split("/")[::-1], 0
+    while due:
+        name = due.pop()
+        if name in ("", ".", ".."):
+            found = os.path.dirname(found) if name == ".." else found
+            continue
+        step = os.path.join(found, name)
+        try:
+            is_link = _refuse_others(step)
+        except FileNotFoundError:
+            return os.path.normpath(os.path.join(step, *reversed(due)))
+        if not is_link:
+            found = step
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        target = os.readlink(step)
+        found = "/" if target.startswith("/") else found
+        due += target.split("/")[::-1]
+    return found
+
+
+def _refuse_others(path: str) -> bool:
+    """Refuses a directory in which another user could put a folder in the place of ours, and a link of another user,
+    who can point it elsewhere. Says whether it is a link.
+    """
+    found = os.lstat(path)
+    is_ours, is_link = found.st_uid in (0, os.geteuid()), stat.S_ISLNK(found.st_mode)
+    if is_link and not is_ours:
+        fault = f"{path} is a link of another user, and a run keeps rows and hashes of their keys where it leads"
+        raise OutputError(fault, "name with work= a directory of your own, by a path without this link")
+    # With this bit, as in /tmp, everybody renames entries of their own alone. A link has no modes.
+    is_open = not is_link and found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX
+    if not is_ours or is_open:
+        fault = f"other users can replace what is in {path}, and a run keeps rows and hashes of their keys there"
+        mend = f"name with work= a directory of your own, or take the right to write from others (chmod go-w {path})"
+        raise OutputError(fault, mend)
+    return is_link
 
 
 @contextlib.contextmanager

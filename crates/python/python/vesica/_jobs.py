@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import json
 import re
 import threading
@@ -62,7 +64,7 @@ class Jobs:
         self._values: list[str] = []
         self._keeps_rows = keeps_rows
         self._spark = df.sparkSession
-        self.folder = f"{work}/vesica-{uuid.uuid4()}"
+        self.folder = f"{_folder.real(work)}/vesica-{uuid.uuid4()}"
         self._slots = slots
         # How long jobs of each kind took together.
         self.seconds: dict[str, float] = {}
@@ -73,6 +75,7 @@ class Jobs:
         self._thread: threading.Thread | None = None
         self._done: list[Any] = []
         self._attempts: dict[int, int] = {}
+        self._waves = 0
         self._kinds: dict[str, Callable[[str], Any]] = {
             "keys": self._read_keys,
             "divide": self._divide,
@@ -167,9 +170,11 @@ class Jobs:
             _folder.remove(self.folder, _PRIVATE if has_result else [*_PRIVATE, "result"])
         except OSError:
             return f"rows and hashes of keys could not be removed from {self.folder}; remove the folder"
-        # A task of a cancelled job may still be about to write: it finds a folder that nobody else enters.
-        if not self._was_cancelled:
-            _folder.remove_if_empty(self.folder)
+        # A task of a cancelled job may still be about to write, and Spark does not say when it has ended: it finds a
+        # folder that nobody else enters.
+        if self._was_cancelled:
+            return f"tasks of the cancelled job may still write rows and hashes of keys to {self.folder}; remove the folder"
+        _folder.remove_if_empty(self.folder)
         return None
 
     def _play(self, kind: str, argument: str) -> None:
@@ -264,13 +269,16 @@ class Jobs:
 
     def _run_wave(self, argument: str) -> list[tuple[Any, ...]]:
         workers, tickets = json.loads(argument)
+        self._waves += 1
         self._hand_out([tickets[number::workers] for number in range(workers)])
-        work = partial(_executors.run, self.folder, self._cores())
+        work = partial(_executors.run, self.folder, self._waves, self._cores())
         try:
             # One worker a task. The tasks read files, so there is no shuffle that could put two of them together.
             rows = self._numbers(workers, workers).mapInArrow(work, OUTCOMES).collect()
         finally:
-            _folder.remove(self.folder, ["tickets"])
+            # What is left, as a file that a lost task holds open, is removed with all else in the end.
+            with contextlib.suppress(OSError):
+                _folder.remove(self.folder, ["tickets"])
         secrets = {(bucket, attempt): ticket for bucket, attempt, ticket in tickets}
         outcomes: dict[tuple[int, int], tuple[Any, ...]] = {}
         for row in rows:
@@ -292,7 +300,7 @@ class Jobs:
             list(pool.map(self._hand_out_to, range(len(tickets)), tickets))
 
     def _hand_out_to(self, number: int, tickets: Any) -> None:
-        _folder.write(self.folder, _executors.tickets(number), json.dumps(tickets).encode())
+        _folder.write(self.folder, _executors.tickets(self._waves, number), json.dumps(tickets).encode())
 
     def _commit(self, commit: str) -> int:
         said = json.loads(commit)
@@ -325,7 +333,7 @@ class Jobs:
             return
         builder = self._spark.client._builder
         host = str(builder.host).strip("[]")
-        is_local = host == "localhost" or host == "::1" or host.startswith(("127.", "unix:"))
+        is_local = host == "localhost" or host.startswith("unix:") or _is_loopback(host)
         # A builder of the caller's own does not say.
         if getattr(builder, "secure", None) is False and not is_local:
             fault = f"the session of Spark Connect reaches {host} without TLS and without a token"
@@ -337,6 +345,14 @@ class Jobs:
     def _setting(self, name: str) -> str | None:
         found: str | None = self._spark.conf.get(name, None)
         return found
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether this is an address of this machine alone. A name is none, whatever it begins with."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _range(column: dict[str, Any]) -> tuple[int, int]:
