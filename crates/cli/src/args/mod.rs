@@ -230,7 +230,8 @@ pub struct ReceiptArgs {
     #[arg(long, value_name = "NAME|FILE|LINE")]
     pub peer: Option<String>,
     /// Of a run on a cluster: the folder `commits` that either side's driver left. Checks that both sides
-    /// signed what each wave of this run came to, and that each bucket counts once
+    /// signed what each wave of this run came to, that each bucket counts once, and that there are as many
+    /// attempts as in the receipt
     #[arg(long, value_name = "FOLDER")]
     pub commits: Option<PathBuf>,
     /// Write one page of HTML here, instead of printing text; - for standard output. It needs nothing from

@@ -110,7 +110,10 @@ impl Commit {
     }
 
     /// Whether these are all the waves of the run of a receipt, which itself must have been verified: both sides have
-    /// signed each of them, and each bucket counts once.
+    /// signed each of them, each bucket counts once, and there are as many attempts as in the receipt.
+    ///
+    /// One side can still sign anew which attempts it kept. Where the other has kept two at one bucket, that changes
+    /// which of them counts, but not how many there were.
     ///
     /// # Errors
     /// If they are not.
@@ -148,6 +151,11 @@ impl Commit {
         if counted.len() != statement.buckets as usize {
             return refuse(&format!("{} of {} buckets count", counted.len(), statement.buckets));
         }
+        // Else one side alone could count an attempt that failed, and leave out the wave that ran it again.
+        if statement.attempts != Some(attempts.len() as u64) {
+            let signed = statement.attempts.map_or_else(|| "none".to_owned(), |signed| signed.to_string());
+            return refuse(&format!("they show {} attempts, and it names {signed}", attempts.len()));
+        }
         Ok(Committed { waves: commits.len(), attempts: attempts.len() })
     }
 }
@@ -159,11 +167,13 @@ mod tests {
     use super::*;
     use crate::receipt::to_hex;
 
-    /// Two waves of a run in two buckets: at first, the sender lost one of them.
-    fn run() -> (Vec<Commit>, Receipt) {
+    /// Two waves of a run in two buckets: at first, the sender lost one of them. And what the sender signs later, so
+    /// that this one seems to have counted in the first wave.
+    fn run() -> (Vec<Commit>, Receipt, Commit) {
         let [sender, receiver] = [(); 2].map(|()| Identity::generate().expect("randomness"));
         let mut receipt = Receipt::example().expect("randomness");
         (receipt.statement.session, receipt.statement.buckets) = (to_hex(&[3; 32]), 2);
+        receipt.statement.attempts = Some(3);
         receipt.statement.sender_key = sender.public().to_string();
         receipt.statement.receiver_key = receiver.public().to_string();
         let commit = |wave, attempts: &[(u32, u32, Option<u8>, Option<u8>)]| {
@@ -191,12 +201,14 @@ mod tests {
         };
         let first = commit(0, &[(0, 0, Some(1), Some(1)), (1, 0, None, Some(2))]);
         let second = commit(1, &[(1, 1, Some(4), Some(4))]);
-        (vec![second, first], receipt)
+        let mut forged = commit(0, &[(0, 0, Some(1), Some(1)), (1, 0, Some(2), Some(2))]);
+        forged.receiver_signature.clone_from(&first.receiver_signature);
+        (vec![second, first], receipt, forged)
     }
 
     #[test]
     fn commits_verify_after_an_attempt_that_failed_and_changed_ones_do_not() {
-        let (commits, receipt) = run();
+        let (commits, receipt, forged) = run();
         let text: Vec<_> = commits.iter().map(|commit| serde_json::to_vec(commit).expect("JSON")).collect();
         let again =
             || text.iter().map(|text| serde_json::from_slice(text).expect("its own JSON")).collect::<Vec<Commit>>();
@@ -215,6 +227,10 @@ mod tests {
         changed(&|commits| commits[1].attempts[1].attempt = 1, "a signature under wave 0");
         changed(&|commits| commits[0].sender_signature = None, "a signature under wave 1");
         changed(&|commits| commits[0].receiver_signature = commits[0].sender_signature.clone(), "under wave 1");
+        changed(&|commits| *commits = vec![forged.clone()], "2 attempts, and it names 3");
+        let mut other = receipt.clone();
+        other.statement.attempts = None;
+        assert!(Commit::check_all(again(), &other).is_err_and(|failure| failure.fault.contains("it names none")));
         let mut other = receipt.clone();
         other.statement.sender_key.clone_from(&other.statement.receiver_key);
         assert!(Commit::check_all(again(), &other).is_err());

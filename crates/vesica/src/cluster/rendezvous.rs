@@ -223,7 +223,12 @@ impl Shared {
     /// Takes connections whose first bytes are `magic`, on a thread of its own. Until they have said them, they are
     /// guests as those of a listener that waits for the partner are.
     fn listen(self: Arc<Self>, listener: tcp::Listener, magic: [u8; 8]) -> Result<(), Abort> {
-        let mut guests = Guests::new(GuestLimits::of_this_process());
+        let limits = GuestLimits::of_a_rendezvous();
+        let mut guests = Guests::new(match magic {
+            TO_PARTNER => limits,
+            // All workers of a host of executors share its address.
+            _ => GuestLimits { guests_of_one_address: usize::MAX, ..limits },
+        });
         thread::Builder::new().name("vesica-rendezvous".into()).spawn(move || {
             // Whatever the fault of one connection is, the listener stands.
             let mut fault = None;
@@ -484,6 +489,26 @@ mod tests {
         (Rendezvous::start(inside, Bound::Listener(outside)).expect("threads"), address)
     }
 
+    /// Workers of one host share an address, as do all links of a driver: if they take a moment to speak, all are
+    /// heard.
+    #[test]
+    fn a_wave_of_connections_from_one_address_is_heard() {
+        let (rendezvous, links) = rendezvous();
+        for (address, magic) in [(rendezvous.address(), TO_DRIVER), (links.as_str(), TO_PARTNER)] {
+            let mut sockets: Vec<_> = (0..40).map(|_| TcpStream::connect(address).expect("connected")).collect();
+            thread::sleep(Duration::from_millis(300));
+            for socket in &mut sockets {
+                socket.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+                socket.write_all(&magic).and_then(|()| socket.write_all(&[7; 32])).expect("sent");
+            }
+            for mut socket in sockets {
+                let mut said = Vec::new();
+                // Nobody has this pass, but it was heard.
+                assert!(socket.read_to_end(&mut said).is_ok() && said == NO, "{said:?}");
+            }
+        }
+    }
+
     /// The partner's link has said what it is for, though not its pass, when strangers crowd in: it stays, and they go.
     #[test]
     fn strangers_who_say_nothing_do_not_crowd_out_a_link() {
@@ -494,7 +519,8 @@ mod tests {
         // It is taken before they are.
         thread::sleep(Duration::from_millis(100));
         let strangers: Vec<_> = (0..100).map(|_| TcpStream::connect(&address).expect("connected")).collect();
-        thread::sleep(Duration::from_millis(300));
+        // Longer than a stranger may say nothing once there are too many.
+        thread::sleep(Duration::from_millis(1300));
         link.write_all(&[7; 32]).expect("sent");
         let mut said = Vec::new();
         // Nobody has this pass, but it was heard.

@@ -272,7 +272,6 @@ fn open_meter(quota: Quota, state: Option<&Path>, log: &dyn ServeLog) -> Result<
     }
     let meter = Meter::open(quota, file)?;
     meter.warnings().iter().for_each(|warning| log.warning(warning));
-    meter.keep()?;
     Ok(meter)
 }
 
@@ -465,6 +464,10 @@ impl<S: TableService> Serving<S> {
                 (prepared, changes.map_or(Origin::Prepared, Origin::Updated))
             }
         };
+        // No earlier: where a start fails, the next one has to warn again that this file is missing.
+        if let Some(meter) = &meter {
+            meter.keep()?;
+        }
         let metrics = page.as_ref().map(|page| page.address().to_string());
         let protocol = description.protocol.clone();
         let Description { capacity, leak_prefix, .. } = description;

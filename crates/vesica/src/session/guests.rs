@@ -40,10 +40,8 @@ const SHARE_OF_FILES: u64 = 4;
 impl Limits {
     /// Those of this process.
     pub fn of_this_process() -> Self {
-        let most = 16;
-        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Self {
-            guests: usize::try_from(files / SHARE_OF_FILES).map_or(most, |files| files.clamp(1, most)),
+            guests: most_guests(16, SHARE_OF_FILES),
             guests_of_one_address: 4,
             first_bytes: Duration::from_secs(2),
             handshake: Duration::from_secs(10),
@@ -51,6 +49,23 @@ impl Limits {
             speaking_stay: Duration::from_secs(1),
         }
     }
+
+    /// Those of either listener of a rendezvous, where a whole wave of connections comes at once, many of them from one
+    /// address.
+    pub fn of_a_rendezvous() -> Self {
+        Self {
+            guests: most_guests(256, 2 * SHARE_OF_FILES),
+            guests_of_one_address: 64,
+            silent_stay: Duration::from_secs(1),
+            ..Self::of_this_process()
+        }
+    }
+}
+
+/// So many guests, or as many as one in `share` of the files is there for.
+fn most_guests(most: usize, share: u64) -> usize {
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(files / share).map_or(most, |files| files.clamp(1, most))
 }
 
 /// How far a guest is.
@@ -289,6 +304,10 @@ impl<T: Send + 'static, R: Send + 'static> Guests<T, R> {
     fn in_the_way(&self, now: Instant) -> Option<usize> {
         let crowd = |home: Option<IpAddr>, most: usize| {
             let here = self.guests.iter().enumerate().filter(|(_, guest)| home.is_none_or(|home| guest.home == home));
+            // Saves a look at each one's stage. The newest one is not counted below.
+            if here.clone().count() <= most {
+                return None;
+            }
             let mut here: Vec<_> = here
                 .map(|(place, guest)| (place, guest.visit.stage()))
                 .filter(|(_, stage)| *stage < Stage::Admitted)

@@ -36,7 +36,7 @@ pub fn run(args: ReceiptArgs) -> Outcome {
     }
     let commits = refused.map_or_else(|| committed(&args, &receipt), Err)?;
     if let Some(Committed { waves, attempts }) = commits {
-        stderr::note(&format!(
+        stderr::note(format!(
             "both sides signed all {waves} waves of this run, with {attempts} attempts at {} buckets",
             receipt.statement.buckets
         ));
