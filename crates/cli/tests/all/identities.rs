@@ -110,7 +110,7 @@ fn a_byte_order_mark_is_no_part_of_a_key_or_a_list() {
     for name in ["us.pub", "them.pub"] {
         folder.write(name, format!("\u{feff}{}", folder.read(name)));
     }
-    folder.write("peers.toml", format!("\u{feff}[acme]\nkey = \"them.pub\"\n"));
+    folder.write("peers.toml", "\u{feff}[acme]\nkey = \"them.pub\"\n");
     folder.run("identity show --peer them.pub").expect(0, &[]);
     let ended = folder.run(&format!("{RECEIVE} --peers peers.toml --peer acme --connect 127.0.0.1:1 --wait 0.1"));
     ended.expect(5, &["nobody answers"]);
