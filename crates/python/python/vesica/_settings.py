@@ -32,6 +32,7 @@ class RunSettings(TypedDict, total=False):
     payload: Optional[Columns]
     group_by: Optional[Label]
     normalise: Optional[Normalise]
+    null_words: Optional[Union[str, Sequence[str]]]
     or_on: Union[Columns, Sequence[Columns], None]
     force: bool
     listen: Optional[str]
@@ -73,6 +74,7 @@ class QuerySettings(TypedDict, total=False):
     """Of `vesica query`."""
 
     join: Literal["inner", "left", "difference"]
+    null_words: Optional[Union[str, Sequence[str]]]
     force: bool
     connect: Optional[str]
     identity: Optional[Path]
@@ -93,6 +95,7 @@ class QuerySettings(TypedDict, total=False):
 class ServeSettings(TypedDict, total=False):
     """Of `vesica serve`."""
 
+    null_words: Optional[Union[str, Sequence[str]]]
     payload: Optional[Columns]
     payload_duplicates: Literal["refuse", "first"]
     capacity: Optional[Count]
@@ -118,6 +121,7 @@ class ServeSettings(TypedDict, total=False):
     insecure_plaintext: bool
     quota: Optional[str]
     no_quota: bool
+    enrolments: str
     alert_volume: Optional[str]
     max_clients: Count
     connections_per_client: Count
@@ -149,7 +153,7 @@ class PlanSettings(TypedDict, total=False):
 class CheckSettings(TypedDict, total=False):
     """Of `vesica check`."""
 
-    null_words: Optional[Columns]
+    null_words: Optional[Union[str, Sequence[str]]]
     show_keys: int
     task: str
     side: Literal["receive", "send"]
