@@ -23,7 +23,7 @@ pub struct Looks {
     pub exponents: u64,
     /// Texts with a character that nobody sees.
     pub invisible: u64,
-    /// Which of [`INVISIBLE`] these are, a bit each.
+    /// Which of the list of invisible characters these are, a bit each.
     pub invisible_kinds: u16,
     /// Texts that end in a NUL byte.
     pub nul_padded: u64,
