@@ -266,8 +266,8 @@ def test_a_folder_on_hdfs_is_made_with_its_mode():
     hadoop = type("fs", (), {"Path": Path, "permission": type("p", (), {"FsPermission": Permission})})
     jvm = type("jvm", (), {"org": type("o", (), {"apache": type("a", (), {"hadoop": type("h", (), {"fs": hadoop})})})})
     session = type("Session", (), {"_jvm": jvm, "_jsc": type("jsc", (), {"hadoopConfiguration": lambda: None})})
-    _folder._make_in_hadoop("hdfs://host/work/vesica-1", session)
+    _folder._make_in_hadoop("hdfs://host/data/vesica-1", session)
     assert [permission for _, permission in made] == [None, "700"]
     files.kept = "755"
     with pytest.raises(vesica.OutputError, match="mode 0700"):
-        _folder._make_in_hadoop("hdfs://host/work/vesica-1", session)
+        _folder._make_in_hadoop("hdfs://host/data/vesica-1", session)

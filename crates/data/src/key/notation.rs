@@ -55,7 +55,7 @@ pub(super) fn bare(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(usual).collect())
 }
 
-/// Whether the character is a minus, or a dash in the place of one.
+/// Whether the character is a minus, or a dash that stands for one.
 fn is_minus(c: char) -> bool {
     matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
