@@ -198,11 +198,7 @@ fn digits(value: &str, out: &mut String) -> Result<(), Unmatchable> {
         out.push_str(value);
     } else {
         let is_other_digit = |c: char| !c.is_ascii() && c.is_numeric();
-        if notation::may_have_fraction(value)
-            || notation::any_exponent(value)
-            || notation::is_negative(value)
-            || (!value.is_ascii() && value.contains(is_other_digit))
-        {
+        if notation::may_be_another_number(value) || (!value.is_ascii() && value.contains(is_other_digit)) {
             return Err(Unmatchable);
         }
         out.extend(value.chars().filter(char::is_ascii_digit));

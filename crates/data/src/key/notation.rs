@@ -16,8 +16,12 @@ pub(super) fn decimal(value: &str) -> Option<(bool, &str, Option<&str>)> {
         None => (false, value.strip_prefix('+').unwrap_or(value)),
     };
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, behind)| (whole, Some(behind)));
-    let all = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-    (all(whole) && all(fraction.unwrap_or_default())).then_some((is_negative, whole, fraction))
+    (all_digits(whole) && all_digits(fraction.unwrap_or_default())).then_some((is_negative, whole, fraction))
+}
+
+/// Whether there is nothing but digits.
+fn all_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a whole number with `.0` behind it has been a float that may have lost digits.
@@ -33,7 +37,7 @@ pub(super) fn is_beyond_floats(whole: &str) -> bool {
 
 /// The text without quotes, brackets, marks of formulas and characters that nobody sees at its ends, and with the wide
 /// forms of digits and points as the usual ones: how a number in it reads.
-pub(super) fn bare(text: &str) -> Cow<'_, str> {
+fn bare(text: &str) -> Cow<'_, str> {
     let stands_around = |c: char| {
         c.is_whitespace()
             || is_invisible(c)
@@ -65,14 +69,16 @@ pub(super) fn may_be_thousands(whole: &str, fraction: Option<&str>) -> bool {
     fraction.is_some_and(|zeros| zeros.len() == 3) && (1..=3).contains(&whole.len()) && !whole.starts_with('0')
 }
 
-/// Whether one of the words of the text is a number with an exponent, such as `1e2` in `1e2 EUR`.
-pub(super) fn any_exponent(text: &str) -> bool {
-    bare(text).split_whitespace().any(has_exponent)
+/// Whether the digits of the text alone may be another number than the text: it has a fraction or a minus, or one of its
+/// words is a number with an exponent, such as `1e2` in `1e2 EUR`.
+pub(super) fn may_be_another_number(text: &str) -> bool {
+    let text = bare(text);
+    may_have_fraction(&text) || text.split_whitespace().any(has_exponent) || is_negative(&text)
 }
 
 /// Whether the text is a number with an exponent, such as `1.23457E+11`.
 pub(super) fn has_exponent(text: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = |text: &str| !text.is_empty() && all_digits(text);
     text.trim().split_once(['e', 'E']).is_some_and(|(number, exponent)| {
         let number = number.strip_prefix(['+', '-']).unwrap_or(number);
         let (whole, fraction) = number.split_once(['.', ',']).unwrap_or((number, "0"));
@@ -85,8 +91,7 @@ const MARKS: [char; 3] = ['.', ',', '\u{66b}'];
 
 /// Whether a number may have a fraction: a mark before a digit, behind a digit or at the start, that stands there only once.
 /// Marks of thousands that stand several times, as in `1.234.567`, begin none.
-pub(super) fn may_have_fraction(text: &str) -> bool {
-    let text = bare(text);
+fn may_have_fraction(text: &str) -> bool {
     if !text.contains(MARKS) {
         return false;
     }
@@ -105,8 +110,7 @@ pub(super) fn may_have_fraction(text: &str) -> bool {
 }
 
 /// Whether the text is a negative number, also beside a unit and as accountants write it: `-42`, `-42 EUR`, `42-`, `(42)`.
-pub(super) fn is_negative(text: &str) -> bool {
-    let text = bare(text);
+fn is_negative(text: &str) -> bool {
     if text
         .strip_prefix(is_minus)
         .is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '.'))
@@ -133,7 +137,6 @@ pub(super) fn is_number_and_no_telephone(text: &str) -> bool {
         return false;
     };
     let mark = text.get(before.len()..text.len() - behind.len()).unwrap_or_default();
-    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     // Only telephone numbers have further digits behind a zero at the start, or a + and a point before a group of several.
     let is_float = match before.strip_prefix('+') {
         Some(whole) => all_digits(whole) && whole.len() > 6 && all_digits(behind) && behind.len() < 3,

@@ -174,13 +174,13 @@ fn decisions(words: &NullWordCounts) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Undecided {
     /// The column.
-    pub column: String,
+    column: String,
     /// How many values are such a word.
-    pub count: u64,
+    count: u64,
     /// The words.
-    pub words: String,
+    words: String,
     /// What the user can say.
-    pub mend: String,
+    mend: String,
 }
 
 impl KeyStats {
