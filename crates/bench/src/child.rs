@@ -8,8 +8,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use vesica::task::Sample;
+use vesica::threads;
 use vesica_party::transport::{Connection, shaped, tcp};
 use vesica_party::{Abort, Channel, ChannelOptions, Role};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use crate::inputs;
@@ -37,10 +39,15 @@ pub fn play<R: Read, W: Write>(
     ends: Ends<R, W>,
 ) -> Result<(), BenchError> {
     let mut parent = Parent { from: BufReader::new(ends.input), to: ends.output };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build().map_err(std::io::Error::other)?;
-    let outcome = rounds(settings, role, address, &mut parent, &pool);
-    if let Err(fault) = &outcome {
-        parent.say(&Said::Failed(fault.to_string()))?;
+    let outcome = threads::pool(settings.threads)
+        .map_err(BenchError::from)
+        .and_then(|pool| rounds(settings, role, address, &mut parent, &pool));
+    match &outcome {
+        Ok(()) => {}
+        Err(BenchError::Unsupported(Unsupported { what, mend })) => {
+            parent.say(&Said::Refused { what: what.clone(), mend: mend.clone() })?;
+        }
+        Err(fault) => parent.say(&Said::Failed(fault.to_string()))?,
     }
     outcome
 }
@@ -95,7 +102,7 @@ fn rounds<R: Read, W: Write>(
             Meeting::Connects(address) => tcp::connect(&address.to_string(), CONNECT_WAIT),
         };
         let connection = over(settings.link, tcp::connection(stream.map_err(failed(role))?)?);
-        let mut channel = Channel::open(connection, role, ChannelOptions::default()).map_err(failed(role))?;
+        let mut channel = threads::open_channel(connection, role, ChannelOptions::default())?;
         let made = inputs::make(settings, role, repeat as u64);
         let mut rng = SecretRng::from_os().map_err(failed(role))?;
         parent.say(&Said::Ready)?;

@@ -5,10 +5,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use vesica::task::{self, SampleWorkload};
+use vesica::threads::no_thread;
 use vesica_party::{Entry, Role};
 use vesica_structures::facts::Unsupported;
 
@@ -31,6 +33,8 @@ pub(crate) enum Said {
     Round(Box<PartyRound>),
     /// The round failed.
     Failed(String),
+    /// The party cannot run here: why, and what to do about it.
+    Refused { what: String, mend: String },
 }
 
 /// What the settings ask for.
@@ -69,6 +73,7 @@ impl Wire {
         }
         match serde_json::from_str(&line)? {
             Said::Failed(fault) => Err(BenchError::Party { role: self.role, fault }),
+            Said::Refused { what, mend } => Err(Unsupported::new(what, mend).into()),
             said => Ok(said),
         }
     }
@@ -123,10 +128,11 @@ pub fn in_process(settings: &Settings) -> Result<Report, BenchError> {
         let (their_input, to) = std::io::pipe()?;
         let (from, their_output) = std::io::pipe()?;
         let settings = settings.clone();
-        std::thread::spawn(move || {
+        let party = move || {
             // A failure has been told through the pipe.
             let _ = play(&settings, role, address, Ends { input: their_input, output: their_output });
-        });
+        };
+        thread::Builder::new().spawn(party).map_err(|error| no_thread(&error))?;
         Ok(Wire { role, to: Box::new(to), from: Box::new(BufReader::new(from)) })
     };
     measure(settings, None, true, &mut start)

@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
+use vesica::memory;
 use vesica::party::Security;
 use vesica::plan::{Machine, PROBES, Probe};
-use vesica_bench::Settings;
 use vesica_bench::suite::busy_share;
+use vesica_bench::{BenchError, Settings};
 
 /// What was measured, and what it holds for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,9 @@ pub struct Known {
 
 /// Share of the machine that others may take without harm to a measurement.
 const QUIET: f64 = 0.1;
+
+/// Address space for both parties of any of the runs that are measured.
+const LEAST: u64 = 128 << 20;
 
 impl Known {
     /// What speaks against the measurement, if it has just been made.
@@ -154,6 +158,7 @@ fn here(threads: NonZeroUsize) -> Calibration {
 
 /// Runs the probes, both parties in this process.
 fn measure(threads: NonZeroUsize) -> Result<Machine, Failure> {
+    memory::check_limits(LEAST)?;
     let mut measured = [0; PROBES.len()];
     for (Probe { protocol, log_items, repeats }, measured) in PROBES.iter().zip(&mut measured) {
         let items = 1 << log_items;
@@ -162,12 +167,13 @@ fn measure(threads: NonZeroUsize) -> Result<Machine, Failure> {
             repeat: *repeats,
             ..Settings::new("intersect", protocol, Security::SemiHonest, items, items)
         };
-        let report = vesica_bench::in_process(&settings).map_err(|error| {
-            Failure::new(
+        let report = vesica_bench::in_process(&settings).map_err(|error| match error {
+            BenchError::Unsupported(refused) => refused.into(),
+            other => Failure::new(
                 code::INTERNAL,
-                format_args!("cannot measure this machine: {error}"),
+                format_args!("cannot measure this machine: {other}"),
                 "run vesica selftest and report what it says",
-            )
+            ),
         })?;
         let least = report.samples.iter().map(|sample| sample.total_seconds).fold(f64::INFINITY, f64::min);
         *measured = (least * 1e6) as u64;

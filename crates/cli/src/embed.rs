@@ -14,6 +14,7 @@ use vesica::key::KeySpec;
 use vesica::report::Report;
 use vesica::service::{QueryReport, Serve, ServeLog, Started};
 use vesica::table::{Batches, OpenSource, TableFile};
+use vesica::threads;
 
 use crate::args::{Cli, Command, columns};
 pub use crate::commands::join::{InMemory, OnCluster, Ran};
@@ -111,6 +112,7 @@ pub fn serve(
 /// # Errors
 /// As of the command.
 pub fn plan(flags: &[Flag], note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<String, Failure> {
+    threads::set(None)?;
     match parsed("plan", &[], &as_json(flags))? {
         Command::Plan(args) => plan::text(&args, note, warn),
         _ => Err(unexpected()),
@@ -135,6 +137,7 @@ pub fn protocols(name: Option<&str>) -> Result<String, Failure> {
 /// # Errors
 /// As of the command.
 pub fn check(flags: &[Flag], table: &Batches) -> Result<String, Failure> {
+    threads::set_alone()?;
     let mut arguments = arguments("check", &[], &as_json(flags));
     arguments.push(IN_MEMORY.into());
     match command("check", arguments)? {

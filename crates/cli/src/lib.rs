@@ -21,8 +21,9 @@ mod stderr;
 use std::env;
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::sync::OnceLock;
 
 use clap::error::ErrorKind;
@@ -32,6 +33,7 @@ use outcome::Outcome;
 use settings::{Asked, Refused};
 use vesica::Failure;
 use vesica::failure::code;
+use vesica::{memory, threads};
 
 /// The program that commands start again for their second party, where it is not the one of this process.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
@@ -50,7 +52,19 @@ pub fn run_inside(program: PathBuf, arguments: &[OsString]) -> u8 {
 
 /// Runs a command line, of which the first argument is the program's name.
 pub fn run(arguments: &[OsString]) -> ExitCode {
+    if memory::is_address_space_limited() {
+        begin_again_with_one_arena(arguments);
+    }
     ExitCode::from(exit_code(arguments))
+}
+
+/// Has the C library serve all threads from one arena, which it reads from the environment when a program begins. It
+/// would take 64 MiB of address space a thread, and leave none for the run. Returns if that is set, or cannot be.
+fn begin_again_with_one_arena(arguments: &[OsString]) {
+    const ARENAS: &str = "MALLOC_ARENA_MAX";
+    if let (None, Ok(program), [name, arguments @ ..]) = (env::var_os(ARENAS), env::current_exe(), arguments) {
+        let _ = process::Command::new(program).arg0(name).args(arguments).env(ARENAS, "1").exec();
+    }
 }
 
 fn exit_code(arguments: &[OsString]) -> u8 {
@@ -72,6 +86,7 @@ fn exit_code(arguments: &[OsString]) -> u8 {
 fn dispatch(cli: Cli) -> Outcome {
     stderr::set_json(cli.command.progress() == Some(ProgressName::Json));
     progress::log_to_stderr(cli.verbose);
+    admit(&cli.command)?;
     match cli.command {
         Command::Receive(command) => commands::join::receive(*command, cli.verbose),
         Command::Send(command) => commands::join::send(*command, cli.verbose),
@@ -92,6 +107,25 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::BenchParty(command) => commands::bench::play(command),
         Command::Completions(command) => commands::completions::run(command),
         Command::Man(command) => commands::man::run(command),
+    }
+}
+
+/// Looks whether the system gives what a command takes that runs, reads a table or measures. The pool of those that
+/// have no setting for threads is started here.
+fn admit(command: &Command) -> Outcome {
+    match command {
+        Command::Receive(_) | Command::Send(_) | Command::Serve(_) | Command::Query(_) => threads::admit(),
+        Command::Demo(_) | Command::Plan(_) | Command::Selftest(_) | Command::Bench(_) => threads::set(None),
+        Command::Check(_) => threads::set_alone(),
+        Command::Init(_)
+        | Command::Run(_)
+        | Command::Config(_)
+        | Command::Identity(_)
+        | Command::Receipt(_)
+        | Command::Protocols(_)
+        | Command::BenchParty(_)
+        | Command::Completions(_)
+        | Command::Man(_) => Ok(()),
     }
 }
 

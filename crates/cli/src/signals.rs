@@ -14,6 +14,7 @@ use signal_hook::iterator::Signals;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::session::Interrupt;
+use vesica::threads;
 
 use crate::stderr;
 
@@ -32,7 +33,7 @@ pub fn outlive_file_size_limit() {
 pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
     let mut signals = signals()?;
     let interrupt = interrupt.clone();
-    thread::spawn(move || {
+    threads::start("vesica-signals", move || {
         let mut code = None;
         for signal in signals.forever() {
             if let Some(code) = code {
@@ -46,7 +47,8 @@ pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
                 "start again when you are ready",
             ));
             let interrupt = interrupt.clone();
-            thread::spawn(move || {
+            // Without this thread the run may take longer to end, and a second signal ends it.
+            let _ = threads::start("vesica-goodbye", move || {
                 thread::sleep(GOODBYE);
                 // A result that is complete is written, however long that takes. A second signal gives it up.
                 if !interrupt.is_complete() {
@@ -54,14 +56,13 @@ pub fn watch(interrupt: &Interrupt) -> Result<(), Failure> {
                 }
             });
         }
-    });
-    Ok(())
+    })
 }
 
 /// From now on a signal ends the process after `clean` has run; a second one does not wait for it.
 pub fn end_after(clean: fn()) -> Result<(), Failure> {
     let mut signals = signals()?;
-    thread::spawn(move || {
+    threads::start("vesica-signals", move || {
         let mut is_ending = false;
         for signal in signals.forever() {
             let (number, name) = told(signal);
@@ -69,16 +70,19 @@ pub fn end_after(clean: fn()) -> Result<(), Failure> {
                 process::exit(i32::from(number));
             }
             is_ending = true;
-            thread::spawn(move || {
+            let end = move || {
                 clean();
                 let fault = format_args!("interrupted by {name}");
                 stderr::failure(&Failure::new(number, fault, "start again when you are ready"));
                 stderr::end(number);
                 process::exit(i32::from(number));
-            });
+            };
+            // Without a thread of its own it ends here, and a second signal waits for it.
+            if threads::start("vesica-goodbye", end).is_err() {
+                end();
+            }
         }
-    });
-    Ok(())
+    })
 }
 
 /// The signals that end a run; without SIGHUP where that was ignored when the process started (`nohup`).

@@ -38,6 +38,8 @@ mod joins;
 mod kinds;
 #[path = "all/layering.rs"]
 mod layering;
+#[path = "all/limits.rs"]
+mod limits;
 #[path = "all/memory.rs"]
 mod memory;
 #[path = "all/mismatch.rs"]

@@ -150,7 +150,7 @@ pub fn run_ticket(py: Python<'_>, ticket: &str, keys: AnyRecordBatch, cores: Non
     let ran = py.detach(|| {
         refuse_after_fork()?;
         // Another task of this process may have begun with another number.
-        let _ = threads::set(cores);
+        let _ = threads::set(Some(cores));
         let ticket = read_ticket(ticket)?;
         let (digests, values) = read_keys(keys)?;
         let ran = cluster::run(&ticket, digests.into_iter().collect(), values)?;

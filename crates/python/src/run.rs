@@ -18,6 +18,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::progress::{Progress, Stage};
 use vesica::session::{Events, Interrupt};
+use vesica::threads;
 use vesica_cli::embed::{self, Flag, InMemory, Ran};
 
 use crate::failure::{defect, raised};
@@ -160,7 +161,7 @@ pub fn held<T: Send + 'static>(
             let _ = sender.send(Said::Done(done));
         }
     });
-    started.map_err(|error| raised(py, &defect(&format!("no thread can be started: {error}"))))?;
+    started.map_err(|error| raised(py, &threads::no_thread(&error).into()))?;
     match listen(py, tell, &receiver) {
         Ok(done) => done.map_err(|failure| raised(py, &failure)),
         Err(error) => {

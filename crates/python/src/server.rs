@@ -12,6 +12,7 @@ use vesica::party::Abort;
 use vesica::party::service::{ClientIdentity, Query, Stop};
 use vesica::service::{Quota, Serve, ServeLog};
 use vesica::table::{Batches, OpenSource, Source, TableError};
+use vesica::threads;
 use vesica::words::counted;
 use vesica_cli::embed::{self, Flag, client_name};
 
@@ -62,7 +63,7 @@ impl Server {
         refuse_after_fork().map_err(|failure| raised(py, &failure))?;
         let table = Replaceable(Arc::new(Mutex::new(table.batches.clone())));
         let told = tell.clone_ref(py);
-        let log = Arc::new(Log::new(tell));
+        let log = Arc::new(Log::new(tell).map_err(|failure| raised(py, &failure))?);
         let source: Arc<dyn OpenSource> = Arc::new(table.clone());
         let warnings = Mutex::new(Vec::new());
         let warn = |text: &str| warnings.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
@@ -72,10 +73,11 @@ impl Server {
         }
         let (serve, started) = started.map_err(|failure| raised(py, &failure))?;
         let stop = Stop::new();
-        let running = thread::spawn({
+        let running = thread::Builder::new().name("vesica".into()).spawn({
             let (serve, stop, log) = (serve.clone(), stop.clone(), log.clone());
             move || serve.run(&stop, &*log)
         });
+        let running = running.map_err(|error| raised(py, &threads::no_thread(&error).into()))?;
         Ok(Self {
             serve: Mutex::new(Some(serve)),
             stop,
@@ -169,15 +171,15 @@ impl Drop for Server {
 struct Log(Mutex<Sender<(&'static str, String)>>);
 
 impl Log {
-    fn new(tell: Py<PyAny>) -> Self {
+    fn new(tell: Py<PyAny>) -> Result<Self, Failure> {
         let (sender, receiver) = mpsc::channel::<(&str, String)>();
-        thread::spawn(move || {
+        threads::start("vesica-log", move || {
             for (kind, text) in receiver {
                 // Not while the interpreter shuts down. What the callback raises has nobody to hear it.
                 let _ = Python::try_attach(|py| tell.call1(py, (kind, text)).map(drop));
             }
-        });
-        Self(Mutex::new(sender))
+        })?;
+        Ok(Self(Mutex::new(sender)))
     }
 
     fn say(&self, kind: &'static str, text: impl Into<String>) {

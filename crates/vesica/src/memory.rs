@@ -5,6 +5,9 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Resource, getrlimit};
+use vesica_structures::facts::Unsupported;
+
 /// A bound on memory, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -19,17 +22,20 @@ enum Source {
     User(u64),
     /// A file of the system's.
     System(&'static str),
+    /// A limit of the system on this process.
+    Limit(&'static str),
 }
 
 impl Budget {
-    /// What is left of the user's bound on the whole process, or else what is free; `None` where
-    /// the system does not say.
+    /// What is left of the user's bound on the whole process, or else what is free; but no more than the
+    /// system's limits on the process leave. `None` where the system does not say.
     pub fn now(user: Option<u64>) -> Option<Self> {
         match user {
             Some(bound) => {
-                Some(Self { left: bound.saturating_sub(resident().unwrap_or(0)), source: Source::User(bound) })
+                let left = bound.saturating_sub(resident().unwrap_or(0));
+                tightest([Self { left, source: Source::User(bound) }].into_iter().chain(limits()))
             }
-            None => free(),
+            None => tightest(free().chain(limits())),
         }
     }
 }
@@ -40,6 +46,7 @@ impl fmt::Display for Budget {
         match &self.source {
             Source::User(bound) => write!(f, "{left} are left of --memory {}", Bytes(*bound)),
             Source::System(file) => write!(f, "{left} are free by {file}"),
+            Source::Limit(name) => write!(f, "{left} are left of the limit on {name}"),
         }
     }
 }
@@ -58,14 +65,56 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// What the machine and the control group leave, whichever is less.
-fn free() -> Option<Budget> {
+/// Address space that the smallest run takes beside what the program has when it begins: stacks of its
+/// threads, tables of its kernels, TLS. docs/limits.md says it.
+pub const LEAST: u64 = 32 << 20;
+
+/// Refuses to begin where the limits on this process leave fewer than `least` bytes: an allocation that fails ends a
+/// process at once.
+///
+/// # Errors
+/// If they do.
+pub fn check_limits(least: u64) -> Result<(), Unsupported> {
+    match tightest(limits()) {
+        Some(budget) if budget.left < least => Err(Unsupported::new(
+            format_args!("{budget}, and this takes at least {}", Bytes(least)),
+            "raise the limit; to bound the memory of a run, give --memory or use a control group",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the system limits the address space of this process.
+pub fn is_address_space_limited() -> bool {
+    getrlimit(Resource::As).current.is_some()
+}
+
+fn tightest(budgets: impl Iterator<Item = Budget>) -> Option<Budget> {
+    budgets.min_by_key(|budget| budget.left)
+}
+
+/// What the limits on this process leave of its address space and of its data.
+fn limits() -> impl Iterator<Item = Budget> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let limits = [
+        (Resource::As, "VmSize:", "address space (RLIMIT_AS, `ulimit -v`)"),
+        (Resource::Data, "VmData:", "data (RLIMIT_DATA, `ulimit -d`)"),
+    ];
+    limits.into_iter().filter_map(move |(resource, taken, name)| {
+        let taken = kibibytes(&status, taken).unwrap_or(0);
+        let left = getrlimit(resource).current?.saturating_sub(taken);
+        Some(Budget { left, source: Source::Limit(name) })
+    })
+}
+
+/// What the machine and the control group leave.
+fn free() -> impl Iterator<Item = Budget> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| kibibytes(&text, "MemAvailable:"));
     let machine = machine.map(|left| Budget { left, source: Source::System("/proc/meminfo") });
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = group_left(&groups, Path::new("/sys/fs/cgroup"))
         .map(|left| Budget { left, source: Source::System("/sys/fs/cgroup") });
-    machine.into_iter().chain(group).min_by_key(|budget| budget.left)
+    machine.into_iter().chain(group)
 }
 
 /// Bytes of memory that this process has touched.

@@ -5,10 +5,11 @@ use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
 use vesica::Failure;
 use vesica::failure::code;
+use vesica::threads::no_thread;
 
 use crate::args::DemoArgs;
 use crate::identity;
@@ -183,6 +184,9 @@ fn start(folder: &Path, arguments: &str) -> Result<Child, Failure> {
 }
 
 fn lost(error: std::io::Error) -> Failure {
+    if error.kind() == ErrorKind::WouldBlock {
+        return no_thread(&error).into();
+    }
     Failure::new(
         code::INTERNAL,
         format_args!("cannot run a copy of vesica: {error}"),
@@ -200,8 +204,8 @@ fn address_of(child: &mut Child) -> Result<(String, BufReader<ChildStderr>), Fai
         line.clear();
         if stderr.read_line(&mut line).map_err(lost)? == 0 {
             // EOF means that the child has exited. It has printed why.
-            let _ = child.wait();
-            let failure = Failure::new(code::INTERNAL, "", "see above");
+            let status = child.wait().map_err(lost)?;
+            let failure = Failure::new(code_of(status), "", "see its message above");
             return Err(Failure { fault: format!("the receiver did not start:\n{all}"), ..failure });
         }
         all.push_str(&line);
@@ -209,6 +213,12 @@ fn address_of(child: &mut Child) -> Result<(String, BufReader<ChildStderr>), Fai
             return Ok((address.to_owned(), stderr));
         }
     }
+}
+
+/// What the demo ends with where a child ended in this way: what the system refused a child, it may give another time.
+fn code_of(child: ExitStatus) -> u8 {
+    let is_refused = child.code() == Some(code::REFUSED.into());
+    if is_refused { code::REFUSED } else { code::INTERNAL }
 }
 
 fn finish(mut child: Child, name: &str) -> Result<String, Failure> {
@@ -224,7 +234,7 @@ fn finish_with(mut child: Child, stderr: BufReader<ChildStderr>, name: &str) -> 
         return Ok(said);
     }
     Err(Failure::new(
-        code::INTERNAL,
+        code_of(status),
         format_args!("`vesica {name}` ended with {status}:\n{said}"),
         "see its message above",
     ))

@@ -183,9 +183,7 @@ pub fn key_spec(
 }
 
 fn config(role: Role, flags: &Flags, args: &JoinArgs, way: &Way) -> Result<Config, Failure> {
-    if let Some(threads) = args.threads {
-        threads::set(threads)?;
-    }
+    threads::set(args.threads)?;
     let task = task::find(&args.task)?;
     let source = own_table(&args.table, &args.or_key)?;
     Ok(Config {

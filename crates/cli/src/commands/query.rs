@@ -56,9 +56,7 @@ pub fn in_memory(args: QueryArgs, memory: &InMemory<'_>) -> Result<QueryReport, 
 
 /// What the flags say. `note` hears of a default identity that is made, and `warn` of a connection without TLS.
 fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<QueryConfig, Failure> {
-    if let Some(threads) = args.threads {
-        threads::set(threads)?;
-    }
+    threads::set(args.threads)?;
     if args.output == "-" && args.json {
         return Err(usage("--output - and --json would both write to standard output", "write the result to a file"));
     }

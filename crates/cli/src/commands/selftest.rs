@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::json;
 use vesica::Failure;
 use vesica::failure::code;
+use vesica::memory;
 use vesica::party::{CostClass, Entry, Security};
 use vesica::task::{AnyTask, TASKS};
 use vesica_bench::Settings;
@@ -21,7 +22,11 @@ struct Check {
     failure: Option<String>,
 }
 
+/// Address space for both parties of any of its runs.
+const LEAST: u64 = 256 << 20;
+
 pub fn run(args: SelftestArgs) -> Outcome {
+    memory::check_limits(LEAST)?;
     let mut checks = Vec::new();
     for kernels in Backend::available() {
         checks.push(with_backend(kernels, || kernels_compute(kernels)));

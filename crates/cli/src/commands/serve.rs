@@ -48,7 +48,7 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
         Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this")
     })?;
     let stop = Stop::new();
-    let signalled = Signalled::watch(signals, stop.clone());
+    let signalled = Signalled::watch(signals, stop.clone())?;
     let is_standard_input = args.table.input == "-";
     let client_file = args.clients.clone();
     let config = config(args, &|text| stderr::warning(text))?;
@@ -60,8 +60,8 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
     // Before anybody reads that the server listens, and stops it.
     signalled.set_running();
     log.started(&started);
-    // Not joined: the server does not wait for a long table when it stops.
-    thread::spawn({
+    // The server does not wait for a long table when it stops.
+    threads::start("vesica-reload", {
         let (serve, stop, signalled) = (serve.clone(), stop.clone(), signalled.clone());
         move || {
             let mut not_before = Instant::now();
@@ -83,7 +83,7 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
                 thread::sleep(Duration::from_millis(100));
             }
         }
-    });
+    })?;
     serve.run(&stop, &log);
     let signal = signalled.stopped_by();
     log.write("stopped", &format!("stopped by {signal}"), &[("signal", json!(signal))]);
@@ -114,10 +114,10 @@ fn take(flag: &AtomicBool) -> bool {
 impl Signalled {
     /// From now on SIGHUP asks for a reload, SIGUSR1 for a new secret key, and SIGINT and SIGTERM stop the server; a second one of
     /// these, or one while the set is still prepared, ends the process at once.
-    fn watch(mut signals: Signals, stop: Stop) -> Self {
+    fn watch(mut signals: Signals, stop: Stop) -> Result<Self, Failure> {
         let flagged = Self(Default::default());
         let flags = flagged.clone();
-        thread::spawn(move || {
+        threads::start("vesica-signals", move || {
             for signal in signals.forever() {
                 let code = match signal {
                     SIGHUP => {
@@ -137,8 +137,8 @@ impl Signalled {
                 }
                 stop.stop();
             }
-        });
-        flagged
+        })?;
+        Ok(flagged)
     }
 
     /// The name of the last signal that ended the server.
@@ -168,9 +168,7 @@ pub fn in_memory(
 
 /// What the flags say. `warn` hears of connections without TLS.
 fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> {
-    if let Some(threads) = args.threads {
-        threads::set(threads)?;
-    }
+    threads::set(args.threads)?;
     refuse_open_questions(&args)?;
     let flags = Flags { payload: names(args.payload), payload_duplicates: args.payload_duplicates, ..Flags::default() };
     let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;

@@ -17,6 +17,7 @@ use vesica_party::transport::tcp;
 
 use crate::failure::Failure;
 use crate::session::{Bound, Greeted, GuestLimits, Guests, Visit};
+use crate::threads::no_thread;
 
 /// The first bytes of a worker that dials its own driver.
 pub(super) const TO_DRIVER: [u8; 8] = *b"vesica\0w";
@@ -229,7 +230,7 @@ impl Shared {
             // All workers of a host of executors share its address.
             _ => GuestLimits { guests_of_one_address: usize::MAX, ..limits },
         });
-        thread::Builder::new().name("vesica-rendezvous".into()).spawn(move || {
+        let listening = thread::Builder::new().name("vesica-rendezvous".into()).spawn(move || {
             // Whatever the fault of one connection is, the listener stands.
             let mut fault = None;
             while !self.closed.load(Ordering::Relaxed) {
@@ -242,8 +243,8 @@ impl Shared {
                     _ => shared.take_worker(socket, pass),
                 });
             }
-        })?;
-        Ok(())
+        });
+        listening.map(drop).map_err(|error| no_thread(&error).into())
     }
 
     /// Keeps a link of the partner's until the own worker comes.

@@ -21,6 +21,7 @@ use crate::failure::{Failure, code};
 use crate::handshake::compare_transcripts;
 use crate::key::Digests;
 use crate::session::{dummies, in_role};
+use crate::threads;
 
 /// How long the TLS handshake with the partner's worker may take.
 const TLS_LIMIT: Duration = Duration::from_secs(20);
@@ -197,7 +198,7 @@ fn meet(ticket: &Ticket) -> Result<Channel, Failure> {
             "see what is on the way between the two drivers, if it goes on",
         )
     })?;
-    Ok(Channel::open(connection, role, ChannelOptions { transcript: true, ..ChannelOptions::default() })?)
+    Ok(threads::open_channel(connection, role, ChannelOptions { transcript: true, ..ChannelOptions::default() })?)
 }
 
 /// What a protocol gave.

@@ -40,6 +40,7 @@ use crate::table::{
     Join, KeyTable, Matches, PayloadSchema, Position, ReceivedPayload, ResultKind, Source, TableError, write_matches,
 };
 use crate::task::{Columns, refuse_unread};
+use crate::threads;
 use crate::words::counted;
 
 /// Everything that a query is told by its user.
@@ -480,7 +481,7 @@ impl Asking<'_> {
             elapsed: self.started.elapsed(),
             ..ChannelOptions::default()
         };
-        let mut ch = Channel::open(connection, Role::Receiver, options)?;
+        let mut ch = threads::open_channel(connection, Role::Receiver, options)?;
         self.interrupt.attach(ch.canceller());
         self.watch.count(ch.meter());
         if let Err(failure) = self.get_description(&mut ch, table) {

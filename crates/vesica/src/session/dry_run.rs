@@ -28,6 +28,7 @@ use crate::plan::{self, Link, Machine};
 use crate::progress::{Gauge, Stage, Watch, begin_pass};
 use crate::table::{Examined, Fault, KeyStats, KeyTable, Position};
 use crate::task::AnyJob;
+use crate::threads;
 use crate::words::counted;
 
 /// Time between two looks at an interruption while the table is read.
@@ -252,7 +253,7 @@ fn examine(
     let places = Places::of(config, job);
     let (done, outcome) = mpsc::channel();
     // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
-    thread::spawn(move || {
+    threads::start("vesica-table", move || {
         let mut obstacle = places.files.check().err();
         let opened = own.table.open();
         let examined = opened.map_or_else(Examined::from, |source| {
@@ -262,7 +263,7 @@ fn examine(
             columns.examine(&*source, &own.key, memory)
         });
         _ = done.send((examined, obstacle));
-    });
+    })?;
     loop {
         if let Some(reason) = interrupt.reason() {
             return Err(reason);

@@ -3,7 +3,6 @@
 
 use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, OnceLock};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::Channel;
@@ -15,6 +14,7 @@ use crate::failure::{Failure, code};
 use crate::progress::{Gauge, begin_pass};
 use crate::table::{KeyTable, Place, Position, Sink, Source};
 use crate::task::{AnyJob, ResultKind};
+use crate::threads;
 
 /// Time between two checks of an interruption and of the channel.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
@@ -77,7 +77,11 @@ impl Preparation {
             let table = columns.read(&*opened, &source.key, memory)?;
             Ok((opened, table))
         };
-        thread::spawn(move || _ = done.send(prepare().map_err(Failure::without_details)));
+        let refused = done.clone();
+        let prepare = move || _ = done.send(prepare().map_err(Failure::without_details));
+        if let Err(failure) = threads::start("vesica-table", prepare) {
+            let _ = refused.send(Err(failure.without_details()));
+        }
         Self { placed, outcome, position, early: None, failed_at: None }
     }
 

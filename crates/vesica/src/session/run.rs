@@ -31,6 +31,7 @@ use crate::receipt::{Receipt, Statement, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
 use crate::table::{KeyStats, KeyTable, Place, Source};
 use crate::task::{AnyAgreed, AnyJob, Finished, ResultSet, Unopened};
+use crate::threads;
 
 /// What both sides agreed on, the task's terms among it.
 pub(super) type TaskAgreement = Agreement<Box<dyn AnyAgreed>>;
@@ -159,7 +160,7 @@ pub(super) fn open_channel(
         ChannelOptions { deadline: config.deadline, elapsed: started.elapsed(), transcript, ..limits.channel.clone() };
     // Roles of the task are not agreed yet, so the channel's are those of the connection; the
     // protocol's call turns them if need be.
-    Channel::open(connection, config.end.channel_role(), options)
+    Ok(threads::open_channel(connection, config.end.channel_role(), options)?)
 }
 
 fn fill(rng: &mut SecretRng, bytes: &mut [u8]) {
@@ -669,7 +670,7 @@ impl Done {
                 config.source.key.alternatives().len(),
             ),
             receipt: self.receipt,
-            threads: crate::threads::count(),
+            threads: threads::count(),
             bytes_sent: total.sent(),
             bytes_received: total.received(),
             seconds: started.elapsed().as_secs_f64(),

@@ -6,11 +6,12 @@
 
 use std::time::Duration;
 
-use vesica_party::{Channel, ChannelOptions};
+use vesica_party::ChannelOptions;
 
 use super::link::{self, RetryPolicy};
 use super::{Config, End, Events, Interrupt, Protection};
 use crate::failure::{Failure, code};
+use crate::threads;
 
 /// How long a side that cannot start tries to reach its partner. Also bounded by `--wait` and
 /// `--deadline`.
@@ -94,7 +95,7 @@ fn reach_and_tell(
     let retry = RetryPolicy { wait: meeting.tell_for(), flag: meeting.wait_and_flag().1, stop: &stop };
     let connection = link::reach(&bound, meeting.protection, &retry, events)?;
     let options = ChannelOptions { drain_for: TELL_FOR, ..ChannelOptions::default() };
-    let ch = Channel::open(connection, meeting.end.channel_role(), options)?;
+    let ch = threads::open_channel(connection, meeting.end.channel_role(), options)?;
     ch.abort(&failure.for_peer());
     Ok(())
 }

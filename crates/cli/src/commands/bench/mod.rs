@@ -13,6 +13,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Role;
 use vesica::plan::{self, Permissions};
+use vesica::threads::no_thread;
 use vesica::words::counted;
 use vesica_bench::{BenchError, CommandsReport, Ends, Network, Report, Settings};
 
@@ -129,6 +130,7 @@ fn print_json(report: Result<String, serde_json::Error>) -> Outcome {
 fn failed(error: BenchError) -> Failure {
     match error {
         BenchError::Unsupported(refused) => refused.into(),
+        BenchError::Process(error) if error.kind() == io::ErrorKind::WouldBlock => no_thread(&error).into(),
         other => Failure::new(
             code::INTERNAL,
             other,
