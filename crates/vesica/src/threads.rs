@@ -104,7 +104,7 @@ pub fn open_channel(connection: Connection, role: Role, options: ChannelOptions)
 pub fn no_thread(error: &io::Error) -> Unsupported {
     Unsupported::new(
         format_args!("the system starts no more threads or processes here: {error}"),
-        "raise the limit on them (`ulimit -u`, pids.max of a control group, TasksMax of a systemd unit, --pids-limit \
+        "raise the limit on them (`ulimit -u`, pids.max of a control group, TasksMax of a systemd unit, the limit on pids \
          of a container) or on address space (`ulimit -v`)",
     )
 }
