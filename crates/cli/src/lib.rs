@@ -62,7 +62,7 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
 /// would take 64 MiB of address space a thread, and leave none for the run. Returns if that is set, or cannot be.
 fn begin_again_with_one_arena(arguments: &[OsString]) {
     const ARENAS: &str = "MALLOC_ARENA_MAX";
-    if let (None, Ok(program), [name, arguments @ ..]) = (env::var_os(ARENAS), env::current_exe(), arguments) {
+    if let (None, Ok(program), [name, arguments @ ..]) = (env::var_os(ARENAS), program(), arguments) {
         let _ = process::Command::new(program).arg0(name).args(arguments).env(ARENAS, "1").exec();
     }
 }

@@ -7,6 +7,7 @@
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -104,8 +105,8 @@ pub fn open_channel(connection: Connection, role: Role, options: ChannelOptions)
 pub fn no_thread(error: &io::Error) -> Unsupported {
     Unsupported::new(
         format_args!("the system starts no more threads or processes here: {error}"),
-        "raise the limit on them (`ulimit -u`, pids.max of a control group, TasksMax of a systemd unit, the limit on pids \
-         of a container) or on address space (`ulimit -v`)",
+        "raise the limit on them (`ulimit -u`, pids.max of a control group, TasksMax of a systemd unit, the limit on \
+         pids of a container) or on address space (`ulimit -v`)",
     )
 }
 
@@ -132,9 +133,9 @@ fn startable(beside: usize, wanted: usize) -> Result<usize, Unsupported> {
 
 /// How many threads that allocate, up to `most`, there can be at once now, and why there are no more.
 fn started(most: usize) -> (usize, Option<io::Error>) {
-    let before = alive();
     let gate = Mutex::new(());
     let mut refusal = None;
+    let mut folders = Vec::new();
     let number = thread::scope(|scope| {
         // Each thread waits until the last one was tried.
         let _closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,28 +144,31 @@ fn started(most: usize) -> (usize, Option<io::Error>) {
             let gate = &gate;
             let wait = move || {
                 // The first allocation of a thread has the C library make its arena.
-                let _ = say.send(());
+                let _ = say.send(fs::read_link("/proc/thread-self").ok());
                 drop(gate.lock().unwrap_or_else(PoisonError::into_inner));
             };
-            let started = thread::Builder::new().spawn_scoped(scope, wait);
+            let started = thread::Builder::new().spawn_scoped(scope, wait).map_err(|error| refusal = Some(error));
             // A thread that cannot say so has allocated all the same.
-            started.map(|_| _ = allocated.recv()).map_err(|error| refusal = Some(error)).is_ok()
+            folders.extend(started.ok().map(|_| allocated.recv().ok().flatten()));
+            refusal.is_none()
         };
         (0..most).take_while(start).count()
     });
-    // The system counts a thread for a moment after it was joined.
-    for _ in 0..1000 {
-        if alive() <= before {
-            break;
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
+    wait_until_gone(folders.into_iter().flatten());
     (number, refusal)
 }
 
-/// How many threads of this process the system has; 0 where it does not say.
-fn alive() -> usize {
-    fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
+/// Waits until the system has forgotten threads that were joined: it counts each for a moment longer. `folders` are
+/// those below `/proc`.
+fn wait_until_gone(folders: impl Iterator<Item = PathBuf>) {
+    let mut moments = 100;
+    for folder in folders {
+        let folder = Path::new("/proc").join(folder);
+        while folder.exists() && moments > 0 {
+            thread::sleep(Duration::from_millis(1));
+            moments -= 1;
+        }
+    }
 }
 
 #[cfg(test)]

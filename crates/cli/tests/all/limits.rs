@@ -129,8 +129,8 @@ fn commands() -> Vec<(String, Option<String>)> {
         "demo",
         "plan --sender-items 1000 --receiver-items 1000",
         "bench --protocol ecdh-hfh99 --security semi-honest --sender-items 20 --receiver-items 20 --repeat 1",
-        "bench --protocol ecdh-hfh99 --security semi-honest --sender-items 20 --receiver-items 20 --repeat 1 --in-process \
-         --link 1gbit,1ms",
+        "bench --protocol ecdh-hfh99 --security semi-honest --sender-items 20 --receiver-items 20 --repeat 1 \
+         --in-process --link 1gbit,1ms",
     ];
     let alone = alone.map(|command| (command.to_owned(), None)).into_iter();
     let met = [
