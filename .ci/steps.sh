@@ -48,18 +48,21 @@ tests() {
   return "$status"
 }
 
-# vesica ARGUMENTS...: the command line as `cargo test --workspace` has built it. `cargo run` would choose other features of the dependencies
-# and compile all of them and us again, which takes as long as the first time.
-vesica() {
-  "${CARGO_TARGET_DIR:-target}/release/vesica" "$@"
+# The crates of the lab, beside the product's, which are cargo's default here.
+lab=(-p vesica-papers -p vesica-lab -p vesica-fuzz)
+
+# built PROGRAM ARGUMENTS...: a program as the tests have built it. `cargo run` might choose other features of the dependencies.
+built() {
+  "${CARGO_TARGET_DIR:-target}/release/$1" "${@:2}"
 }
 
-# program PACKAGE TARGET [OPTION...]: runs one program that `cargo test --workspace` has built, in its package's folder. `cargo test -p` would
+# program PACKAGE TARGET [OPTION...]: runs one program that the tests have built, in its package's folder. `cargo test -p` of one package might
 # choose other features of the dependencies and compile them again.
 program() {
-  local package=$1 target=$2 line
+  local package=$1 target=$2 line selection=()
+  case $package in papers | lab | fuzz) selection=("${lab[@]}") ;; esac
   shift 2
-  line=$(cargo test --release --locked --workspace --no-run --message-format=json 2>/dev/null |
+  line=$(cargo test --release --locked "${selection[@]}" --no-run --message-format=json 2>/dev/null |
     grep -F "/crates/$package/Cargo.toml\"" | grep -F "\"name\":\"$target\"" | grep -F '"test":true},' | grep -F '"executable":"/')
   local path=${line##*\"executable\":\"}
   (cd "crates/$package" && "${path%%\"*}" "$@")

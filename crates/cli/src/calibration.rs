@@ -10,12 +10,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use vesica::Failure;
 use vesica::bounded::read_text;
-use vesica::failure::code;
+use vesica::load::busy_share;
 use vesica::memory;
 use vesica::party::Security;
 use vesica::plan::{Machine, PROBES, Probe};
-use vesica_bench::suite::busy_share;
-use vesica_bench::{BenchError, Settings};
+use vesica::probe::{self, Probed};
+use vesica::task::{self, Amounts, MadeUp};
 
 /// What was measured, and what it holds for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,20 +162,20 @@ fn measure(threads: NonZeroUsize) -> Result<Machine, Failure> {
     let mut measured = [0; PROBES.len()];
     for (Probe { protocol, log_items, repeats }, measured) in PROBES.iter().zip(&mut measured) {
         let items = 1 << log_items;
-        let settings = Settings {
+        let probed = Probed {
+            task: task::find("intersect")?,
+            protocol,
+            security: Security::SemiHonest,
+            items: MadeUp { sender_items: items, receiver_items: items, common: items / 2, item_bytes: 16 },
+            amounts: Amounts::NONE,
             threads: threads.get(),
-            repeat: *repeats,
-            ..Settings::new("intersect", protocol, Security::SemiHonest, items, items)
         };
-        let report = vesica_bench::in_process(&settings).map_err(|error| match error {
-            BenchError::Unsupported(refused) => refused.into(),
-            other => Failure::new(
-                code::INTERNAL,
-                format_args!("cannot measure this machine: {other}"),
-                "run vesica selftest and report what it says",
-            ),
+        // The first run warms up.
+        let ran = probe::run(&probed, 1 + repeats).map_err(|failure| Failure {
+            fault: format!("cannot measure this machine: {}", failure.fault),
+            ..failure
         })?;
-        let least = report.samples.iter().map(|sample| sample.total_seconds).fold(f64::INFINITY, f64::min);
+        let least = ran.iter().skip(1).map(|ran| ran.seconds).fold(f64::INFINITY, f64::min);
         *measured = (least * 1e6) as u64;
     }
     Ok(Machine::from_probes(measured))

@@ -1,6 +1,9 @@
 //! The `vesica` command as a library: [`run`] is the command, and [`embed`] are runs for a program that has
 //! its table in memory, with the settings of the command line.
 //!
+//! A [`Program`] is a name for this command line, and the commands that it adds to it; [`tools`] are what such
+//! commands need.
+//!
 //! `args` is the grammar and help, `commands` has one module for each subcommand, `settings` adds files and the
 //! environment, `outcome` prints results and errors and gives the exit code.
 #![forbid(unsafe_code)]
@@ -13,10 +16,13 @@ pub mod embed;
 mod identity;
 mod layout;
 mod outcome;
+mod program;
 mod progress;
 mod settings;
 mod signals;
 mod stderr;
+
+pub use program::{Addition, PRODUCT, Program, tools};
 
 use std::env;
 use std::ffi::OsString;
@@ -50,8 +56,9 @@ pub fn run_inside(program: PathBuf, arguments: &[OsString]) -> u8 {
     exit_code(arguments)
 }
 
-/// Runs a command line, of which the first argument is the program's name.
-pub fn run(arguments: &[OsString]) -> ExitCode {
+/// Runs a command line of a program, of which the first argument is the program's name.
+pub fn run(program: &'static Program, arguments: &[OsString]) -> ExitCode {
+    program::begin(program);
     if memory::is_address_space_limited() {
         begin_again_with_one_arena(arguments);
     }
@@ -78,6 +85,17 @@ fn exit_code(arguments: &[OsString]) -> u8 {
             outcome::report(json, outcome::catching(|| dispatch(*cli)))
         }
         Ok(Asked::Settings(layers)) => outcome::report(false, outcome::catching(|| commands::config::run(&layers))),
+        Ok(Asked::Added { addition, matches, verbose }) => {
+            let shown = addition.shown(&matches);
+            outcome::report(
+                shown.json,
+                outcome::catching(|| {
+                    stderr::set_json(shown.progress == Some(ProgressName::Json));
+                    progress::log_to_stderr(verbose);
+                    addition.run(&matches)
+                }),
+            )
+        }
         Err(Refused::Usage(error)) => usage(&error, asks_for_json),
         Err(Refused::Failed(failure)) => outcome::report(asks_for_json, Err(failure)),
     }
@@ -103,8 +121,6 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Plan(command) => commands::plan::run(command),
         Command::Protocols(command) => commands::protocols::run(command),
         Command::Selftest(command) => commands::selftest::run(command),
-        Command::Bench(command) => commands::bench::run(command),
-        Command::BenchParty(command) => commands::bench::play(command),
         Command::Completions(command) => commands::completions::run(command),
         Command::Man(command) => commands::man::run(command),
     }
@@ -115,7 +131,7 @@ fn dispatch(cli: Cli) -> Outcome {
 fn admit(command: &Command) -> Outcome {
     match command {
         Command::Receive(_) | Command::Send(_) | Command::Serve(_) | Command::Query(_) => threads::admit(),
-        Command::Demo(_) | Command::Plan(_) | Command::Selftest(_) | Command::Bench(_) => threads::set(None),
+        Command::Demo(_) | Command::Plan(_) | Command::Selftest(_) => threads::set(None),
         Command::Check(_) => threads::set_alone(),
         Command::Init(_)
         | Command::Run(_)
@@ -123,7 +139,6 @@ fn admit(command: &Command) -> Outcome {
         | Command::Identity(_)
         | Command::Receipt(_)
         | Command::Protocols(_)
-        | Command::BenchParty(_)
         | Command::Completions(_)
         | Command::Man(_) => Ok(()),
     }
@@ -134,6 +149,9 @@ fn admit(command: &Command) -> Outcome {
 fn usage(error: &clap::Error, asks_for_json: bool) -> u8 {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return outcome::report(false, outcome::printed(error.print()));
+    }
+    if let Some(failure) = program::of_lab(error) {
+        return outcome::report(asks_for_json, Err(failure));
     }
     let text = error.to_string();
     let fault = text.trim_start_matches("error: ").lines().next().unwrap_or_default();

@@ -11,5 +11,5 @@ use vesica_kernels::memory::HugePages;
 static MEMORY: HugePages = HugePages;
 
 fn main() -> ExitCode {
-    vesica_cli::run(&env::args_os().collect::<Vec<OsString>>())
+    vesica_cli::run(&vesica_cli::PRODUCT, &env::args_os().collect::<Vec<OsString>>())
 }

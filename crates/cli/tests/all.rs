@@ -2,18 +2,12 @@
 
 #[path = "all/bounds.rs"]
 mod bounds;
-#[path = "all/broken.rs"]
-mod broken;
-#[path = "all/browser.rs"]
-mod browser;
 #[path = "all/buckets.rs"]
 mod buckets;
 #[path = "all/cases.rs"]
 mod cases;
 #[path = "all/commands/mod.rs"]
 mod commands;
-#[path = "all/comparisons.rs"]
-mod comparisons;
 #[path = "all/counts.rs"]
 mod counts;
 #[path = "all/documents.rs"]
@@ -44,8 +38,6 @@ mod limits;
 mod memory;
 #[path = "all/mismatch.rs"]
 mod mismatch;
-#[path = "all/namespaces.rs"]
-mod namespaces;
 #[path = "all/null_words.rs"]
 mod null_words;
 #[path = "all/or_keys.rs"]
@@ -54,12 +46,8 @@ mod or_keys;
 mod outputs;
 #[path = "all/packaging.rs"]
 mod packaging;
-#[path = "all/page.rs"]
-mod page;
 #[path = "all/plans.rs"]
 mod plans;
-#[path = "all/programs.rs"]
-mod programs;
 #[path = "all/progress.rs"]
 mod progress;
 #[path = "all/receipts.rs"]
@@ -76,8 +64,6 @@ mod sockets;
 mod strangers;
 #[path = "all/streams.rs"]
 mod streams;
-#[path = "all/suites.rs"]
-mod suites;
 #[path = "all/tasks.rs"]
 mod tasks;
 #[path = "all/told.rs"]
@@ -88,3 +74,6 @@ mod trusting;
 mod union_totals;
 #[path = "all/unions.rs"]
 mod unions;
+
+/// The program that is tested.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vesica");

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use crate::{Abort, Channel, Entry, Task};
+use crate::{Abort, Channel, Entry, Role, Task};
 
 /// One side of a protocol: set up without inputs, then run once.
 pub trait Party: Sized {
@@ -54,6 +54,12 @@ pub trait Protocol: 'static {
     /// Bytes that both sides together send (payload of messages, without frames), by the paper's
     /// formula; a range where coding varies.
     fn predicted_bytes(params: &Self::Params) -> RangeInclusive<u64>;
+
+    /// Bytes of memory that the side of this role takes beside what grows in a line with the numbers of items and the
+    /// width of payloads: a matrix, a filter, a group of transfers.
+    fn further_memory(_params: &Self::Params, _role: Role) -> u64 {
+        0
+    }
 }
 
 /// One side of some protocol, set up.
@@ -82,6 +88,8 @@ pub trait Registered<T: Task>: Sync {
     fn variants(&self) -> &'static [&'static dyn Registered<T>];
     /// Whether it serves the request, and if so the bytes that its formula predicts.
     fn predicted_bytes(&self, request: &T::Request) -> Result<RangeInclusive<u64>, Unsupported>;
+    /// See [`Protocol::further_memory`]; nothing for a request that is not served.
+    fn further_memory(&self, request: &T::Request, role: Role) -> u64;
     /// The sender's set-up.
     fn sender(&self, request: &T::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnySender<T>, Abort>;
     /// The receiver's set-up.
@@ -118,6 +126,10 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
 
     fn predicted_bytes(&self, request: &<P::Task as Task>::Request) -> Result<RangeInclusive<u64>, Unsupported> {
         Ok(P::predicted_bytes(&P::derive(request)?))
+    }
+
+    fn further_memory(&self, request: &<P::Task as Task>::Request, role: Role) -> u64 {
+        P::derive(request).map_or(0, |params| P::further_memory(&params, role))
     }
 
     fn sender(

@@ -43,7 +43,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use crate::transport::tls::PublicKey;
-use crate::{Abort, Channel, Entry, Task};
+use crate::{Abort, Channel, Entry, Role, Task};
 
 mod client;
 mod conversation;
@@ -96,6 +96,11 @@ pub trait Service: 'static {
     /// Bytes that both sides together send in one query (payload of messages, without frames); a
     /// range where coding varies.
     fn query_bytes(params: &Self::Params) -> RangeInclusive<u64>;
+
+    /// See [`Protocol::further_memory`](crate::Protocol::further_memory); the server is the sender.
+    fn further_memory(_params: &Self::Params, _role: Role) -> u64 {
+        0
+    }
 }
 
 /// The side of a service that holds the set: prepared once, shared by all clients, never changed by

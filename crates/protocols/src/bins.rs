@@ -7,14 +7,14 @@ use vesica_structures::hashing::{Positions, max_load};
 use vesica_structures::prf::DigestPrf;
 
 /// Positions of an item.
-pub(crate) const POSITIONS: usize = 3;
+pub const POSITIONS: usize = 3;
 
 /// Items of a batch.
 const ITEMS_PER_BATCH: usize = 1024;
 
 /// The least number of bins such that more than `capacity` of the keys, one bin each, fall into some
 /// bin with probability at most `2^-failure_bits`.
-pub(crate) fn fewest_bins(keys: usize, capacity: usize, failure_bits: u32) -> usize {
+pub fn fewest_bins(keys: usize, capacity: usize, failure_bits: u32) -> usize {
     let fits = |bins: usize| max_load(keys, 1, bins, failure_bits) <= capacity;
     let (mut below, mut enough) = (keys.div_ceil(capacity).saturating_sub(1), keys);
     while enough - below > 1 {
@@ -25,7 +25,7 @@ pub(crate) fn fewest_bins(keys: usize, capacity: usize, failure_bits: u32) -> us
 }
 
 /// An item's three bins, and its key `H(x || j, r)` in the `j`-th of them.
-pub(crate) struct Hashes {
+pub struct Hashes {
     positions: Positions,
     keys: [DigestPrf; POSITIONS],
     further: u128,
@@ -34,7 +34,7 @@ pub(crate) struct Hashes {
 impl Hashes {
     /// Among `bins` bins; bound to the protocol by `context`, to the session, the salt and the
     /// sizes.
-    pub(crate) fn new(context: &str, ch: &Channel, salt: &[u8; 32], sizes: &[usize], bins: usize) -> Self {
+    pub fn new(context: &str, ch: &Channel, salt: &[u8; 32], sizes: &[usize], bins: usize) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key(context);
         hasher.update(&ch.session()).update(salt);
         for size in sizes {
@@ -47,17 +47,17 @@ impl Hashes {
     }
 
     /// The key of a further function, for papers that have one.
-    pub(crate) fn further(&self) -> u128 {
+    pub fn further(&self) -> u128 {
         self.further
     }
 
     /// The bins of each item, all three different.
-    pub(crate) fn positions(&self, items: &[u128]) -> Vec<[u32; POSITIONS]> {
+    pub fn positions(&self, items: &[u128]) -> Vec<[u32; POSITIONS]> {
         self.positions.of(items)
     }
 
     /// The keys of items in their `choice`-th bins.
-    pub(crate) fn keys(&self, choice: usize, items: &[u128]) -> Vec<u128> {
+    pub fn keys(&self, choice: usize, items: &[u128]) -> Vec<u128> {
         let mut keys = vec![0; items.len()];
         items
             .par_chunks(ITEMS_PER_BATCH)

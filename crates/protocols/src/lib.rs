@@ -6,8 +6,7 @@
 //!   `receiver.rs`.
 //! - [`tasks`] are the ideal functionalities: what a protocol must compute.
 //! - [`passes`] are runs whose steps are taken in turns, for protocols that can.
-//! - [`registry`] lists every protocol of every task. [`catalogue_markdown`] makes PROTOCOLS.md of
-//!   it.
+//! - [`registry`] lists every protocol of every task, and says which are here and which in the crate of papers.
 //!
 //! A whole run over memory, a thread for each side:
 //!
@@ -46,23 +45,23 @@
 // What a peer sends must not end the process. The modules of messages deny indexing as well.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-mod bfv;
-mod bins;
+// Tests that the crate of papers shares name this crate as that one does.
+#[cfg(test)]
+extern crate self as vesica_protocols;
+
+pub mod bfv;
+pub mod bins;
 pub mod cardinality;
-mod catalogue;
 pub mod circuit_psi;
-mod ecdh;
+pub mod ecdh;
 pub mod membership;
 pub mod overview;
 pub mod passes;
 pub mod psi;
 pub mod recurrent;
 pub mod registry;
-mod styles;
-pub mod sum;
-mod tags;
+pub mod styles;
+pub mod tags;
 pub mod tasks;
 pub mod unbalanced;
 pub mod union;
-
-pub use catalogue::{attacks_markdown, catalogue_markdown};

@@ -3,7 +3,84 @@
 
 use vesica_party::{Compare, Entry, Map};
 
-use crate::registry;
+/// The tasks in the order of documents, each with one sentence on what it computes.
+pub const SUMMARIES: &[(&str, &str)] = &[
+    (
+        "intersect",
+        "The receiver learns which of its items the sender has as well, with the sender's payload of these on request.",
+    ),
+    (
+        "union",
+        "The receiver gets the records of the sender's items that it does not have, and learns nothing else of them.",
+    ),
+    ("cardinality", "The receiver learns how many items both sides have, for each of its groups."),
+    (
+        "union-cardinality",
+        "The receiver learns how many items of the sender it does not have; with its own, that is the size of the union.",
+    ),
+    ("sum", "The receiver learns the sum of the sender's values over the common items, for each of its groups."),
+    (
+        "union-sum",
+        "The receiver learns the sum of the sender's values over the items that it does not have itself; with its own \
+         values, that is the sum over the union.",
+    ),
+    (
+        "join-and-compute",
+        "The receiver learns the sum of products of the sender's values with its own over the common items.",
+    ),
+    (
+        "shares",
+        "Both sides get shares of which items are common and of the items' payloads. A share alone says nothing.",
+    ),
+    (
+        "random-ot",
+        "The sender gets pairs of random blocks. The receiver gets random bits, and of each pair the block that its \
+         bit names.",
+    ),
+    (
+        "random-tables",
+        "The sender gets tables of 2^k random bits. The receiver gets a random place in each table, and the bit there.",
+    ),
+    (
+        "subfield-vole",
+        "The sender gets `delta` and `b`, the receiver `c` and `a = b + delta c`, all of them random; `c` lies in a \
+         subfield.",
+    ),
+    (
+        "batch-oprf",
+        "For each instance there is a random function. The receiver gets its value at one key; the sender evaluates \
+         it where it likes.",
+    ),
+    (
+        "one-of-n-ot",
+        "For each transfer there are 2^k random blocks. The receiver gets the one that it chooses; the sender makes \
+         those that it asks for.",
+    ),
+    (
+        "opprf",
+        "The receiver gets a random value for each of its keys. For a key that the sender has programmed it gets the \
+         sender's value.",
+    ),
+    ("equality", "Both sides get shares of one bit for each pair of values: whether the two are equal."),
+    ("bits-to-ring", "Both sides hold exclusive-or shares of bits and get additive shares of the same bits."),
+    (
+        "multiplex-ring",
+        "Both sides get shares of the rows of numbers whose shared bit is set, and of zeros for the others.",
+    ),
+    (
+        "multiplex-bytes",
+        "Both sides get shares of the rows of bytes whose shared bit is set, and of zeros for the others.",
+    ),
+    (
+        "inner-product",
+        "Both sides get shares of the inner products of the sender's vector with each of the receiver's vectors.",
+    ),
+    (
+        "permute-share",
+        "The sender's values are permuted in an order that only the receiver knows; both sides get shares of the \
+         result.",
+    ),
+];
 
 /// What puts protocols into groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,16 +95,12 @@ pub enum Grouping {
 
 /// The groups in the order of documents, none of them empty, each with its name. By task: all protocols,
 /// building blocks included. Otherwise: those for sets.
-pub fn groups(by: Grouping) -> Vec<(String, Vec<&'static Entry>)> {
+pub fn groups(all: &[&'static Entry], by: Grouping) -> Vec<(String, Vec<&'static Entry>)> {
     let of = |name: String, is_in: &dyn Fn(&Entry) -> bool| -> (String, Vec<&'static Entry>) {
-        (name, registry::entries().filter(|entry| is_in(entry)).collect())
+        (name, all.iter().copied().filter(|entry| is_in(entry)).collect())
     };
-    let all: Vec<(String, Vec<&'static Entry>)> = match by {
-        Grouping::Task => {
-            let entries: Vec<&Entry> = registry::entries().collect();
-            let tasks = crate::catalogue::tasks(&entries);
-            tasks.into_iter().map(|task| of(task.to_owned(), &|entry| entry.task == task)).collect()
-        }
+    let groups: Vec<(String, Vec<&'static Entry>)> = match by {
+        Grouping::Task => tasks(all).into_iter().map(|task| of(task.to_owned(), &|entry| entry.task == task)).collect(),
         Grouping::Map => {
             let is = |map: Map| move |entry: &Entry| entry.map_and_compare.is_some_and(|style| style.map == map);
             Map::ALL.into_iter().map(|map| of(map.to_string(), &is(map))).collect()
@@ -39,27 +112,28 @@ pub fn groups(by: Grouping) -> Vec<(String, Vec<&'static Entry>)> {
             Compare::ALL.into_iter().map(|compare| of(compare.to_string(), &is(compare))).collect()
         }
     };
-    all.into_iter().filter(|(_, entries)| !entries.is_empty()).collect()
+    groups.into_iter().filter(|(_, entries)| !entries.is_empty()).collect()
 }
 
 /// The protocols of this id, alias, paper or task, whatever their case; a paper's key may be cut off.
-pub fn named(name: &str) -> Vec<&'static Entry> {
+pub fn named(all: &[&'static Entry], name: &str) -> Vec<&'static Entry> {
     let name = name.to_lowercase();
     let is_exact =
         |entry: &&Entry| entry.answers_to(&name) || entry.task == name || entry.paper.key.to_lowercase() == name;
-    let exact: Vec<&Entry> = registry::entries().filter(is_exact).collect();
+    let exact: Vec<&Entry> = all.iter().copied().filter(is_exact).collect();
     if !exact.is_empty() || name.is_empty() {
         return exact;
     }
-    registry::entries()
+    all.iter()
+        .copied()
         .filter(|entry| entry.id.contains(&name) || entry.paper.key.to_lowercase().starts_with(&name))
         .collect()
 }
 
 /// Each paper's key with the ids that come from it, by key.
-pub fn by_paper() -> Vec<(&'static str, Vec<&'static str>)> {
+pub fn by_paper(all: &[&'static Entry]) -> Vec<(&'static str, Vec<&'static str>)> {
     let mut papers: Vec<(&str, Vec<&str>)> = Vec::new();
-    for entry in registry::entries() {
+    for entry in all {
         match papers.iter_mut().find(|(key, _)| *key == entry.paper.key) {
             Some((_, ids)) => ids.push(entry.id),
             None => papers.push((entry.paper.key, vec![entry.id])),
@@ -69,40 +143,15 @@ pub fn by_paper() -> Vec<(&'static str, Vec<&'static str>)> {
     papers
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_protocol_for_sets_is_in_one_group_of_each_kind() {
-        let ids = |by| -> Vec<&str> {
-            let mut ids: Vec<&str> =
-                groups(by).into_iter().flat_map(|(_, entries)| entries).map(|entry| entry.id).collect();
-            ids.sort_unstable();
-            ids
-        };
-        let mut own: Vec<&str> = registry::own_entries().map(|entry| entry.id).collect();
-        own.sort_unstable();
-        assert_eq!(ids(Grouping::Map), own);
-        assert_eq!(ids(Grouping::Compare), own);
-        assert_eq!(ids(Grouping::Task).len(), registry::entries().count());
+/// The tasks of these entries, in the order of documents; a task that [`SUMMARIES`] lacks comes
+/// last.
+pub fn tasks<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
+    let mut tasks: Vec<&str> = Vec::new();
+    for entry in entries {
+        if !tasks.contains(&entry.task) {
+            tasks.push(entry.task);
+        }
     }
-
-    #[test]
-    fn a_protocol_is_found_by_its_paper_and_by_its_names() {
-        let ids = |name| -> Vec<&str> { named(name).into_iter().map(|entry| entry.id).collect() };
-        assert_eq!(ids("KKRT16"), ["kkrt16", "oprf-kkrt16"]);
-        assert_eq!(ids("paxos"), ["prty20"]);
-        assert_eq!(ids("CZZ22"), ["czz24"]);
-        assert_eq!(ids("union-sum").len(), registry::union_sum().len());
-        assert!(ids("hfh99").contains(&"ecdh-hfh99") && ids("zcl23").len() >= 2);
-        assert!(ids("no such").is_empty() && ids("").is_empty());
-    }
-
-    #[test]
-    fn every_paper_is_listed_once() {
-        let papers = by_paper();
-        assert!(papers.is_sorted_by(|(one, _), (other, _)| one.to_lowercase() < other.to_lowercase()));
-        assert_eq!(papers.iter().map(|(_, ids)| ids.len()).sum::<usize>(), registry::entries().count());
-    }
+    tasks.sort_by_key(|task| SUMMARIES.iter().position(|(name, _)| name == task).unwrap_or(SUMMARIES.len()));
+    tasks
 }

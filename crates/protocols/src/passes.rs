@@ -35,12 +35,7 @@ pub trait Commit: Party {
 }
 
 /// All passes of one run: what [`Party::run`] is.
-pub(crate) fn run<P: Commit>(
-    party: P,
-    input: P::Input,
-    ch: &mut Channel,
-    rng: &mut SecretRng,
-) -> Result<P::Output, Abort> {
+pub fn run<P: Commit>(party: P, input: P::Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<P::Output, Abort> {
     let compare = party.commit(&input, ch, rng)?;
     let finish = compare(input, ch, rng)?;
     finish(ch)

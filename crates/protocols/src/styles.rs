@@ -13,15 +13,14 @@ const fn style(map: Map, compare: Compare, work: Work) -> MapAndCompare {
 }
 
 /// Diffie-Hellman.
-pub(crate) const DH_PSI: MapAndCompare = style(Map::CommutativeWeakPrf, Compare::List, Work::new(BLINDED_ONCE, HASHES));
+pub const DH_PSI: MapAndCompare = style(Map::CommutativeWeakPrf, Compare::List, Work::new(BLINDED_ONCE, HASHES));
 /// The same, where the receiver's values come back in another order.
-pub(crate) const DH_COUNT: MapAndCompare =
-    style(Map::CommutativeWeakPrf, Compare::Set, Work::new(BLINDED_ONCE, HASHES));
+pub const DH_COUNT: MapAndCompare = style(Map::CommutativeWeakPrf, Compare::Set, Work::new(BLINDED_ONCE, HASHES));
 /// The same, where both sets are blinded twice.
-pub(crate) const DH_COUNT_BOTH: MapAndCompare =
+pub const DH_COUNT_BOTH: MapAndCompare =
     style(Map::CommutativeWeakPrf, Compare::Set, Work::new(BLINDED_TWICE, "n_s + n_r hashes to the group"));
 /// The same, with a ciphertext for each value.
-pub(crate) const DH_SUM: MapAndCompare = style(
+pub const DH_SUM: MapAndCompare = style(
     Map::CommutativeWeakPrf,
     Compare::Set,
     Work::new(
@@ -30,20 +29,20 @@ pub(crate) const DH_SUM: MapAndCompare = style(
     ),
 );
 /// Whose set stays under one key for many queries.
-pub(crate) const FIXED_KEY: MapAndCompare =
+pub const FIXED_KEY: MapAndCompare =
     style(Map::FixedKeyOprf, Compare::Set, Work::new("n_s once a key; 3 n_r a query, and more with proofs", HASHES));
 /// The same, with one bucket for each item of the client.
-pub(crate) const BUCKETS: MapAndCompare =
+pub const BUCKETS: MapAndCompare =
     style(Map::FixedKeyOprf, Compare::Set, Work::new("n_s once a key; 3 n_r a query", HASHES));
 /// The same, with a record for each item of the client, fetched by ring-LWE.
-pub(crate) const LOOK_UP: MapAndCompare = style(
+pub const LOOK_UP: MapAndCompare = style(
     Map::FixedKeyOprf,
     Compare::LookUp,
     Work::new("n_s once a key; 3 n_r a query", "n_r products of a ring-LWE query and the whole set"),
 );
 
 /// A polynomial of the sender for each part of a bin.
-pub(crate) const HE: MapAndCompare = style(
+pub const HE: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Decryption,
     Work::symmetric(
@@ -51,13 +50,13 @@ pub(crate) const HE: MapAndCompare = style(
     ),
 );
 /// The same on outputs of an OPRF.
-pub(crate) const HE_OPRF: MapAndCompare = style(
+pub const HE_OPRF: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Decryption,
     Work::new("n_s once a key; 3 n_r a query", HE.work.symmetric_operations),
 );
 /// The same for a union, whose result is shared.
-pub(crate) const HE_UNION: MapAndCompare = style(
+pub const HE_UNION: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::ObliviousTransfer,
     Work::symmetric(
@@ -65,7 +64,7 @@ pub(crate) const HE_UNION: MapAndCompare = style(
     ),
 );
 /// Comparison of constant-weight codewords.
-pub(crate) const HE_SHARES: MapAndCompare = style(
+pub const HE_SHARES: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Nothing,
     Work::symmetric(
@@ -73,13 +72,13 @@ pub(crate) const HE_SHARES: MapAndCompare = style(
     ),
 );
 /// Tables of the server under its key, and products with what the client selects.
-pub(crate) const HE_PRODUCTS: MapAndCompare = style(
+pub const HE_PRODUCTS: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Decryption,
     Work::symmetric("encryptions of the table, n_s once; products of two ciphertexts, several an item of the client"),
 );
 /// The same without products of ciphertexts.
-pub(crate) const HE_SELECT: MapAndCompare = style(
+pub const HE_SELECT: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Decryption,
     Work::symmetric(
@@ -88,7 +87,7 @@ pub(crate) const HE_SELECT: MapAndCompare = style(
 );
 
 /// Strings in bins, by several transfers a bin.
-pub(crate) const CUCKOO_CHUNKS: MapAndCompare = style(
+pub const CUCKOO_CHUNKS: MapAndCompare = style(
     Map::SinglePointOprf,
     Compare::Sets,
     Work::symmetric(
@@ -96,13 +95,13 @@ pub(crate) const CUCKOO_CHUNKS: MapAndCompare = style(
     ),
 );
 /// The same by one.
-pub(crate) const CUCKOO_ONE: MapAndCompare = style(
+pub const CUCKOO_ONE: MapAndCompare = style(
     Map::SinglePointOprf,
     Compare::Sets,
     Work::symmetric("3 n_s + 1.3 n_r hashes; AES for three times 1.3 n_r rows of some 400 to 480 bits"),
 );
 /// Encodings from transfers in both directions, for all slots of a bin.
-pub(crate) const DUAL_EXECUTION: MapAndCompare = style(
+pub const DUAL_EXECUTION: MapAndCompare = style(
     Map::SinglePointOprf,
     Compare::Sets,
     Work::symmetric(
@@ -110,7 +109,7 @@ pub(crate) const DUAL_EXECUTION: MapAndCompare = style(
     ),
 );
 /// Encodings from transfers in one direction, and a commitment for each of the sender's items.
-pub(crate) const ENCODE_COMMIT: MapAndCompare = style(
+pub const ENCODE_COMMIT: MapAndCompare = style(
     Map::SinglePointOprf,
     Compare::Sets,
     Work::symmetric(
@@ -118,7 +117,7 @@ pub(crate) const ENCODE_COMMIT: MapAndCompare = style(
     ),
 );
 /// Columns of bits.
-pub(crate) const CM20: MapAndCompare = style(
+pub const CM20: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric(
@@ -126,7 +125,7 @@ pub(crate) const CM20: MapAndCompare = style(
     ),
 );
 /// Polynomials over a set.
-pub(crate) const SPOT_LOW: MapAndCompare = style(
+pub const SPOT_LOW: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric(
@@ -134,13 +133,13 @@ pub(crate) const SPOT_LOW: MapAndCompare = style(
     ),
 );
 /// Polynomials over bins of two choices.
-pub(crate) const SPOT_FAST: MapAndCompare = style(
+pub const SPOT_FAST: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Sets,
     Work::symmetric("interpolation and evaluation in bins; 2 n_s + n_r hashes; AES for rows of 448 bits"),
 );
 /// A table of rows.
-pub(crate) const PRTY20: MapAndCompare = style(
+pub const PRTY20: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric(
@@ -149,7 +148,7 @@ pub(crate) const PRTY20: MapAndCompare = style(
     ),
 );
 /// A garbled Bloom filter over the transfers of its cells, partly opened in the malicious row.
-pub(crate) const GBF: MapAndCompare = style(
+pub const GBF: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric(
@@ -157,7 +156,7 @@ pub(crate) const GBF: MapAndCompare = style(
     ),
 );
 /// A table of messages of a key agreement.
-pub(crate) const KEY_AGREEMENT: MapAndCompare = style(
+pub const KEY_AGREEMENT: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::new(
@@ -166,14 +165,14 @@ pub(crate) const KEY_AGREEMENT: MapAndCompare = style(
     ),
 );
 /// A table in a silent VOLE.
-pub(crate) const VOLE: MapAndCompare = style(
+pub const VOLE: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric("2 n_s + 2 n_r hashes; a silent VOLE a cell of the table, 1.045 to 1.45 n_r cells"),
 );
 
 /// Equality tests in bins, whose result stays shared.
-pub(crate) const CIRCUIT_SHARES: MapAndCompare = style(
+pub const CIRCUIT_SHARES: MapAndCompare = style(
     Map::Circuits,
     Compare::Nothing,
     Work::symmetric(
@@ -181,15 +180,15 @@ pub(crate) const CIRCUIT_SHARES: MapAndCompare = style(
     ),
 );
 /// The same, of which totals are opened.
-pub(crate) const CIRCUIT_TOTALS: MapAndCompare = style(
+pub const CIRCUIT_TOTALS: MapAndCompare = style(
     Map::Circuits,
     Compare::ShareRecovery,
     Work::symmetric("as with vesica-circuit; a conversion or a multiplexer a bin"),
 );
 /// The same, of which all is opened to the receiver.
-pub(crate) const CIRCUIT_OPENED: MapAndCompare = style(Map::Circuits, Compare::ShareRecovery, CIRCUIT_SHARES.work);
+pub const CIRCUIT_OPENED: MapAndCompare = style(Map::Circuits, Compare::ShareRecovery, CIRCUIT_SHARES.work);
 /// Equality tests in the sender's bins, permuted, and an OT a place.
-pub(crate) const CIRCUIT_UNION: MapAndCompare = style(
+pub const CIRCUIT_UNION: MapAndCompare = style(
     Map::Circuits,
     Compare::ObliviousTransfer,
     Work::symmetric(
@@ -197,17 +196,16 @@ pub(crate) const CIRCUIT_UNION: MapAndCompare = style(
     ),
 );
 /// The same in each direction.
-pub(crate) const CIRCUIT_UNION_BOTH: MapAndCompare =
+pub const CIRCUIT_UNION_BOTH: MapAndCompare =
     style(Map::Circuits, Compare::ObliviousTransfer, Work::symmetric("those of vesica-union, for either side's bins"));
 
 /// Diffie-Hellman in an order that hides items, and an OT a place.
-pub(crate) const DH_TEST: MapAndCompare =
+pub const DH_TEST: MapAndCompare =
     style(Map::MembershipTest, Compare::ObliviousTransfer, Work::new(BLINDED_TWICE, "hashes to the group; n_s OTs"));
 /// The same without OTs: the number of places that match is the result.
-pub(crate) const DH_TEST_COUNT: MapAndCompare =
-    style(Map::MembershipTest, Compare::Set, Work::new(BLINDED_TWICE, HASHES));
+pub const DH_TEST_COUNT: MapAndCompare = style(Map::MembershipTest, Compare::Set, Work::new(BLINDED_TWICE, HASHES));
 /// A shuffled table, and an OPRF of its shares.
-pub(crate) const SHUFFLED_TEST: MapAndCompare = style(
+pub const SHUFFLED_TEST: MapAndCompare = style(
     Map::MembershipTest,
     Compare::ObliviousTransfer,
     Work::symmetric(
@@ -215,9 +213,9 @@ pub(crate) const SHUFFLED_TEST: MapAndCompare = style(
     ),
 );
 /// The same without OTs of records.
-pub(crate) const SHUFFLED_TEST_COUNT: MapAndCompare = style(Map::MembershipTest, Compare::Set, SHUFFLED_TEST.work);
+pub const SHUFFLED_TEST_COUNT: MapAndCompare = style(Map::MembershipTest, Compare::Set, SHUFFLED_TEST.work);
 /// The sender's own table shuffled, whose matches the sender learns.
-pub(crate) const SHUFFLED_KEYS: MapAndCompare = style(
+pub const SHUFFLED_KEYS: MapAndCompare = style(
     Map::MembershipTest,
     Compare::Set,
     Work::symmetric(
@@ -225,7 +223,7 @@ pub(crate) const SHUFFLED_KEYS: MapAndCompare = style(
     ),
 );
 /// Bits of hashes by base OTs.
-pub(crate) const BITS_OF_HASHES: MapAndCompare = style(
+pub const BITS_OF_HASHES: MapAndCompare = style(
     Map::MultiPointOprf,
     Compare::Set,
     Work::symmetric(
@@ -233,25 +231,25 @@ pub(crate) const BITS_OF_HASHES: MapAndCompare = style(
     ),
 );
 /// A polynomial and two OPRFs a place.
-pub(crate) const BIN_TESTS: MapAndCompare = style(
+pub const BIN_TESTS: MapAndCompare = style(
     Map::MembershipTest,
     Compare::ObliviousTransfer,
     Work::symmetric("two OPRFs and a polynomial a place of the sender; an OT a place"),
 );
 /// Encryption on shares.
-pub(crate) const ZCL23_SK: MapAndCompare = style(
+pub const ZCL23_SK: MapAndCompare = style(
     Map::MembershipTest,
     Compare::ObliviousTransfer,
     Work::symmetric("a table of n_r ciphertexts; a decryption by LowMC on shares for each of n_s places, and an OT"),
 );
 /// Encryption in a group.
-pub(crate) const ZCL23_PK: MapAndCompare = style(
+pub const ZCL23_PK: MapAndCompare = style(
     Map::MembershipTest,
     Compare::ObliviousTransfer,
     Work::new("3 n_s, and 2 a cell of a table of 1.18 to 1.55 n_r cells", "n_s OTs"),
 );
 /// Bins of a lookup table, opened round by round.
-pub(crate) const PEELING: MapAndCompare = style(
+pub const PEELING: MapAndCompare = style(
     Map::MembershipTest,
     Compare::ObliviousTransfer,
     Work::symmetric("an OT, a VOLE and four pads for each test of a bin, some times the union's size in all"),

@@ -34,7 +34,7 @@ pub enum TagCoding {
 
 impl TagCoding {
     /// Bytes of the arrow that carries `count` tags of `bits` bits.
-    pub(crate) fn predicted_bytes(self, count: usize, bits: u32) -> RangeInclusive<u64> {
+    pub fn predicted_bytes(self, count: usize, bits: u32) -> RangeInclusive<u64> {
         match self {
             Self::SortedCoded => predicted_bytes(count, bits),
             Self::Shuffled => {
@@ -47,17 +47,17 @@ impl TagCoding {
 
 /// Width of a tag, in bits, such that a tag of the receiver equals one of a different item of the
 /// sender with probability at most [`FailureEvent::TagCollision`]: one of `n_s n_r` pairs of `l`-bit tags is equal with probability at most `n_s n_r 2^-l`.
-pub(crate) fn tag_bits(sender_items: usize, receiver_items: usize) -> u32 {
+pub fn tag_bits(sender_items: usize, receiver_items: usize) -> u32 {
     FailureEvent::TagCollision.bits() + ceil_log2(sender_items) + ceil_log2(receiver_items)
 }
 
 /// The low `bits` bits of `tag`, for `bits` of 1 to 128.
-pub(crate) fn truncate(tag: u128, bits: u32) -> u128 {
+pub fn truncate(tag: u128, bits: u32) -> u128 {
     tag & (u128::MAX >> (128 - bits))
 }
 
 /// Bytes of the arrow that carries `count` tags: a length of 4 bytes and the code for each part.
-pub(crate) fn predicted_bytes(count: usize, bits: u32) -> RangeInclusive<u64> {
+pub fn predicted_bytes(count: usize, bits: u32) -> RangeInclusive<u64> {
     let code = Code::new(count, bits);
     let lengths = (LENGTH_BYTES * code.parts().count()) as u64;
     let coded = code.len_range();
@@ -66,7 +66,7 @@ pub(crate) fn predicted_bytes(count: usize, bits: u32) -> RangeInclusive<u64> {
 
 /// Sends all of the sorter's tags, of `bits` bits, as arrow `S`, each part as soon as it is sorted;
 /// the labels in the order of the tags.
-pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Sync>(
+pub fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Sync>(
     tags: TagSorter<T>,
     count: usize,
     bits: u32,
@@ -76,7 +76,7 @@ pub(crate) fn send<S: Stream<Element = u8>, T: Copy + Default + Ord + Send + Syn
 }
 
 /// All of the sorter's tags, of `bits` bits, to be kept; the labels in the order of the tags.
-pub(crate) fn encode<T: Copy + Default + Ord + Send + Sync>(
+pub fn encode<T: Copy + Default + Ord + Send + Sync>(
     tags: TagSorter<T>,
     count: usize,
     bits: u32,
@@ -121,7 +121,7 @@ fn encode_each<T: Copy + Default + Ord + Send + Sync, E>(
 
 /// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and looks for them as
 /// they come.
-pub(crate) fn receive<S: Stream<Element = u8>>(
+pub fn receive<S: Stream<Element = u8>>(
     own: &mut TagFinder,
     count: usize,
     bits: u32,
@@ -151,7 +151,7 @@ fn receive_sorted<S: Stream<Element = u8>>(
 }
 
 /// Sends tags that were kept in their code as arrow `S`.
-pub(crate) fn send_coded<S: Stream<Element = u8>>(tags: &CodedTags, ch: &mut Channel) -> Result<(), Abort> {
+pub fn send_coded<S: Stream<Element = u8>>(tags: &CodedTags, ch: &mut Channel) -> Result<(), Abort> {
     let mut framed = Vec::new();
     for part in tags.parts() {
         framed.clear();
@@ -164,11 +164,7 @@ pub(crate) fn send_coded<S: Stream<Element = u8>>(tags: &CodedTags, ch: &mut Cha
 
 /// Receives exactly `count` ascending tags of `bits` bits from arrow `S`, and keeps them in their
 /// code.
-pub(crate) fn receive_coded<S: Stream<Element = u8>>(
-    count: usize,
-    bits: u32,
-    ch: &mut Channel,
-) -> Result<CodedTags, Abort> {
+pub fn receive_coded<S: Stream<Element = u8>>(count: usize, bits: u32, ch: &mut Channel) -> Result<CodedTags, Abort> {
     let (mut tags, mut coded) = (CodedTags::new(count, bits), Vec::new());
     while let Some(lengths) = tags.due() {
         receive_part::<S>(lengths, &mut coded, ch)?;
@@ -210,7 +206,7 @@ fn shuffled_bytes(count: usize, bits: u32) -> u64 {
 
 /// Sends the low `bits` bits of each tag in a random order as arrow `S`, in whole bytes. Returns
 /// which tag stands at which place.
-pub(crate) fn send_shuffled<S: Stream<Element = u8>>(
+pub fn send_shuffled<S: Stream<Element = u8>>(
     tags: &[u128],
     bits: u32,
     ch: &mut Channel,
@@ -260,7 +256,7 @@ fn receive_shuffled<S: Stream<Element = u8>>(
 }
 
 /// Sends all tags where nothing else is sent in their order.
-pub(crate) fn send_unlabelled<S: Stream<Element = u8>>(
+pub fn send_unlabelled<S: Stream<Element = u8>>(
     tags: &[u128],
     coding: TagCoding,
     bits: u32,
@@ -279,7 +275,7 @@ pub(crate) fn send_unlabelled<S: Stream<Element = u8>>(
 
 /// Receives exactly `count` tags of `bits` bits from arrow `S` in either coding, and hands them to
 /// `take` as they come.
-pub(crate) fn receive_each<S: Stream<Element = u8>>(
+pub fn receive_each<S: Stream<Element = u8>>(
     coding: TagCoding,
     count: usize,
     bits: u32,

@@ -190,6 +190,6 @@ def test_a_join_in_buckets_is_the_same_join():
 def test_plans_protocols_and_checks():
     plan = vesica.plan(sender_items=1e5, receiver_items=2e5, link="100mbit,40ms", payload_bytes=8)
     assert plan["ok"] and plan["receiver_items"] == 200_000
-    assert {"vole-fast", "kkrt16"} <= {protocol["id"] for protocol in vesica.protocols()}
+    assert {"vole-fast", "prty20"} <= {protocol["id"] for protocol in vesica.protocols()}
     profile = vesica.check(pandas.DataFrame({"id": ["1", " 2", None]}), on="id", payload=["id"])
     assert profile["keys"]["rows"] == 3 and profile["keys"]["null_rows"] == 1

@@ -27,10 +27,10 @@ pub struct Goldens {
 
 impl Goldens {
     /// A suite on the files of `folder`, whose rows send the `listed` messages only.
-    pub fn new<'a>(folder: impl Into<PathBuf>, listed: impl Iterator<Item = &'a AnyMessage>) -> Self {
+    pub fn new<'a>(folder: impl Into<PathBuf>, trials: Trials, listed: impl Iterator<Item = &'a AnyMessage>) -> Self {
         Self {
             folder: folder.into(),
-            trials: Trials::of("golden"),
+            trials,
             files: BTreeSet::new(),
             listed: listed.map(|message| (message.step.tag(), message.step.number)).collect(),
         }

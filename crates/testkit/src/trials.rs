@@ -24,6 +24,8 @@ pub const TRIAL: &str = "VESICA_TRIAL";
 pub struct Trials {
     suite: &'static str,
     chosen: Option<String>,
+    /// Whether every row is tried in full.
+    is_full: bool,
     ran: usize,
     /// Rows that are not in use: tried at one size, or not at all.
     shortened: usize,
@@ -37,9 +39,14 @@ impl Trials {
         Self::chosen_by(suite, std::env::var(TRIAL).ok())
     }
 
+    /// The same, of rows that are all in use: each is tried in full.
+    pub fn in_full_of(suite: &'static str) -> Self {
+        Self { is_full: Depth::asked() != Some(Depth::Once), ..Self::of(suite) }
+    }
+
     /// No trials yet; those whose names contain `chosen` will be run.
     pub fn chosen_by(suite: &'static str, chosen: Option<String>) -> Self {
-        Self { suite, chosen, ran: 0, shortened: 0, left_out: 0, failures: Vec::new() }
+        Self { suite, chosen, is_full: false, ran: 0, shortened: 0, left_out: 0, failures: Vec::new() }
     }
 
     /// Runs one trial, if it is chosen. What it panics with is kept as its failure.
@@ -86,18 +93,23 @@ impl Trials {
         rows: &[Runnable<T>],
         mut body: impl FnMut(Runnable<T>, &'static Mode, Depth),
     ) {
-        let is_chosen = self.are_chosen();
-        let depth = |row: Runnable<T>| if is_chosen { Depth::Full } else { Depth::of(row.entry()) };
+        let is_full = self.is_full || self.are_chosen();
+        let depth = |row: Runnable<T>| if is_full { Depth::Full } else { Depth::of(row.entry()) };
         self.shortened += rows.iter().filter(|row| depth(**row) == Depth::Once).count();
         self.modes(rows, |row, mode| body(row, mode, depth(row)));
     }
 
     /// The rows of which everything is tried; all rows where trials are chosen by name.
     pub fn in_full<T: Task>(&mut self, rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
-        let is_full = |row: &Runnable<T>| self.are_chosen() || Depth::of(row.entry()) == Depth::Full;
+        let is_full = |row: &Runnable<T>| self.is_full || self.are_chosen() || Depth::of(row.entry()) == Depth::Full;
         let full: Vec<_> = rows.iter().copied().filter(is_full).collect();
         self.left_out += rows.len() - full.len();
         full
+    }
+
+    /// How many trials have been run.
+    pub fn ran(&self) -> usize {
+        self.ran
     }
 
     /// Whether some trials alone are run, so that the suite as a whole shows nothing.

@@ -7,7 +7,8 @@
 //! - [`buckets`] divides keys, and [`cluster`] has the buckets run by many machines.
 //! - [`service`] serves a table to many clients, and asks such a server.
 //! - [`handshake`] agrees with the partner; [`plan`] predicts costs and chooses the protocol;
-//!   [`memory`] and [`threads`] bound a run.
+//!   [`memory`] and [`threads`] bound a run. [`rows`] are the protocols; [`probe`] runs one on made-up items, and
+//!   [`load`] says what else the machine does.
 //! - [`task`] has one module for each task: columns, inputs, results, and what it reveals.
 //! - [`table`], [`key`] and [`profile`], from `vesica-data`, read tables, bring keys to one form,
 //!   and describe key columns.
@@ -102,12 +103,15 @@ pub mod fuzzing;
 pub mod handshake;
 #[cfg(test)]
 mod insecure;
+pub mod load;
 pub mod memory;
 pub mod noise;
 pub mod plan;
+pub mod probe;
 pub mod progress;
 pub mod receipt;
 pub mod report;
+pub mod rows;
 pub mod service;
 pub mod session;
 pub mod shares;

@@ -6,13 +6,13 @@
 use clap::{Arg, Command};
 
 /// What `-h` shows of a command.
-struct Brief {
+pub struct Brief {
     /// The command's name.
-    command: &'static str,
+    pub command: &'static str,
     /// The ids and short texts of the flags without which the command does not run. They come first, in both helps.
-    required: &'static [(&'static str, &'static str)],
+    pub required: &'static [(&'static str, &'static str)],
     /// The ids and short texts of the flags that are used most.
-    common: &'static [(&'static str, &'static str)],
+    pub common: &'static [(&'static str, &'static str)],
 }
 
 const INPUT: (&str, &str) = ("input", "Your table: CSV, JSON lines, Parquet or Arrow; - for standard input");
@@ -33,7 +33,8 @@ const PEERS: (&str, &str) = ("peers", "The file of your partners; all flags of r
 const DRY_RUN: (&str, &str) = ("dry_run", "Try all but the run itself; both sides must say it");
 const JSON: (&str, &str) = ("json", "Print one JSON object");
 
-const BRIEFS: &[Brief] = &[
+/// Those of the product's commands.
+pub const BRIEFS: &[Brief] = &[
     Brief {
         command: "receive",
         required: &[INPUT, KEY, ("output", "Where to write the result; - for standard output"), LISTEN, CONNECT, PEER],
@@ -145,28 +146,12 @@ const BRIEFS: &[Brief] = &[
             JSON,
         ],
     },
-    Brief {
-        command: "bench",
-        required: &[],
-        common: &[
-            ("task", ""),
-            SECURITY,
-            ("protocol", "The protocol: `auto`, or an id that `vesica protocols` lists"),
-            ("sender_items", "Items of the sender"),
-            ("receiver_items", "Items of the receiver"),
-            ("link", "The link: loopback, lan, or RATE,RTT such as 100mbit,40ms"),
-            ("threads", "How many threads compute on each side"),
-            ("repeat", "How many runs to measure"),
-            ("commands", "Time whole commands on two CSV files"),
-            JSON,
-        ],
-    },
 ];
 
-/// Gives the command line its short help: that of [`BRIEFS`] where a command stands there.
-pub fn shorten(command: Command) -> Command {
-    let command = command.mut_subcommands(shorten);
-    let brief = BRIEFS.iter().find(|brief| brief.command == command.get_name());
+/// Gives a command line its short help: that of `briefs` where a command stands there.
+pub fn shorten(command: Command, briefs: &'static [Brief]) -> Command {
+    let command = command.mut_subcommands(|command| shorten(command, briefs));
+    let brief = briefs.iter().find(|brief| brief.command == command.get_name());
     let command = match brief {
         Some(brief) => {
             // Behind the required flags, of which there are fewer than 100, in the order of their declaration.
@@ -234,7 +219,7 @@ mod tests {
     /// A flag without which a command is refused must not be missing in its short help.
     #[test]
     fn required_flags_are_in_the_short_help_and_come_first() {
-        let cli = shorten(Cli::command());
+        let cli = shorten(Cli::command(), BRIEFS);
         for command in cli.get_subcommands() {
             for arg in command.get_arguments().filter(|arg| arg.is_required_set()) {
                 assert!(!arg.is_hide_short_help_set(), "{}: {arg}", command.get_name());

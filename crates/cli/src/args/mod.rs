@@ -1,10 +1,8 @@
 //! The command line's grammar and its help.
 
-mod bench;
 mod brief;
 mod join;
 mod plan;
-mod report;
 mod run;
 mod service;
 mod task;
@@ -15,14 +13,15 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Args, Command as Grammar, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub use bench::{BenchArgs, BenchCommand, BenchPartyArgs, CompareArgs, DiffArgs, PartyName, SuiteArgs};
+pub use brief::{Brief, shorten};
 pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
-pub use report::ReportArgs;
 pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, TYPED_ALONE, flags_of};
 pub use service::{LogName, QueryArgs, ServeArgs};
-pub use task::items;
-pub use values::{Columns, JoinName, ProgressName, columns, delimiter};
+pub use task::{TaskArgs, items};
+pub use values::{Columns, JoinName, ProgressName, columns, count, delimiter};
+
+use crate::program;
 
 const ABOUT: &str = "Find the rows that two private tables share; by default all other keys stay private";
 
@@ -68,9 +67,11 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// The grammar with its short help.
+    /// The grammar of the program of this process, with its short help.
     pub fn grammar() -> Grammar {
-        brief::shorten(Self::command())
+        let program = program::running();
+        let additions = program.additions.iter().map(|addition| addition.grammar());
+        shorten(Self::command().name(program.name), brief::BRIEFS).subcommands(additions)
     }
 
     /// The command line that these matches are of.
@@ -117,11 +118,6 @@ pub enum Command {
     /// Check that this machine computes correctly: AES against its published vector, fast
     /// multiplication against the portable code, and a small run of each protocol
     Selftest(SelftestArgs),
-    /// Measure the time, traffic and memory of a protocol between two processes on this machine
-    Bench(BenchArgs),
-    /// One party of a benchmark, started by `bench`
-    #[command(hide = true)]
-    BenchParty(BenchPartyArgs),
     /// Print a completion script for your shell
     Completions(CompletionsArgs),
     /// Print the manual page
@@ -136,7 +132,6 @@ impl Command {
             Self::Send(send) => Some(send.shared.progress),
             Self::Query(query) => Some(query.progress),
             Self::Selftest(selftest) => Some(selftest.progress),
-            Self::Bench(BenchArgs { command: Some(BenchCommand::Suite(suite)), .. }) => Some(suite.progress),
             _ => None,
         }
     }
@@ -152,16 +147,9 @@ impl Command {
             Self::Plan(plan) => plan.json,
             Self::Protocols(protocols) => protocols.json,
             Self::Selftest(selftest) => selftest.json,
-            Self::Bench(bench) => match &bench.command {
-                Some(BenchCommand::Diff(diff)) => diff.json,
-                Some(BenchCommand::Compare(compare)) => compare.json,
-                Some(BenchCommand::Suite(_) | BenchCommand::Report(_)) => false,
-                None => bench.json,
-            },
             Self::Run(_)
             | Self::Config(_)
             | Self::Init(_)
-            | Self::BenchParty(_)
             | Self::Serve(_)
             | Self::Identity(_)
             | Self::Demo(_)

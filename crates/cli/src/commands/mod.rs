@@ -1,6 +1,5 @@
 //! One module a subcommand.
 
-pub mod bench;
 pub mod check;
 pub mod completions;
 pub mod config;

@@ -7,10 +7,11 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::{Assumption, Attack, Choice, ChoiceValue, Entry, Learner, Mode, Status};
 use vesica::protocols::overview::{self, Grouping};
-use vesica::protocols::registry;
+use vesica::rows;
 
 use crate::args::{GroupingName, ProtocolsArgs};
 use crate::outcome::{Outcome, print};
+use crate::program;
 
 pub fn run(args: ProtocolsArgs) -> Outcome {
     print(&text(&args)?)
@@ -18,15 +19,18 @@ pub fn run(args: ProtocolsArgs) -> Outcome {
 
 /// What is printed on standard output.
 pub fn text(args: &ProtocolsArgs) -> Result<String, Failure> {
-    let chosen: Vec<&Entry> = match &args.name {
-        Some(name) => overview::named(name),
-        None => registry::entries().collect(),
+    let all = rows::entries();
+    let chosen: Vec<&'static Entry> = match &args.name {
+        // A building block may come from the same paper.
+        Some(name) if rows::is_in_lab_alone(&name.to_lowercase()) => Vec::new(),
+        Some(name) => overview::named(&all, name),
+        None => all.clone(),
     };
     if let (Some(name), []) = (&args.name, &chosen[..]) {
         return Err(Failure::new(
             code::USAGE,
             format_args!("there is no protocol, paper or task {name:?}"),
-            "`vesica protocols --by task` lists all protocols",
+            rows::mend(&name.to_lowercase(), "`vesica protocols --by task` lists all protocols"),
         ));
     }
     if args.json {
@@ -36,10 +40,10 @@ pub fn text(args: &ProtocolsArgs) -> Result<String, Failure> {
     let mut text = String::new();
     let is_task = |name: &String| chosen.iter().all(|entry| entry.task == name);
     match args.by {
-        None if args.name.as_ref().is_none_or(is_task) => list(&chosen, &mut text),
+        None if args.name.as_ref().is_none_or(is_task) => list(&all, &chosen, &mut text),
         None => chosen.into_iter().for_each(|entry| describe(entry, &mut text)),
         Some(by) => {
-            for (group, entries) in overview::groups(by.into()) {
+            for (group, entries) in overview::groups(&all, by.into()) {
                 summarise(&group, entries.into_iter().filter(|entry| chosen.contains(entry)), by, &mut text);
             }
         }
@@ -58,12 +62,12 @@ impl From<GroupingName> for Grouping {
 }
 
 /// A line for each protocol, by what it computes.
-fn list(chosen: &[&Entry], text: &mut String) {
+fn list(all: &[&'static Entry], chosen: &[&Entry], text: &mut String) {
     let columns = |id: &str, security: &str, cost: &str, status: &str| {
         format!("  {id:<31} {security:<11} {cost:<20} {status}").trim_end().to_owned() + "\n"
     };
     text.push_str(&columns("", "security", "most time goes into", ""));
-    for (task, entries) in overview::groups(Grouping::Task) {
+    for (task, entries) in overview::groups(all, Grouping::Task) {
         let mut entries = entries.into_iter().filter(|entry| chosen.contains(entry)).peekable();
         if entries.peek().is_some() {
             text.push_str(&format!("{task}\n"));
@@ -82,6 +86,9 @@ fn list(chosen: &[&Entry], text: &mut String) {
         }
     }
     text.push_str("\nMore of one of them: `vesica protocols vole-fast`, for example.\n");
+    if program::running().additions.is_empty() {
+        text.push_str("`vesica-lab protocols` lists those of papers, too.\n");
+    }
 }
 
 /// A group with a few lines for each of its protocols; nothing for none.

@@ -7,8 +7,8 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::memory;
 use vesica::party::{CostClass, Entry, Security};
-use vesica::task::{AnyTask, TASKS};
-use vesica_bench::Settings;
+use vesica::probe::{self, Probed};
+use vesica::task::{AnyTask, MadeUp, TASKS};
 use vesica_kernels::{Backend, aes, backend, clmul, with_backend};
 use vesica_structures::rng::SecretRng;
 
@@ -100,19 +100,24 @@ fn kernels_compute(kernels: Backend) -> Check {
 
 /// One run of a protocol between two threads, checked against the plain function.
 fn small_run(task: &'static dyn AnyTask, entry: &Entry, security: Security) -> Result<(), String> {
-    let (receiver_items, overlap) = match entry.cost {
+    let (receiver_items, common) = match entry.cost {
         // Where a stranger's item may match falsely, nothing is asked about one.
         CostClass::Lattice if entry.false_match_bits().is_some() => (3, 3),
         // An item takes up to half a second.
         CostClass::Lattice => (3, 2),
         _ => (50, 20),
     };
-    let settings = Settings::new(task.name(), entry.id, security, 40, receiver_items);
-    let settings = Settings { overlap: Some(overlap), ..settings };
-    let settings = settings.with_amounts(&task.least_amounts_of(entry));
-    match vesica_bench::in_process(&settings) {
-        Ok(report) if report.correct => Ok(()),
+    let probed = Probed {
+        task,
+        protocol: entry.id,
+        security,
+        items: MadeUp { sender_items: 40, receiver_items, common, item_bytes: 16 },
+        amounts: task.least_amounts_of(entry),
+        threads: 1,
+    };
+    match probe::run(&probed, 1) {
+        Ok(ran) if ran.iter().all(|ran| ran.is_right) => Ok(()),
         Ok(_) => Err("an output is wrong".into()),
-        Err(error) => Err(error.to_string()),
+        Err(failure) => Err(failure.fault),
     }
 }

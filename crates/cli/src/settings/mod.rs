@@ -21,6 +21,7 @@ use vesica::party::Role;
 use vesica::written::is_name;
 
 use crate::args::{Cli, ConfigArgs, EitherSide, RunArgs};
+use crate::program::{self, Addition};
 
 use job::OpenJob;
 pub use layers::{Layered, Layers, Origin, takes_threshold};
@@ -33,6 +34,15 @@ pub enum Asked {
     Command(Box<Cli>),
     /// To see the settings of a run.
     Settings(Box<Layers>),
+    /// A command that the program has added.
+    Added {
+        /// The command.
+        addition: &'static dyn Addition,
+        /// What was typed behind it.
+        matches: ArgMatches,
+        /// How much more to write on standard error.
+        verbose: u8,
+    },
 }
 
 /// Why there is no command to run.
@@ -81,6 +91,9 @@ pub fn asked(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Ref
             return Ok(Asked::Settings(Box::new(Layers::new(role.into(), given, job)?)));
         }
         Some((name, given)) => {
+            if let Some(addition) = program::addition(name) {
+                return Ok(Asked::Added { addition, matches: given.clone(), verbose });
+            }
             refuse_identity_without_use(name, given)?;
             match Target::of_command(name).filter(|_| names_partner(given)) {
                 Some(target) => Layers::new(target, given, None)?,

@@ -86,7 +86,7 @@ fn the_script_installs_program_manual_and_completions() {
     let refused = install(&folder.path("us.pub"));
     assert_eq!(refused.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("there is no program"));
-    let installed = install(Path::new(env!("CARGO_BIN_EXE_vesica")));
+    let installed = install(Path::new(crate::PROGRAM));
     assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
     for (file, text) in [
         ("share/man/man1/vesica-receive.1", "normalise"),

@@ -346,7 +346,7 @@ fn only_the_command_line_makes_a_run_a_dry_one() {
     let refused = folder.run(&format!("{line} --peer them.pub --expect-peer-items 5"));
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("--dry-run"), "{}", refused.stderr);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    let mut command = Command::new(crate::PROGRAM);
     command.env("VESICA_DRY_RUN", "1");
     let refused = folder.start_under(command, &format!("{line} --peer them.pub")).end();
     refused.expect(2, &["the environment has VESICA_DRY_RUN, which means nothing", "type --dry-run"]);

@@ -130,7 +130,7 @@ fn a_name_without_an_address_is_an_absent_partner() {
 #[test]
 fn standard_input_needs_a_temporary_folder() {
     let folder = tables();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    let mut command = Command::new(crate::PROGRAM);
     command.env("TMPDIR", folder.path("nowhere"));
     let mut check = folder.start_under(command, "check - --key id");
     check.stdin = None;

@@ -83,7 +83,7 @@ impl Folder {
     }
 
     pub fn start(&self, arguments: &str) -> Process {
-        self.start_under(Command::new(env!("CARGO_BIN_EXE_vesica")), arguments)
+        self.start_under(Command::new(crate::PROGRAM), arguments)
     }
 
     /// As `start`, with a file system of 64 KiB at the folder's `tiny`; `None` where the system
@@ -93,9 +93,7 @@ impl Folder {
         let tiny = |then: &str| {
             let script = format!("mount -t tmpfs -o size=64k none tiny && {then}");
             let mut command = Command::new("unshare");
-            command
-                .args(["-rm", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_vesica")])
-                .current_dir(self.folder.path());
+            command.args(["-rm", "sh", "-c", &script, "sh", crate::PROGRAM]).current_dir(self.folder.path());
             command
         };
         let possible = tiny("true").output().is_ok_and(|output| output.status.success());
@@ -165,7 +163,7 @@ impl Folder {
 /// `vesica` started by a line of the shell, in which `"$@"` is its command.
 pub fn by_shell(script: &str) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_vesica")]);
+    command.args(["-c", script, "sh", crate::PROGRAM]);
     command
 }
 

@@ -74,7 +74,7 @@ fn the_short_help_of_every_command_is_one_screen() {
     let mut left = vec![String::new()];
     let mut seen = Vec::new();
     while let Some(command) = left.pop() {
-        let mut vesica = Command::new(env!("CARGO_BIN_EXE_vesica"));
+        let mut vesica = Command::new(crate::PROGRAM);
         vesica.env("COLUMNS", "100");
         let help = folder.start_under(vesica, &format!("{command} -h")).end();
         help.expect(0, &[]);
@@ -84,7 +84,7 @@ fn the_short_help_of_every_command_is_one_screen() {
         left.extend(commands_of(&help.stdout).iter().map(|name| format!("{command} {name}").trim().to_owned()));
         seen.push(command);
     }
-    for command in ["receive", "send", "serve", "query", "plan", "identity new", "bench suite"] {
+    for command in ["receive", "send", "serve", "query", "plan", "identity new"] {
         assert!(seen.iter().any(|one| one == command), "{command:?} is not in {seen:?}");
     }
     let places = |help: &str, flags: &[&str]| -> Vec<usize> {
@@ -143,8 +143,7 @@ fn protocols_are_listed_as_the_design_says() {
     for line in [
         "  ecdh-hfh99                      semi-honest group operations     recommended\n",
         "  vole-fast                       both        symmetric operations recommended\n",
-        "  rr16                            malicious   symmetric operations\n",
-        "  ltsxq26                         both        symmetric operations BROKEN\n",
+        "  prty20                          both        symmetric operations\n",
     ] {
         assert!(text.contains(line), "{line} is missing in: {text}");
     }
@@ -245,151 +244,26 @@ fn check_says_how_two_tables_meet() {
     folder.run("check - - --key id").expect(2, &["both tables are standard input"]);
 }
 
-/// The fields that the design lists, each there and of its kind.
+/// Who asks for what only the program of researchers has is told its name, wherever a protocol can be named.
 #[test]
-fn bench_measures_two_processes_and_prints_one_object() {
+fn what_is_in_the_lab_alone_is_said_with_the_command() {
     let folder = Folder::new();
-    for options in [
-        "--protocol rr22 --security semi-honest",
-        "--protocol ecdh --security semi-honest --in-process",
-        "--link 1gbit,2ms",
+    folder.write("ours.csv", "email\na@x.org\n");
+    let side = "--input ours.csv --key email --identity us.key --peer them.pub";
+    let sizes = "--sender-items 100 --receiver-items 100";
+    for (command, code) in [
+        ("bench --repeat 1".to_owned(), 2),
+        ("protocols KKRT16".to_owned(), 2),
+        ("protocols kkrt16".to_owned(), 2),
+        (format!("receive {side} --output out.csv --listen 127.0.0.1:0 --protocol kkrt16"), 11),
+        (format!("receive {side} --output out.csv --listen 127.0.0.1:0 --protocol blazing-fast-psi:okvs=band"), 11),
+        (format!("send {side} --connect 127.0.0.1:9 --protocol vole-fast:tags=shuffled"), 11),
     ] {
-        let bench = folder.run(&format!("bench --sender-items 900 --receiver-items 1000 --repeat 1 --json {options}"));
-        bench.expect(0, &[]);
-        let report: Value = serde_json::from_str(&bench.stdout).expect("one JSON object");
-        for field in ["protocol", "task", "security", "link"] {
-            assert!(report[field].is_string(), "{field} in {report}");
-        }
-        let numbers = [
-            "sender_items",
-            "receiver_items",
-            "intersection",
-            "threads_per_party",
-            "repeats",
-            "setup_seconds",
-            "online_seconds",
-            "total_seconds",
-            "cpu_seconds_sender",
-            "cpu_seconds_receiver",
-            "sender_bytes",
-            "receiver_bytes",
-            "total_bytes",
-            "bits_per_item",
-            "peak_rss_sender",
-            "peak_rss_receiver",
-        ];
-        for field in numbers {
-            assert!(report[field].is_number(), "{field} in {report}");
-        }
-        assert_eq!((&report["correct"], &report["intersection"]), (&true.into(), &450.into()));
-        assert!(report["samples"].is_array() && report["predicted_bytes"].is_array() && report["cost_usd"].is_null());
-        for party in ["sender", "receiver"] {
-            assert!(report["phases"][party].is_object(), "{party} in {report}");
-        }
+        folder.run(&command).expect(code, &["vesica-lab"]);
     }
-    folder.run("bench --protocol ecdh --repeat 1").expect(11, &["no malicious mode"]);
-    assert_eq!(folder.run("bench --link fast").code, 2);
-}
-
-/// A suite that is stopped goes on where it was, what is not served is recorded as refused, and a
-/// comparison fails where all of a run's time is above the limit.
-#[test]
-fn suites_are_recorded_taken_up_again_and_compared() {
-    let folder = Folder::new();
-    let suite = "name = \"small\"\n[[runs]]\nprotocols = [\"vole-fast\", \"ecdh\"]\nsecurity = [\"semi-honest\", \
-                 \"malicious\"]\nsizes = [\"100 x 50\"]\nrepeat = 2\n";
-    folder.write("small.toml", suite);
-    let run = "bench suite small.toml --out before.jsonl";
-    folder.run(run).expect(0, &[]);
-    let recorded = folder.read("before.jsonl");
-    let lines: Vec<Value> = recorded.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!((lines.len(), &lines[0]["suite"]), (5, &"small".into()));
-    assert_eq!(lines.iter().filter(|line| line["run"]["correct"] == true).count(), 3);
-    let refused: Vec<_> = lines.iter().filter(|line| line["refused"].is_string()).collect();
-    assert!(
-        refused.len() == 1 && refused[0]["name"].as_str().is_some_and(|name| name.contains("ecdh-hfh99-malicious"))
-    );
-
-    // The last run was cut off in the middle of its line.
-    folder.write("before.jsonl", &recorded[..recorded.len() - 20]);
-    folder.run(run).expect(0, &["3 of 4 runs are recorded already"]);
-    assert_eq!(folder.read("before.jsonl").lines().count(), 5);
-
-    folder.run("bench suite small.toml --out after.jsonl").expect(0, &[]);
-    let compared = folder.run("bench diff before.jsonl after.jsonl --json");
-    compared.expect(0, &[]);
-    let difference: Value = serde_json::from_str(&compared.stdout).expect("one JSON object");
-    assert_eq!(difference["pairs"].as_array().map(Vec::len), Some(3));
-    assert!(difference["pairs"][0]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{difference}");
-    // A recording in which all was a million times faster.
-    let quick: String = lines
-        .iter()
-        .map(|line| {
-            let mut line = line.clone();
-            for sample in line["run"]["samples"].as_array_mut().into_iter().flatten() {
-                sample["total_seconds"] = (sample["total_seconds"].as_f64().unwrap_or(1.0) / 1e6).into();
-            }
-            format!("{line}\n")
-        })
-        .collect();
-    folder.write("quick.jsonl", &quick);
-    folder.run("bench diff before.jsonl quick.jsonl --fail-above 5%").expect(0, &[]);
-    folder.run("bench diff quick.jsonl before.jsonl --fail-above 5%").expect(11, &["3 runs are slower"]);
-
-    folder.run("bench diff before.jsonl small.toml").expect(3, &["line 1"]);
-    folder.run("bench suite none.toml --out x.jsonl").expect(3, &["none.toml"]);
-    folder.write("bad.toml", suite.replace("vole-fast", "vole-slow"));
-    folder.run("bench suite bad.toml --out x.jsonl").expect(3, &["vole-slow"]);
-    folder.write("other.toml", suite.replace("small", "other"));
-    folder.run("bench suite other.toml --out before.jsonl").expect(3, &["was recorded with other facts"]);
-    assert_eq!(folder.run("bench diff before.jsonl after.jsonl --fail-above much").code, 2);
-}
-
-#[test]
-fn bench_times_whole_commands() {
-    let folder = Folder::new();
-    let run = "bench --commands --sender-items 700 --receiver-items 500 --overlap 123 --key-bytes 8..64 --repeat 2";
-    for security in ["semi-honest", "malicious"] {
-        let bench = folder.run(&format!("{run} --security {security} --json"));
-        bench.expect(0, &[]);
-        let report: Value = serde_json::from_str(&bench.stdout).expect("one JSON object");
-        assert_eq!(
-            (&report["task"], &report["security"], &report["intersection"]),
-            (&"commands".into(), &security.into(), &123.into())
-        );
-        assert_eq!(report["samples"].as_array().map(Vec::len), Some(2));
-        assert!(
-            report["peak_rss_sender"].as_u64() > Some(0) && report["total_spread"]["median"].as_f64() > Some(0.0),
-            "{report}"
-        );
+    // Who types a name that nobody has is not sent there.
+    for command in ["protocols kkrt17".to_owned(), format!("plan {sizes} --task guess"), "benches".to_owned()] {
+        let ended = folder.run(&command);
+        assert!(ended.code != 0 && !ended.stderr.contains("vesica-lab"), "{command}: {}", ended.stderr);
     }
-    folder.run("bench --commands --protocol ecdh --repeat 1").expect(11, &["no malicious mode"]);
-    assert_eq!(folder.run("bench --commands --key-bytes 4").code, 2);
-    assert_eq!(folder.run("bench --commands --in-process").code, 2);
-}
-
-#[test]
-fn protocols_are_found_by_paper_and_shown_in_groups() {
-    let folder = Folder::new();
-    let kkrt = folder.run("protocols KKRT16");
-    kkrt.expect(0, &[]);
-    assert!(
-        kkrt.stdout.starts_with("kkrt16 - intersect") && kkrt.stdout.contains("\noprf-kkrt16 - "),
-        "{}",
-        kkrt.stdout
-    );
-    let by_map = folder.run("protocols --by map").stdout;
-    let group = by_map.find("\nsingle-point OPRF\n").expect("a group");
-    let row = by_map.find("\n  kkrt16 (KKRT16), intersect, compare: sets\n    semi-honest: ").expect("a row");
-    assert!(group < row && row < by_map.find("\nmulti-point OPRF\n").expect("the next group"), "{by_map}");
-    assert!(by_map.contains("\n    multiplications in a group: n_s + 3 n_r\n"), "{by_map}");
-    let by_compare = folder.run("protocols union --by compare").stdout;
-    assert!(by_compare.contains("\noblivious transfer\n") && !by_compare.contains("kkrt16 ("), "{by_compare}");
-    assert!(folder.run("protocols --by task").stdout.contains("\nrandom-ot\n"));
-    let json: serde_json::Value = serde_json::from_str(&folder.run("protocols czz22 --json").stdout).expect("JSON");
-    assert_eq!((&json[0]["id"], &json[0]["map"]), (&"czz24".into(), &"shares from membership tests".into()));
-    let rs21 = folder.run("protocols rs21").stdout;
-    assert!(rs21.contains("\n    okvs=gbf has other modes:\n      semi-honest: 4 rounds; "), "{rs21}");
-    assert!(rs21.contains("For large sets m is 2.4 n_r"), "{rs21}");
-    folder.run("protocols no-such").expect(2, &["there is no protocol, paper or task \"no-such\"", "--by task"]);
 }

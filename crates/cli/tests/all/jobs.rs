@@ -42,7 +42,7 @@ fn folder() -> Folder {
 }
 
 fn vesica(variables: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    let mut command = Command::new(crate::PROGRAM);
     command.envs(variables.iter().copied());
     command
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 12] = [
     "vesica-kernels",
     "vesica-structures",
     "vesica-party",
@@ -14,11 +14,15 @@ const LAYERS: [&str; 11] = [
     "vesica-protocols",
     "vesica-data",
     "vesica",
-    "vesica-bench",
     "vesica-cli",
     "vesica-python",
+    "vesica-papers",
+    "vesica-lab",
     "vesica-fuzz",
 ];
+
+/// What researchers use beside the product.
+const LAB: [&str; 3] = ["vesica-papers", "vesica-lab", "vesica-fuzz"];
 
 const TESTKIT: &str = "vesica-testkit";
 
@@ -50,6 +54,30 @@ fn crates_depend_downwards_only() {
                 dependency.name
             );
         }
+    }
+}
+
+/// Neither for its programs nor for its tests: whoever builds or tests the product compiles no paper.
+#[test]
+fn no_crate_of_the_product_knows_papers() {
+    let workspace = workspace();
+    for package in workspace.packages.iter().filter(|package| !LAB.contains(&package.name.as_str())) {
+        let known = package.dependencies.iter().find(|dependency| LAB.contains(&dependency.name.as_str()));
+        assert!(known.is_none(), "{} depends on {}", package.name, known.expect("one").name);
+    }
+    let members = workspace.workspace_default_members.iter().map(|id| workspace[id].name.as_str()).collect::<Vec<_>>();
+    assert!(members.contains(&"vesica-cli"), "{members:?}");
+    assert!(LAB.iter().all(|name| !members.contains(name)), "{members:?}");
+}
+
+/// The papers stand on the protocols' shared parts and know no engine.
+#[test]
+fn papers_know_no_engine() {
+    let workspace = workspace();
+    let papers =
+        workspace.packages.iter().find(|package| package.name.as_str() == "vesica-papers").expect("the package");
+    for engine in ["vesica", "vesica-data", "vesica-cli"] {
+        assert!(papers.dependencies.iter().all(|dependency| dependency.name != engine), "papers depend on {engine}");
     }
 }
 

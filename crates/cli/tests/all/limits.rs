@@ -42,7 +42,7 @@ impl Limited {
         let folder = tables();
         // The program may lie where only root looks.
         let program = folder.path("vesica");
-        let built = Path::new(env!("CARGO_BIN_EXE_vesica"));
+        let built = Path::new(crate::PROGRAM);
         fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(drop)).expect("a copy");
         fs::set_permissions(folder.path(""), Permissions::from_mode(0o777)).expect("permitted");
         for name in ["", "us.key", "them.key"] {
@@ -65,7 +65,7 @@ impl Limited {
             }
             Limit::AddressSpace => {
                 let mut command = Command::new("prlimit");
-                command.arg(format!("--as={}", most * 1_000_000)).arg(env!("CARGO_BIN_EXE_vesica"));
+                command.arg(format!("--as={}", most * 1_000_000)).arg(crate::PROGRAM);
                 command
             }
         }
@@ -124,14 +124,7 @@ const SEND: &str = "send --input theirs.csv --key mail --identity them.key --pee
 /// Commands that run alone, and those that meet a partner, with the partner's.
 fn commands() -> Vec<(String, Option<String>)> {
     let [listen, connect] = ["--listen 127.0.0.1:PORT", "--connect 127.0.0.1:PORT"];
-    let alone = [
-        "check ours.csv --key email",
-        "demo",
-        "plan --sender-items 1000 --receiver-items 1000",
-        "bench --protocol ecdh-hfh99 --security semi-honest --sender-items 20 --receiver-items 20 --repeat 1",
-        "bench --protocol ecdh-hfh99 --security semi-honest --sender-items 20 --receiver-items 20 --repeat 1 \
-         --in-process --link 1gbit,1ms",
-    ];
+    let alone = ["check ours.csv --key email", "demo", "plan --sender-items 1000 --receiver-items 1000"];
     let alone = alone.map(|command| (command.to_owned(), None)).into_iter();
     let met = [
         (format!("{RECEIVE} {listen} --dry-run"), Some(format!("{SEND} {connect} --dry-run"))),

@@ -49,7 +49,7 @@ fn security() {
 
 #[test]
 fn protocols() {
-    differ("--protocol vole-fast", "--protocol rr22", &["--protocol", "vole-fast", "rr22"]);
+    differ("--protocol vole-fast", "--protocol vole-lean", &["--protocol", "vole-fast", "vole-lean"]);
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn payload_columns_with_commas_keep_their_names_and_types() {
         folder.start(&format!("receive {RECEIVER} --input ours.csv --key email --output matches.parquet"));
     receiver.stdin = None;
     let address = receiver.address();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    let mut command = Command::new(crate::PROGRAM);
     command.args(["send", "--payload", "\"Umsatz, netto\",\"n \"\"5\"\"\",since"]);
     let sender =
         folder.start_under(command, &format!("{SENDER} --connect {address} --input theirs.parquet --key mail"));

@@ -119,7 +119,7 @@ fn the_image_is_built_from_what_its_list_names() {
     assert_eq!(lines.next(), Some("*"), "all is left out but what follows");
     let listed = lines.map(|line| line.strip_prefix('!').expect("a name that is taken").into()).collect();
     let tree = laid(&listed);
-    assert!(assert_complete(tree.path(), "vesica-cli") > 10);
+    assert!(assert_complete(tree.path(), "vesica-cli") > 2);
 }
 
 /// What maturin puts into a source distribution: the package's crate and those that it reaches by paths, as a
@@ -141,7 +141,7 @@ fn the_python_package_is_built_from_its_source_distribution() {
         }
     }
     let tree = laid(&listed);
-    assert!(assert_complete(tree.path(), "vesica-python") > 10);
+    assert!(assert_complete(tree.path(), "vesica-python") > 2);
     for named in [maturin["manifest-path"].as_str(), maturin["python-source"].as_str()] {
         assert!(tree.path().join(named.expect("a path")).exists(), "{named:?}");
     }

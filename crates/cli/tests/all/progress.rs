@@ -134,7 +134,7 @@ fn a_failure_is_an_object_with_its_exit_code() {
         assert_eq!((text(end, "event"), end["exit_code"].as_i64()), ("end", Some(code.into())), "{arguments}");
     }
     // The variable counts like the flag, and a warning is an object too.
-    let mut command = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    let mut command = Command::new(crate::PROGRAM);
     command.env("VESICA_PROGRESS", "json");
     let mut process = folder.start_under(
         command,
@@ -214,13 +214,4 @@ fn a_query_and_a_suite_say_how_far_they_are() {
     let all = objects(&asked);
     let stages: Vec<&str> = of(&all, "stage").map(|object| text(object, "stage")).collect();
     assert_eq!(stages, ["reading", "reaching", "enrolling", "asking", "writing"]);
-
-    let table = "[[runs]]\nprotocols = [\"ecdh-hfh99\"]\nsecurity = [\"semi-honest\"]\nrepeat = 1\n\
-                 links = [\"loopback\"]\nsizes = [\"16\", \"32\"]\n";
-    folder.write("suite.toml", format!("name = \"small\"\n{table}"));
-    let measured = folder.run("bench suite suite.toml --out plain.jsonl --progress plain");
-    measured.expect(0, &["1 of 2: small-ecdh-hfh99", "2 of 2: small-ecdh-hfh99", " left\n"]);
-    let measured = objects(&folder.run("bench suite suite.toml --out json.jsonl --progress json"));
-    let fractions: Vec<_> = of(&measured, "progress").map(|object| object["fraction"].as_f64()).collect();
-    assert_eq!(fractions, [Some(0.0), Some(0.5)]);
 }

@@ -40,30 +40,6 @@ fn both_sides_sign_the_same_statement_which_holds_no_result() {
     assert_ne!(ours.statement.transcript, again.statement.transcript, "every run has its own");
 }
 
-/// Whatever order and alias each side types.
-#[test]
-fn a_variant_of_a_protocol_is_agreed_and_stated() {
-    let folder = Folder::new();
-    folder.write("ours.csv", "email\na@x.org\nb@x.org\n");
-    let join = |ours: &str, theirs: &str| {
-        folder.join(
-            &format!("--input ours.csv --key email --output matches.csv --force --receipt ours.json --protocol {ours}"),
-            &format!("--input ours.csv --key email --protocol {theirs}"),
-        )
-    };
-    let (receiver, sender) = join("rr22:okvs=band,tags=sorted", "blazing-fast-psi:tags=sorted,okvs=band");
-    receiver.expect(0, &["rr22:okvs=band,tags=sorted"]);
-    sender.expect(0, &[]);
-    let receipt: Receipt = serde_json::from_str(&folder.read("ours.json")).expect("a receipt");
-    assert_eq!((receipt.statement.protocol.as_str(), receipt.verify()), ("rr22:okvs=band,tags=sorted", (true, true)));
-
-    let (receiver, sender) = join("rr22:okvs=band", "rr22");
-    receiver.expect(7, &["--protocol", "rr22:okvs=band"]);
-    sender.expect(7, &["--protocol", "rr22:okvs=band"]);
-    let (receiver, _) = join("rr22:okvs=paxos", "rr22");
-    receiver.expect(11, &["paxos", "okvs=clustered or okvs=band"]);
-}
-
 #[test]
 fn one_side_may_keep_a_receipt_alone() {
     let folder = Folder::new();
@@ -203,7 +179,7 @@ fn a_page_of_a_receipt_is_plain_whatever_the_partner_called_its_columns() {
         folder.start(&format!("receive {RECEIVER} --input ours.csv --key email --output m.csv --receipt r.json"));
     receiver.stdin = None;
     let address = receiver.address();
-    let mut send = Command::new(env!("CARGO_BIN_EXE_vesica"));
+    let mut send = Command::new(crate::PROGRAM);
     send.args(["send", "--payload", &quoted]);
     let sender = folder.start_under(send, &format!("{SENDER} --connect {address} --input theirs.csv --key mail"));
     sender.end().expect(0, &[]);

@@ -25,7 +25,7 @@ fn no_output(folder: &Folder) {
 fn with_default_hangup() -> Option<Command> {
     let status = fs::read_to_string("/proc/self/status").expect("Linux");
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
-    let vesica = env!("CARGO_BIN_EXE_vesica");
+    let vesica = crate::PROGRAM;
     if u64::from_str_radix(ignored.trim(), 16).expect("a mask") & 1 == 0 {
         return Some(Command::new(vesica));
     }

@@ -68,7 +68,7 @@ fn tables() -> Folder {
 fn with_open_files(most: usize) -> Command {
     let mut command = Command::new("sh");
     let script = format!("ulimit -n {most} && exec \"$@\"");
-    command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_vesica")]);
+    command.args(["-c", &script, "sh", crate::PROGRAM]);
     command
 }
 

@@ -26,10 +26,10 @@ fn vesica(folder: &Folder, arguments: &str, bad_stderr: Option<Bad>) -> Command 
     let mut command = match bad_stderr {
         Some(Bad::Closed) => {
             let mut command = Command::new("sh");
-            command.args(["-c", "exec \"$@\" 2>&-", "sh", env!("CARGO_BIN_EXE_vesica")]);
+            command.args(["-c", "exec \"$@\" 2>&-", "sh", crate::PROGRAM]);
             command
         }
-        _ => Command::new(env!("CARGO_BIN_EXE_vesica")),
+        _ => Command::new(crate::PROGRAM),
     };
     command
         .current_dir(folder.path(""))

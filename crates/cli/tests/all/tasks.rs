@@ -387,38 +387,9 @@ fn protocols_that_show_the_count_run_only_if_both_sides_say_so() {
         assert_eq!(folder.read("result.csv"), "points\n7\n");
     }
     // Who names such a protocol has said enough.
-    let (receiver, sender) = run(&folder, "sum", "--protocol ikn20 --force", "--payload points --protocol ikn20");
+    let (receiver, sender) =
+        run(&folder, "sum", "--protocol czz24-sum --force", "--payload points --protocol czz24-sum");
     for ended in [receiver, sender] {
         ended.expect(0, &["the number of common items, exactly"]);
     }
-}
-
-#[test]
-fn benchmarks_of_the_tasks_are_checked() {
-    let folder = Folder::new();
-    let groups = if has_groups("cardinality") { "--groups 2" } else { "" };
-    for (task, more) in [
-        ("cardinality", groups),
-        ("sum", "--columns 2"),
-        ("union-cardinality", ""),
-        ("union-sum", "--columns 2"),
-        ("shares", "--payload-bytes 8 --receiver-payload-bytes 4"),
-    ] {
-        let bench = folder.run(&format!(
-            "bench --task {task} --security semi-honest --sender-items 700 --receiver-items 500 --overlap 99 --repeat \
-             1 --json {more}"
-        ));
-        bench.expect(0, &[]);
-        let report = json(&bench);
-        assert_eq!(
-            (&report["task"], &report["correct"], &report["intersection"]),
-            (&task.into(), &true.into(), &99.into())
-        );
-    }
-    folder.run("bench --task sum --repeat 1").expect(11, &["--security semi-honest"]);
-    // A threshold on new keys protects no key.
-    folder
-        .run("bench --task union-cardinality --security semi-honest --at-least 3 --repeat 1")
-        .expect(11, &["thresholds for these"]);
-    folder.run("bench --task cardinality --security semi-honest --columns 1 --repeat 1").expect(11, &["does not take"]);
 }

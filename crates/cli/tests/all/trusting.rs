@@ -272,8 +272,6 @@ fn clients_are_trusted_only_by_who_says_so_and_names_them() {
     refuse(&format!("{trusting} --payload id"), 2, &["--payload with --integer-bits"]);
     refuse(&format!("{listed} {select} --trust-clients --payload id"), 11, &["payloads"]);
     refuse(&format!("{trusting} --leak-prefix 8"), 11, &["--leak-prefix with cm25-select"]);
-    let clr17 = format!("{listed} --protocol clr17 --security semi-honest --trust-clients");
-    refuse(&clr17, 7, &["clr17", "a client that does not follow it"]);
     folder.write("deny.csv", "id,day\n1,2\n");
     refuse(&format!("{trusting} --key day"), 2, &["--integer-bits with a key of 2 columns"]);
     write_list(&folder, 0..200, "");

@@ -99,7 +99,7 @@ fn every_protocol_for_the_size_of_a_union_and_for_sums_over_it_gives_the_same() 
         ("union-cardinality", "", format!("union-cardinality\n{size}\n")),
         ("union-sum", values, format!("new_points\n{sum}\n")),
     ] {
-        for (id, counts) in [("vesica", false), ("czz24", true), ("gmr21", true)] {
+        for (id, counts) in [("vesica", false), ("czz24", true)] {
             let protocol = format!("--protocol {id}-{task} --pad-to 500");
             let (receiver, sender) = run(&folder, task, &protocol, &format!("{protocol} {send}"));
             sender.expect(0, &[]);
@@ -169,7 +169,7 @@ fn thresholds_and_noise_of_unions() {
         receiver.expect(0, &["epsilon 0.000001 for the whole run"]);
         sender.expect(0, &[]);
         assert_ne!(folder.read("result.csv"), format!("union-cardinality\n{}\n", union_size(&ours, &theirs)));
-        for exact in ["czz24", "gmr21"] {
+        for exact in ["czz24"] {
             let named = format!("--protocol {exact}-{task}");
             let (receiver, sender) = run(&folder, task, &named, &format!("{noisy} {named}"));
             // Either side may come to it first, and tells the other.

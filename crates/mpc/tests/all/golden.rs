@@ -27,7 +27,8 @@ impl Suite for Goldens {
 
 #[test]
 fn transcripts_and_rounds_are_those_in_the_tree() {
-    let mut suite = Goldens::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"), messages());
+    let mut suite =
+        Goldens::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"), Trials::of("golden"), messages());
     suite.all();
     suite.end();
 }

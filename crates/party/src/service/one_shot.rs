@@ -7,7 +7,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::{Client, ClientIdentity, Query, Server, Service, Standing};
-use crate::{Abort, Channel, Entry, Party, Phase, Protocol, Task};
+use crate::{Abort, Channel, Entry, Party, Phase, Protocol, Role, Task};
 
 /// The protocol in which a server prepares its set, enrols one client and answers one query.
 ///
@@ -33,6 +33,10 @@ impl<S: Service> Protocol for OneShot<S> {
     fn predicted_bytes(params: &S::Params) -> RangeInclusive<u64> {
         let (enrolment, query) = (S::enrolment_bytes(params), S::query_bytes(params));
         enrolment.start() + query.start()..=enrolment.end() + query.end()
+    }
+
+    fn further_memory(params: &S::Params, role: Role) -> u64 {
+        S::further_memory(params, role)
     }
 }
 

@@ -8,10 +8,10 @@ use super::Ring;
 use crate::recurrent::ciphertexts::{receive_half, receive_halves, receive_seed, send_half};
 
 /// Bytes of the seed of ciphertexts, or of keys.
-pub(crate) const SEED_BYTES: usize = 32;
+pub const SEED_BYTES: usize = 32;
 
 /// Sends as arrow `S` the seed of a public key and a key for products, and their first halves.
-pub(crate) fn send<S: Stream<Element = u8>>(
+pub fn send<S: Stream<Element = u8>>(
     scheme: &Scheme,
     key: &SecretKey,
     ch: &mut Channel,
@@ -24,10 +24,7 @@ pub(crate) fn send<S: Stream<Element = u8>>(
 }
 
 /// Receives the public key and the key for products as arrow `S`.
-pub(crate) fn receive<S: Stream<Element = u8>>(
-    scheme: &Scheme,
-    ch: &mut Channel,
-) -> Result<(PublicKey, SwitchKey), Abort> {
+pub fn receive<S: Stream<Element = u8>>(scheme: &Scheme, ch: &mut Channel) -> Result<(PublicKey, SwitchKey), Abort> {
     let seed = receive_seed::<S>(ch)?;
     let public = PublicKey::new(scheme, &seed, 0, receive_half::<S>(scheme, ch)?.1);
     let halves = receive_halves::<S>(scheme, scheme.digits(), ch)?;
@@ -35,6 +32,6 @@ pub(crate) fn receive<S: Stream<Element = u8>>(
 }
 
 /// Bytes of the keys.
-pub(crate) fn bytes(ring: &Ring) -> usize {
+pub fn bytes(ring: &Ring) -> usize {
     SEED_BYTES + (1 + ring.scheme.digits()) * ring.half_bytes()
 }

@@ -9,27 +9,27 @@ use super::Ring;
 /// Variance of the coefficients of an error.
 const ERROR: f64 = 10.5;
 /// Variance of a rounding.
-pub(crate) const ROUNDING: f64 = 1.0 / 12.0;
+pub const ROUNDING: f64 = 1.0 / 12.0;
 /// Variance of the coefficients of a secret.
 const SECRET: f64 = 2.0 / 3.0;
 
 /// Standard deviations of noise between its mean and what has to be ruled out: a Gaussian is larger
 /// with probability below `2^-74`.
-pub(crate) const DEVIATIONS: f64 = 10.0;
+pub const DEVIATIONS: f64 = 10.0;
 
 /// That of a seeded ciphertext.
-pub(crate) fn fresh() -> f64 {
+pub fn fresh() -> f64 {
     (ERROR + ROUNDING).sqrt()
 }
 
 /// That of an encryption under a public key.
-pub(crate) fn public(scheme: &Scheme) -> f64 {
+pub fn public(scheme: &Scheme) -> f64 {
     (ERROR * (1.0 + 2.0 * scheme.slots() as f64 * SECRET)).sqrt()
 }
 
 /// That of a product of two ciphertexts. The two may be one, or have factors in common: deviations are
 /// added.
-pub(crate) fn product(scheme: &Scheme, x: f64, y: f64) -> f64 {
+pub fn product(scheme: &Scheme, x: f64, y: f64) -> f64 {
     let n = scheme.slots() as f64;
     let t = scheme.plain_modulus() as f64;
     let width = scheme.params().digit_bits as i32;
@@ -42,13 +42,13 @@ pub(crate) fn product(scheme: &Scheme, x: f64, y: f64) -> f64 {
 }
 
 /// That of a sum of so many products with plaintexts, whose coefficients are at most `t / 2`.
-pub(crate) fn with_plaintexts(scheme: &Scheme, deviation: f64, count: usize) -> f64 {
+pub fn with_plaintexts(scheme: &Scheme, deviation: f64, count: usize) -> f64 {
     let (n, t) = (scheme.slots() as f64, scheme.plain_modulus() as f64);
     deviation * (count as f64 * n * t.powi(2) / 4.0).sqrt()
 }
 
 /// That which is left once primes were dropped.
-pub(crate) fn dropped(scheme: &Scheme, deviation: f64, from: usize, to: usize) -> f64 {
+pub fn dropped(scheme: &Scheme, deviation: f64, from: usize, to: usize) -> f64 {
     let rounded = ROUNDING * (1.0 + scheme.slots() as f64 * SECRET);
     // One rounding for each prime, of which all but the last shrink again.
     ((deviation / lost(scheme, from, to)).powi(2) + 1.01 * rounded).sqrt()
@@ -60,13 +60,13 @@ fn lost(scheme: &Scheme, from: usize, to: usize) -> f64 {
 }
 
 /// Whether noise of at most so much can be decrypted.
-pub(crate) fn fits(scheme: &Scheme, most: f64, primes: usize) -> bool {
+pub fn fits(scheme: &Scheme, most: f64, primes: usize) -> bool {
     most.log2() < scheme.room_bits(primes)
 }
 
 /// Whether an answer can be decrypted that is flooded with the kept primes, where noise has this
 /// deviation.
-pub(crate) fn flooded_fits(ring: &Ring, drowned: f64) -> bool {
+pub fn flooded_fits(ring: &Ring, drowned: f64) -> bool {
     let scheme = &ring.scheme;
     let most = 2f64.powi(ring.flood_bits as i32 + 1) + DEVIATIONS * drowned;
     // Roundings of both halves, for each prime.
@@ -77,7 +77,7 @@ pub(crate) fn flooded_fits(ring: &Ring, drowned: f64) -> bool {
 
 /// `-log2` of the statistical distance of so many flooded answers from others with the same messages,
 /// by the bound of docs/parameters/bfv.md on floods.
-pub(crate) fn distance_bits(ring: &Ring, answers: u64, drowned: f64) -> f64 {
+pub fn distance_bits(ring: &Ring, answers: u64, drowned: f64) -> f64 {
     let coefficients = 0.87 * answers as f64 * ring.scheme.slots() as f64;
     f64::from(ring.flood_bits) - 0.5 * coefficients.log2() - drowned.log2()
 }

@@ -6,7 +6,8 @@ use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, PublicKey, Scheme};
 use vesica_structures::rng::SecretRng;
 
 /// A scheme, how many primes its ciphertexts have, and how answers are flooded.
-pub(crate) struct Ring {
+pub struct Ring {
+    /// The scheme.
     pub scheme: Scheme,
     /// Primes that are left when answers are flooded.
     pub kept_primes: usize,
@@ -29,7 +30,7 @@ impl Ring {
 }
 
 /// What travels of a value with the kept primes, where nothing but what is encrypted may be known.
-pub(crate) fn hide(
+pub fn hide(
     ring: &Ring,
     key: &PublicKey,
     value: &Ciphertext<Coefficients>,
@@ -41,7 +42,7 @@ pub(crate) fn hide(
 }
 
 /// Adds a fresh encryption of zero and drowns the noise.
-pub(crate) fn drown(
+pub fn drown(
     ring: &Ring,
     key: &PublicKey,
     value: &Ciphertext<Coefficients>,
@@ -56,7 +57,7 @@ pub(crate) fn drown(
 }
 
 /// A uniform number below the modulus of plaintexts, which fits 32 bits.
-pub(crate) fn residue(plain: u64, rng: &mut SecretRng) -> u64 {
+pub fn residue(plain: u64, rng: &mut SecretRng) -> u64 {
     loop {
         let draw = u64::from(rng.next_u32()) & (plain.next_power_of_two() - 1);
         if draw < plain {
@@ -66,7 +67,7 @@ pub(crate) fn residue(plain: u64, rng: &mut SecretRng) -> u64 {
 }
 
 /// `x^-1` modulo a prime of at most 32 bits, 0 for 0. The exponent is public.
-pub(crate) fn inverse(x: u64, p: u64) -> u64 {
+pub fn inverse(x: u64, p: u64) -> u64 {
     let (mut power, mut square, mut exponent) = (1, x % p, p - 2);
     while exponent > 0 {
         if exponent & 1 == 1 {

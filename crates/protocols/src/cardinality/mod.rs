@@ -4,4 +4,3 @@
 //! those on circuit PSI open a sum of shares.
 
 pub mod cgt12;
-pub mod hfh99;

@@ -3,11 +3,11 @@
 use vesica_party::Channel;
 
 use super::params::Params;
-pub(super) use crate::bins::Hashes;
+pub use crate::bins::Hashes;
 
 impl Hashes {
     /// Bound to the session, the sizes and the salt.
-    pub(super) fn derive<P>(ch: &Channel, params: &Params<P>, salt: &[u8; 32]) -> Self {
+    pub fn derive<P>(ch: &Channel, params: &Params<P>, salt: &[u8; 32]) -> Self {
         let sizes =
             [params.sender_items, params.receiver_items, params.bins, params.sigma as usize, params.carried_bytes];
         Self::new("vesica v1 circuit-psi 2026 salt to keys", ch, salt, &sizes, params.bins)
@@ -15,7 +15,7 @@ impl Hashes {
 }
 
 /// `r` in the low `sigma` bits and the carried bytes behind it, as blocks of 128 bits.
-pub(super) fn join(r: u128, sigma: u32, carried: &[u8], mut out: impl FnMut(usize, u128)) {
+pub fn join(r: u128, sigma: u32, carried: &[u8], mut out: impl FnMut(usize, u128)) {
     let mut block = r;
     let mut words = carried.chunks(16).map(word).peekable();
     let mut number = 0;
@@ -30,7 +30,7 @@ pub(super) fn join(r: u128, sigma: u32, carried: &[u8], mut out: impl FnMut(usiz
 }
 
 /// Takes apart what [`join`] has joined: gives `r`, and writes the carried bytes to `carried`.
-pub(super) fn split(sigma: u32, block: impl Fn(usize) -> u128, blocks: usize, carried: &mut [u8]) -> u128 {
+pub fn split(sigma: u32, block: impl Fn(usize) -> u128, blocks: usize, carried: &mut [u8]) -> u128 {
     let at = |number: usize| if number < blocks { block(number) } else { 0 };
     for (number, bytes) in carried.chunks_mut(16).enumerate() {
         let word = at(number) >> sigma | at(number + 1) << (128 - sigma);

@@ -9,29 +9,29 @@ use vesica_party::{Assumption, Choice, ChoiceValue, Mode, Protocol, Rounds, assu
 use crate::tasks::SIZES;
 
 /// The deviation of the tables of items.
-pub(super) const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a \
+pub const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a \
                                bound and not from evidence; sigma has a share of the failure budget.";
 
 /// The deviation of circuits of AND gates.
-pub(super) const AND_TREES: &str = "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of \
+pub const AND_TREES: &str = "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of \
                                     GMW with multiplication triples.";
 
 /// How tests by cubic polynomials do.
-pub(super) const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; \
+pub const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; \
                                 in the first layer r_i is what the random OTs give, so that it needs no correction.";
 
 /// Tests by trees, for rows whose papers have other circuits.
-pub(super) const TREE_TESTS: ChoiceValue = ChoiceValue::new("tree", "A tree of AND gates.").deviating(&[AND_TREES]);
+pub const TREE_TESTS: ChoiceValue = ChoiceValue::new("tree", "A tree of AND gates.").deviating(&[AND_TREES]);
 
 /// Tests by cubic polynomials, for rows whose papers have others.
-pub(super) const CUBIC_TESTS: ChoiceValue = ChoiceValue::new(
+pub const CUBIC_TESTS: ChoiceValue = ChoiceValue::new(
     "cubic",
     "Polynomials of degree three on random tables: 247 bits a test of 63 bits instead of 310, in fewer rounds.",
 )
 .deviating(&[CUBIC]);
 
 /// Which equality test; both rest on the same random tables.
-pub(super) const EQUALITY: Choice = Choice {
+pub const EQUALITY: Choice = Choice {
     name: "equality",
     what: "How the two sides test the value of a bin for equality.",
     values: &[TREE_TESTS, CUBIC_TESTS],
@@ -42,53 +42,54 @@ const SOFTSPOKEN_AND_TREES: &str = "Trees of ANDs whose random inputs come from 
                                     [Roy22], instead of GMW with multiplication triples.";
 
 /// Which OTs. Rows say what their circuits make of either, and the modes of the second.
-pub(super) const OTS: Choice = Choice {
+pub const OTS: Choice = Choice {
     name: "ot",
     what: "Where the random OTs of equality tests and of payloads come from.",
     values: &[SILENT_OTS, SOFTSPOKEN_OTS],
 };
 
 /// OTs from silent VOLE.
-pub(super) const SILENT_OTS: ChoiceValue = ChoiceValue::new("silent", "Silent VOLE: the least traffic, from LPN.");
+pub const SILENT_OTS: ChoiceValue = ChoiceValue::new("silent", "Silent VOLE: the least traffic, from LPN.");
 
 /// OTs from OT extension.
-pub(super) const SOFTSPOKEN_OTS: ChoiceValue = ChoiceValue::new(
+pub const SOFTSPOKEN_OTS: ChoiceValue = ChoiceValue::new(
     "softspoken",
     "SoftSpokenOT: tables and payloads rest on no LPN (the OPRF of a row may), at about 1.9 bytes for each bit of a \
      choice among the places of a table, and for each OT of a payload.",
 );
 
 /// AND trees on OTs from silent VOLE.
-pub(super) const SILENT_TREES: ChoiceValue = SILENT_OTS.deviating(&[AND_TREES]);
+pub const SILENT_TREES: ChoiceValue = SILENT_OTS.deviating(&[AND_TREES]);
 
 /// AND trees on OTs from OT extension.
-pub(super) const SOFTSPOKEN_TREES: ChoiceValue = SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_AND_TREES]);
+pub const SOFTSPOKEN_TREES: ChoiceValue = SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_AND_TREES]);
 
 /// The one mode that there is.
-pub(super) const fn mode(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
+pub const fn mode(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
     Mode::semi_honest(rounds, assumptions, &[SIZES])
 }
 
 /// The assumptions of OPRFs from OT extension and of equality tests.
-pub(super) const OT_AND_TESTS: &[Assumption] = assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS];
+pub const OT_AND_TESTS: &[Assumption] = assumptions![semi_honest::<Kkrt16>(), EQUALITY_TESTS];
 
 /// The same with tests and multiplexers on OT extension.
-pub(super) const OT_AND_SOFTSPOKEN_TESTS: &[Assumption] = assumptions![semi_honest::<Kkrt16>(), SOFTSPOKEN_TESTS];
+pub const OT_AND_SOFTSPOKEN_TESTS: &[Assumption] = assumptions![semi_honest::<Kkrt16>(), SOFTSPOKEN_TESTS];
 
 /// The assumptions of equality tests and multiplexers, which all stand on random tables.
-pub(super) const EQUALITY_TESTS: &[Assumption] = semi_honest::<OneOfN>();
+pub const EQUALITY_TESTS: &[Assumption] = semi_honest::<OneOfN>();
 
 /// The assumptions of both, on OT extension.
-pub(super) const SOFTSPOKEN_TESTS: &[Assumption] =
+pub const SOFTSPOKEN_TESTS: &[Assumption] =
     assumptions![semi_honest::<SoftSpokenOneOfN>(), semi_honest::<OtExtension>()];
 
 /// What the semi-honest mode of a building block rests on, its first.
-pub(super) const fn semi_honest<P: Protocol>() -> &'static [Assumption] {
+pub const fn semi_honest<P: Protocol>() -> &'static [Assumption] {
     P::ENTRY.modes[0].assumptions
 }
 
 /// A row for shares: its name, the [`Matching`](super::Matching), how bins are tested, where random
 /// OTs come from if it is not silent VOLE, and its description.
+#[macro_export]
 macro_rules! circuit_row {
     ($(#[$doc:meta])* $name:ident, $matching:ty, $equality:expr, $entry:expr) => {
         circuit_row! { $(#[$doc])* $name, $matching, $equality, ::vesica_mpc::OtSource::Silent, $entry }
@@ -112,6 +113,10 @@ macro_rules! circuit_row {
             fn predicted_bytes(params: &Self::Params) -> ::std::ops::RangeInclusive<u64> {
                 params.predicted_bytes::<$matching>()
             }
+
+            fn further_memory(params: &Self::Params, role: ::vesica_party::Role) -> u64 {
+                params.further_memory::<$matching>(role)
+            }
         }
 
         impl $crate::circuit_psi::CircuitRow for $name {
@@ -121,5 +126,3 @@ macro_rules! circuit_row {
         }
     };
 }
-
-pub(super) use circuit_row;

@@ -35,7 +35,7 @@ pub struct Receiver<O: BinOpprf> {
 }
 
 /// The sender's side of step 1.
-pub(super) fn send_salt<P>(params: &Params<P>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Hashes, Abort> {
+pub fn send_salt<P>(params: &Params<P>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Hashes, Abort> {
     let mut salt = [0; 32];
     rng.fill_bytes(&mut salt);
     ch.send(&Salt(salt))?;
@@ -43,7 +43,7 @@ pub(super) fn send_salt<P>(params: &Params<P>, ch: &mut Channel, rng: &mut Secre
 }
 
 /// The receiver's side of step 1.
-pub(super) fn receive_salt<P>(params: &Params<P>, ch: &mut Channel) -> Result<Hashes, Abort> {
+pub fn receive_salt<P>(params: &Params<P>, ch: &mut Channel) -> Result<Hashes, Abort> {
     let Salt(salt) = ch.recv(())?;
     Ok(Hashes::derive(ch, params, &salt))
 }
@@ -51,7 +51,7 @@ pub(super) fn receive_salt<P>(params: &Params<P>, ch: &mut Channel) -> Result<Ha
 /// Steps 3, 5 and 6: the pairs of all items in each of their bins, the values `r[bin]`, of `width`
 /// bits, and what `carry` says of an item (by number) in a bin. Bins need not be listed, an
 /// item's key in a bin is all that is used of it.
-pub(super) fn pairs(
+pub fn pairs(
     hashes: &Hashes,
     items: &[u128],
     (r, width): (impl Fn(usize) -> u128, u32),
@@ -78,7 +78,7 @@ pub(super) fn pairs(
 }
 
 /// Step 2: the item in each bin, and what is asked of the full ones.
-pub(super) fn place(hashes: &Hashes, items: &[u128], bins: usize) -> Result<(Vec<Option<u32>>, Asked), Abort> {
+pub fn place(hashes: &Hashes, items: &[u128], bins: usize) -> Result<(Vec<Option<u32>>, Asked), Abort> {
     let table = CuckooTable::build(&hashes.positions(items), bins).map_err(|_| {
         Abort::StatisticalFailure("the items of the side with the bins do not fit into them; items must be distinct")
     })?;
@@ -96,7 +96,7 @@ pub(super) fn place(hashes: &Hashes, items: &[u128], bins: usize) -> Result<(Vec
 }
 
 /// The receiver's outcome where nothing can match: an item in the bin of its number.
-pub(super) fn unmatched<P>(params: &Params<P>) -> Matched {
+pub fn unmatched<P>(params: &Params<P>) -> Matched {
     Matched {
         items: (0..params.bins).map(|bin| (bin < params.receiver_items).then_some(bin as u32)).collect(),
         membership: Bits::zeros(params.bins),
@@ -105,7 +105,7 @@ pub(super) fn unmatched<P>(params: &Params<P>) -> Matched {
 }
 
 /// Step 5: `tau_i` of all bins, and what the hint then carries for an item in a bin.
-pub(super) fn masked<'a>(payloads: &'a [u8], own: usize, masks: &'a [u8]) -> impl Fn(usize, usize, &mut [u8]) {
+pub fn masked<'a>(payloads: &'a [u8], own: usize, masks: &'a [u8]) -> impl Fn(usize, usize, &mut [u8]) {
     move |item: usize, bin: usize, out: &mut [u8]| {
         let payload = payloads[item * own..][..own].iter().zip(&masks[bin * own..][..own]);
         out.iter_mut().zip(payload).for_each(|(out, (payload, mask))| *out = payload ^ mask);
@@ -124,11 +124,9 @@ impl<O: BinOpprf> Sender<O> {
         Ok(Self { params: params.clone(), parts: Some((hashes, Party::setup(opprf, ch, rng)?, peqt)) })
     }
 
-    /// The bins of items, as this side computes them.
-    #[cfg(test)]
-    pub(crate) fn positions(&self, items: &[u128]) -> Vec<[u32; POSITIONS]> {
-        let (hashes, ..) = self.parts.as_ref().expect("items on both sides");
-        hashes.positions(items)
+    /// The bins of items, as this side computes them; none where a side has no items.
+    pub fn positions(&self, items: &[u128]) -> Vec<[u32; POSITIONS]> {
+        self.parts.as_ref().map_or_else(Vec::new, |(hashes, ..)| hashes.positions(items))
     }
 
     /// Steps 3 to 8. `carry` says what the hint carries for an item (by number) in a bin. Gives the
@@ -174,7 +172,7 @@ impl<O: BinOpprf> Receiver<O> {
 
     /// Runs with steps 4 to 7 done by `ask`, and gives what `ask` gives besides the values; `None`
     /// where a set is empty.
-    pub(crate) fn run_with<T>(
+    pub fn run_with<T>(
         self,
         items: &[u128],
         ask: impl FnOnce(O::Receiver, Asked, &mut Channel, &mut SecretRng) -> Result<(PrfOutputs, T), Abort>,

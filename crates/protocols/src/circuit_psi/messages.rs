@@ -7,7 +7,7 @@ use vesica_party::{Fixed, Role, Step, Stream};
 /// Arrow 1: the salt `r`, which keys the bins and the items in them.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
-pub(super) struct Salt(pub(super) [u8; 32]);
+pub struct Salt(pub(super) [u8; 32]);
 
 impl Fixed for Salt {
     const STEP: Step = Step { protocol: "circuit-psi", number: 1, from: Role::Sender, carries: "the salt" };
@@ -15,7 +15,7 @@ impl Fixed for Salt {
 
 /// Before the multiplexer, where a matching leaves the sender other shares of payloads than the
 /// masks that it was given: how the two differ.
-pub(super) enum Differences {}
+pub enum Differences {}
 
 impl Stream for Differences {
     const STEP: Step =

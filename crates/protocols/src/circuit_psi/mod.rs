@@ -34,16 +34,13 @@
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a
 //! cheating sender may program what it likes.
 
-mod bins;
-pub mod cgs22;
-mod entry;
-pub mod ltsxq26;
-mod matching;
-pub(crate) mod messages;
+pub mod bins;
+pub mod entry;
+pub mod matching;
+pub mod messages;
 pub mod params;
-pub mod pepsi;
 pub mod psty19;
-mod shares;
+pub mod shares;
 pub mod vole;
 
 use std::fmt::Debug;
@@ -52,7 +49,7 @@ use std::ops::RangeInclusive;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::tasks::{PrfOutputs, Programmed};
 use vesica_mpc::{OtSource, peqt};
-use vesica_party::{Abort, Channel, Party, Protocol, Security};
+use vesica_party::{Abort, Channel, Party, Protocol, Role, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -124,7 +121,7 @@ pub struct Asked {
 impl Asked {
     /// A key for each of all bins, random ones in those that are empty: they are none of the
     /// sender's.
-    fn in_all_bins(&self, bins: usize, rng: &mut SecretRng) -> Vec<u128> {
+    pub fn in_all_bins(&self, bins: usize, rng: &mut SecretRng) -> Vec<u128> {
         let mut keys: Vec<u128> = (0..bins).map(|_| rng.block()).collect();
         self.bins.iter().zip(self.keys.iter()).for_each(|(&bin, &key)| keys[bin as usize] = key);
         keys
@@ -163,6 +160,10 @@ pub trait Matching: Send + Sync + 'static {
     fn derive(request: &MatchingRequest) -> Result<Params<Self::Parts>, Unsupported>;
     /// Bytes of all messages.
     fn predicted_bytes(params: &Params<Self::Parts>) -> RangeInclusive<u64>;
+    /// See [`Protocol::further_memory`].
+    fn further_memory(_params: &Params<Self::Parts>, _role: Role) -> u64 {
+        0
+    }
     /// The sender's set-up.
     fn sender(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Sender, Abort>;
     /// The receiver's set-up.

@@ -9,7 +9,7 @@ use vesica_structures::hashing::cuckoo_bins;
 
 use super::{BinOpprf, MatchingRequest, OpprfSizes};
 
-pub(super) use crate::bins::POSITIONS;
+pub use crate::bins::POSITIONS;
 
 /// What both sides derive from the sizes; `P` is what the parts in which papers differ have of
 /// their own.
@@ -27,11 +27,11 @@ pub struct Params<P> {
     pub carried_bytes: usize,
     /// The paper's part, and step 8; `None` where a set is empty: then nothing is sent and nothing
     /// matches.
-    pub(super) parts: Option<(P, peqt::Params)>,
+    pub parts: Option<(P, peqt::Params)>,
 }
 
 /// The probability `2^-bits`, in units of `2^-128`.
-pub(crate) const fn unit(bits: u32) -> u128 {
+pub const fn unit(bits: u32) -> u128 {
     1 << (128 - bits)
 }
 
@@ -54,7 +54,7 @@ fn allowed(failure: u128) -> u128 {
 }
 
 /// For matchings whose failure bounds are derived for one run: refuses several.
-pub(super) fn one_run(runs: usize) -> Result<(), Unsupported> {
+pub fn one_run(runs: usize) -> Result<(), Unsupported> {
     match runs {
         1 => Ok(()),
         _ => Err(Unsupported::new(
@@ -68,7 +68,7 @@ pub(super) fn one_run(runs: usize) -> Result<(), Unsupported> {
 
 /// The least width of random values such that `events` of them hit what they should not with
 /// probability at most `allowed`, in units of `2^-128`.
-pub(super) fn least_width(events: usize, allowed: u128) -> u32 {
+pub fn least_width(events: usize, allowed: u128) -> u32 {
     (1..128)
         .find(|&width| (events as u128).checked_mul(unit(width)).is_some_and(|probability| probability <= allowed))
         .unwrap_or(128)
@@ -76,7 +76,7 @@ pub(super) fn least_width(events: usize, allowed: u128) -> u32 {
 
 /// Refuses malicious parties: cuckoo hashing on one side lets a cheating receiver learn from where
 /// its items do not fit.
-pub(super) fn check_semi_honest(security: Security) -> Result<(), Unsupported> {
+pub fn check_semi_honest(security: Security) -> Result<(), Unsupported> {
     if security == Security::SemiHonest {
         return Ok(());
     }
@@ -87,7 +87,7 @@ pub(super) fn check_semi_honest(security: Security) -> Result<(), Unsupported> {
 }
 
 /// The width in bits of `bits` with so many bytes behind them.
-pub(super) fn bits_with(bits: u32, bytes: usize) -> Result<u32, Unsupported> {
+pub fn bits_with(bits: u32, bytes: usize) -> Result<u32, Unsupported> {
     let carried = u32::try_from(8 * bytes as u64).ok();
     let sum = carried.and_then(|carried| carried.checked_add(bits));
     sum.ok_or_else(|| Unsupported::new(format_args!("a payload of {bytes} bytes"), "send fewer columns"))

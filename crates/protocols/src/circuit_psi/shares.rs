@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use vesica_mpc::share_conversion::{MultiplexParams, MultiplexReceiver, MultiplexSender, Multiplexer};
 use vesica_mpc::tasks::{MultiplexRequest, SharedRows};
 use vesica_mpc::{OtSource, peqt};
-use vesica_party::{Abort, Channel, Party, Phase, Protocol};
+use vesica_party::{Abort, Channel, Party, Phase, Protocol, Role};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
@@ -23,8 +23,13 @@ pub struct Params<P> {
 }
 
 impl<P> Params<P> {
+    /// What the matching takes.
+    pub fn further_memory<M: Matching<Parts = P>>(&self, role: Role) -> u64 {
+        M::further_memory(&self.matching, role)
+    }
+
     /// Parameters of a row on the matching `M`.
-    pub(super) fn derive<M: Matching<Parts = P>>(
+    pub fn derive<M: Matching<Parts = P>>(
         request: &SharesRequest,
         equality: peqt::Variant,
         ots: OtSource,
@@ -50,14 +55,14 @@ impl<P> Params<P> {
     }
 
     /// Bytes of all messages.
-    pub(super) fn predicted_bytes<M: Matching<Parts = P>>(&self) -> RangeInclusive<u64> {
+    pub fn predicted_bytes<M: Matching<Parts = P>>(&self) -> RangeInclusive<u64> {
         let matching = M::predicted_bytes(&self.matching);
         let multiplexer = self.multiplexer.as_ref().map_or(0..=0, Multiplexer::<u8>::predicted_bytes);
         matching.start() + multiplexer.start()..=matching.end() + multiplexer.end()
     }
 
     /// Bins of the receiver's table.
-    pub(super) fn bins(&self) -> usize {
+    pub fn bins(&self) -> usize {
         self.matching.bins
     }
 

@@ -9,25 +9,25 @@ use super::{POINT_BYTES, POINTS_PER_CHUNK, Point};
 /// Points of a peer that said how many will come, in chunks. What is held, and wiped at the end, is
 /// what has come: the peer's word costs no memory.
 #[derive(Debug)]
-pub(crate) struct Arrived {
+pub struct Arrived {
     left: usize,
     chunks: Vec<Secret<Vec<Point>>>,
 }
 
 impl Arrived {
     /// None yet of `count`.
-    pub(crate) fn new(count: usize) -> Self {
+    pub fn new(count: usize) -> Self {
         Self { left: count, chunks: Vec::new() }
     }
 
     /// The number of points that are still to come.
-    pub(crate) fn left(&self) -> usize {
+    pub fn left(&self) -> usize {
         self.left
     }
 
     /// Receives the next chunk, if one is due, and keeps what `blinding` makes of it, point by
     /// point.
-    pub(crate) fn take<S: Stream<Element = Point>>(
+    pub fn take<S: Stream<Element = Point>>(
         &mut self,
         ch: &mut Channel,
         blinding: impl FnOnce(Vec<Point>) -> Result<Secret<Vec<Point>>, Abort>,
@@ -43,17 +43,17 @@ impl Arrived {
     }
 
     /// The number of points that have come.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
 
     /// The points that have come, chunk by chunk.
-    pub(crate) fn chunks(&self) -> &[Secret<Vec<Point>>] {
+    pub fn chunks(&self) -> &[Secret<Vec<Point>>] {
         &self.chunks
     }
 
     /// All of them by ascending encoding, in one piece; each chunk goes as soon as it is copied.
-    pub(crate) fn sorted(self) -> Secret<Vec<Point>> {
+    pub fn sorted(self) -> Secret<Vec<Point>> {
         let mut points = Secret::new(Vec::<Point>::with_capacity(self.len()));
         for chunk in self.chunks {
             points.extend_from_slice(&chunk);

@@ -11,7 +11,7 @@ use super::{BAD_POINT, CHUNKS_IN_FLIGHT, Exponent, POINTS_PER_CHUNK, blind_items
 /// Sends what `send` makes of each chunk, and has `take` receive the answers in the same order. At
 /// most `in_flight` answers are awaited at a time, at least one: so both sides compute all the time,
 /// and neither waits for the other to read.
-pub(crate) fn ask<C, T>(
+pub fn ask<C, T>(
     in_flight: usize,
     chunks: impl Iterator<Item = C>,
     ch: &mut Channel,
@@ -34,7 +34,7 @@ pub(crate) fn ask<C, T>(
 
 /// The side that [`ask`] asks: receives `count` points as arrow `S`, in chunks, and has `reply`
 /// answer each chunk.
-pub(crate) fn answer<S: Stream>(
+pub fn answer<S: Stream>(
     count: usize,
     ch: &mut Channel,
     mut reply: impl FnMut(Vec<S::Element>, &mut Channel) -> Result<(), Abort>,
@@ -51,7 +51,7 @@ pub(crate) fn answer<S: Stream>(
 
 /// `a H(y)` for each item, of which the other side knows `a`: the items leave as arrow `B`, blinded by
 /// `exponent`, and come back as arrow `D` under both blindings; then `exponent` is taken off.
-pub(crate) fn evaluate<B, D, E>(
+pub fn evaluate<B, D, E>(
     domain: &[u8],
     session: &[u8; 32],
     items: &[u128],

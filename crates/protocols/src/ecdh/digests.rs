@@ -12,11 +12,7 @@ use super::Point;
 use crate::tags;
 
 /// Hashes of points in chunks, pseudo-random where the points are: `context` is the protocol's.
-pub(crate) fn digests<C: Deref<Target = Vec<Point>> + Sync>(
-    context: &str,
-    session: &[u8; 32],
-    chunks: &[C],
-) -> Vec<u128> {
+pub fn digests<C: Deref<Target = Vec<Point>> + Sync>(context: &str, session: &[u8; 32], chunks: &[C]) -> Vec<u128> {
     let key = blake3::derive_key(context, session);
     let digest = |point: &Point| {
         let [low, _]: [u128; 2] = bytemuck::cast(*blake3::keyed_hash(&key, point).as_bytes());
@@ -32,7 +28,7 @@ pub(crate) fn digests<C: Deref<Target = Vec<Point>> + Sync>(
 }
 
 /// Sends the digests, `bits` bits of each, in an order that says nothing of the points'.
-pub(crate) fn send<S: Stream<Element = u8>>(digests: &[u128], bits: u32, ch: &mut Channel) -> Result<(), Abort> {
+pub fn send<S: Stream<Element = u8>>(digests: &[u128], bits: u32, ch: &mut Channel) -> Result<(), Abort> {
     let _phase = ch.phase(Phase::Masks);
     let mut sorter = TagSorter::new(digests.len(), bits);
     sorter.add(digests, std::iter::repeat_n((), digests.len()));
@@ -42,12 +38,7 @@ pub(crate) fn send<S: Stream<Element = u8>>(digests: &[u128], bits: u32, ch: &mu
 
 /// Receives `count` digests; which of the own ones are among them, a bit each. The same work
 /// whatever they are.
-pub(crate) fn find<S: Stream<Element = u8>>(
-    own: &[u128],
-    count: usize,
-    bits: u32,
-    ch: &mut Channel,
-) -> Result<Bits, Abort> {
+pub fn find<S: Stream<Element = u8>>(own: &[u128], count: usize, bits: u32, ch: &mut Channel) -> Result<Bits, Abort> {
     let _phase = ch.phase(Phase::Masks);
     let mut finder = TagFinder::new(own.len(), bits, false);
     finder.add(own, 0..);

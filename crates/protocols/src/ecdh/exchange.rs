@@ -22,7 +22,7 @@ use super::arrived::Arrived;
 use super::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Point, blind_items, blind_points};
 
 /// The two arrows, as a protocol names them, and its hash to the group.
-pub(crate) trait Arrows {
+pub trait Arrows {
     /// Domain of the hash to the group.
     const DOMAIN: &'static [u8];
     /// Arrow 1.
@@ -32,13 +32,13 @@ pub(crate) trait Arrows {
 }
 
 /// Bytes of both arrows.
-pub(crate) fn predicted_bytes(sender_items: usize, receiver_items: usize) -> u64 {
+pub fn predicted_bytes(sender_items: usize, receiver_items: usize) -> u64 {
     if sender_items == 0 || receiver_items == 0 { 0 } else { (POINT_BYTES * (sender_items + receiver_items)) as u64 }
 }
 
 /// The sender's side: `a b H(y)` in the receiver's order. The receiver sees blinded `items` in the
 /// order in which they are given, which should therefore be random.
-pub(crate) fn sender<A: Arrows>(
+pub fn sender<A: Arrows>(
     items: &[u128],
     receiver_items: usize,
     exponent: &Secret<Scalar>,
@@ -58,7 +58,7 @@ pub(crate) fn sender<A: Arrows>(
 }
 
 /// The receiver's side: `b a H(x)` in the order in which the sender gave its items.
-pub(crate) fn receiver<A: Arrows>(
+pub fn receiver<A: Arrows>(
     items: &[u128],
     sender_items: usize,
     exponent: &Secret<Scalar>,

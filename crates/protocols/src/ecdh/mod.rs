@@ -1,22 +1,20 @@
 //! Parts that the protocols on Diffie-Hellman share: commuting blindings, in batches over all
 //! threads. They are on Ristretto255, or on the group that the type of an [`Exponent`] names.
 
-pub(crate) mod arrived;
-mod ask;
-pub(crate) mod digests;
-pub(crate) mod exchange;
-mod exponent;
-mod ristretto;
-pub(crate) mod secp256k1;
-pub(crate) mod x25519;
+pub mod arrived;
+pub mod ask;
+pub mod digests;
+pub mod exchange;
+pub mod exponent;
+pub mod ristretto;
 
-pub(crate) use ask::{answer, ask, evaluate};
+pub use ask::{answer, ask, evaluate};
 use bytemuck::Zeroable;
 pub use exponent::Exponent;
 use exponent::Message;
 use rayon::prelude::*;
 /// A party's secret blinding, uniform and not zero.
-pub(crate) use vesica_mpc::group::random_scalar as random_exponent;
+pub use vesica_mpc::group::random_scalar as random_exponent;
 use vesica_mpc::group::{self, BATCH};
 use vesica_party::{Abort, Assumption, Channel, assume, assumptions};
 use vesica_structures::rng::SecretRng;
@@ -24,37 +22,37 @@ use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
 /// Bytes of an encoded point.
-pub(crate) const POINT_BYTES: usize = group::ENCODED_BYTES;
+pub const POINT_BYTES: usize = group::ENCODED_BYTES;
 /// Points that are blinded, sent and answered at a time, and kept together.
-pub(crate) const POINTS_PER_CHUNK: usize = 512;
+pub const POINTS_PER_CHUNK: usize = 512;
 /// Chunks that the receiver sends before it waits for the first answer: half a MiB, and as much
 /// time as the longest round trips take.
-pub(crate) const CHUNKS_IN_FLIGHT: usize = 32;
+pub const CHUNKS_IN_FLIGHT: usize = 32;
 
 /// Items that are blinded without a look at the channel.
 const ITEMS_BETWEEN_CHANNEL_CHECKS: usize = 1 << 13;
 
 /// The reason for which a point is refused.
-pub(crate) const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
+pub const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
 
 /// What two blindings rest on.
-pub(crate) const ASSUMPTIONS: &[Assumption] = assume!["DDH on Ristretto255", "hash-to-group is a random oracle"];
+pub const ASSUMPTIONS: &[Assumption] = assume!["DDH on Ristretto255", "hash-to-group is a random oracle"];
 /// The same where digests or keys are derived from points.
-pub(crate) const DIGEST_ASSUMPTIONS: &[Assumption] =
+pub const DIGEST_ASSUMPTIONS: &[Assumption] =
     assumptions![ASSUMPTIONS, assume!["BLAKE3 is a pseudo-random generator on group elements"]];
 
 /// An encoded point.
-pub(crate) type Point = group::Encoded;
+pub type Point = group::Encoded;
 
 /// A random order, and the items in it.
-pub(crate) fn shuffled(items: &[u128], rng: &mut SecretRng) -> (Secret<Vec<u32>>, Secret<Vec<u128>>) {
+pub fn shuffled(items: &[u128], rng: &mut SecretRng) -> (Secret<Vec<u32>>, Secret<Vec<u128>>) {
     let order = Secret::new(random_order(items.len(), rng));
     let items = Secret::new(order.iter().map(|&item| items[item as usize]).collect());
     (order, items)
 }
 
 /// `exponent H(item)` for each item; `H` hashes under `domain` and `session`.
-pub(crate) fn blind_items<E: Exponent>(
+pub fn blind_items<E: Exponent>(
     domain: &[u8],
     session: &[u8; 32],
     items: &[u128],
@@ -76,7 +74,7 @@ pub(crate) fn blind_items<E: Exponent>(
 
 /// Appends [`blind_items`] of many items to `blinded`, and looks at the channel now and then: a run
 /// that is over goes on for less than a second.
-pub(crate) fn blind_many<E: Exponent>(
+pub fn blind_many<E: Exponent>(
     domain: &[u8],
     items: &[u128],
     exponent: &Secret<E>,
@@ -93,7 +91,7 @@ pub(crate) fn blind_many<E: Exponent>(
 
 /// `exponent P` for each point of the peer, or nothing if one is no valid encoding or is the
 /// neutral element.
-pub(crate) fn blind_points<E: Exponent>(points: Vec<E::Point>, exponent: &Secret<E>) -> Option<Secret<Vec<E::Point>>> {
+pub fn blind_points<E: Exponent>(points: Vec<E::Point>, exponent: &Secret<E>) -> Option<Secret<Vec<E::Point>>> {
     let mut points = Secret::new(points);
     // Handing a few of them to another thread takes longer than the work.
     let valid = if points.len() <= BATCH {
@@ -129,8 +127,6 @@ mod tests {
     #[test]
     fn blindings_commute_and_come_off_again() {
         blindings_commute::<curve25519_dalek::Scalar>();
-        blindings_commute::<x25519::X25519>();
-        blindings_commute::<k256::Scalar>();
     }
 
     #[test]

@@ -12,7 +12,7 @@ const fn step<A: Arrows>(after: u8, from: Role, carries: &'static str) -> Step {
 }
 
 /// Arrow I: a bit for each place, eight a byte from the lowest.
-pub(super) struct Flips<A>(PhantomData<A>);
+pub struct Flips<A>(PhantomData<A>);
 
 impl<A: Arrows> Stream for Flips<A> {
     const STEP: Step = step::<A>(0, Role::Receiver, "flips of OTs");
@@ -20,7 +20,7 @@ impl<A: Arrows> Stream for Flips<A> {
 }
 
 /// Arrow II of the intersection.
-pub(super) struct Items<A>(PhantomData<A>);
+pub struct Items<A>(PhantomData<A>);
 
 impl<A: Arrows> Stream for Items<A> {
     const STEP: Step = step::<A>(1, Role::Sender, "the items, each under a pad");
@@ -28,7 +28,7 @@ impl<A: Arrows> Stream for Items<A> {
 }
 
 /// Arrow II of the union.
-pub(super) struct Records<A>(PhantomData<A>);
+pub struct Records<A>(PhantomData<A>);
 
 impl<A: Arrows> Stream for Records<A> {
     const STEP: Step = step::<A>(1, Role::Sender, "the records, each under a pad");
@@ -36,7 +36,7 @@ impl<A: Arrows> Stream for Records<A> {
 }
 
 /// Arrow II of the sum.
-pub(super) struct Values<A>(PhantomData<A>);
+pub struct Values<A>(PhantomData<A>);
 
 impl<A: Arrows> Stream for Values<A> {
     const STEP: Step = step::<A>(1, Role::Sender, "the values, each under a mask and a pad");
@@ -44,7 +44,7 @@ impl<A: Arrows> Stream for Values<A> {
 }
 
 /// Arrow III of a union's cardinality.
-pub(super) struct Counted<A>(PhantomData<A>);
+pub struct Counted<A>(PhantomData<A>);
 
 impl<A: Arrows> Stream for Counted<A> {
     const STEP: Step = step::<A>(2, Role::Sender, "how many items it has without dummies");
@@ -52,7 +52,7 @@ impl<A: Arrows> Stream for Counted<A> {
 }
 
 /// Arrow III of sums.
-pub(super) struct Totals<A>(PhantomData<A>);
+pub struct Totals<A>(PhantomData<A>);
 
 impl<A: Arrows> Stream for Totals<A> {
     const STEP: Step = step::<A>(2, Role::Sender, "what takes the masks off the sums");

@@ -73,23 +73,22 @@
 //!   conversation is over.
 
 pub mod czz24;
-pub mod gmr21;
-mod messages;
-mod params;
-mod receiver;
-mod sender;
+pub mod messages;
+pub mod params;
+pub mod receiver;
+pub mod sender;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
-mod transfer;
-pub mod zcl23_pk;
-pub mod zcl23_sk;
+pub mod transfer;
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_party::{Abort, Assumption, Channel, Entry, Leak, Learner, Mode, Protocol, Rounds};
+use vesica_party::{Abort, Assumption, Channel, Entry, Leak, Learner, Mode, Protocol, Role, Rounds};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -131,6 +130,10 @@ pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
     fn places(params: &Self::Params) -> usize;
     /// Bytes of all messages of the test.
     fn predicted_bytes(params: &Self::Params) -> RangeInclusive<u64>;
+    /// See [`Protocol::further_memory`].
+    fn further_memory(_params: &Self::Params, _role: Role) -> u64 {
+        0
+    }
     /// Sets the sender up.
     fn sender(params: &Self::Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Sender, Abort>;
     /// Sets the receiver up.
@@ -158,18 +161,18 @@ pub trait For<T>: MembershipTest {
 pub struct Membership<M, T>(PhantomData<fn() -> (M, T)>);
 
 /// What leaks beside a cardinality, and beside an intersection, whose size is part of it.
-const BESIDE_COUNT: &[Leak] = &[SIZES];
+pub const BESIDE_COUNT: &[Leak] = &[SIZES];
 /// The leakage of a union.
-pub(crate) const BESIDE_UNION: &[Leak] = &[SIZES, EARLY_COUNT];
+pub const BESIDE_UNION: &[Leak] = &[SIZES, EARLY_COUNT];
 /// What the receiver of a union can tell from its output, and has before.
-pub(crate) const EARLY_COUNT: Leak = Leak {
+pub const EARLY_COUNT: Leak = Leak {
     to: Learner::Receiver,
     what: "the number of common items, which the union tells too, before the new records: runs that it breaks off \
            then show the number alone, and count in any limit on runs (JSZG24)",
     extra: None,
 };
 /// The leakage of a sum, also of one over a union.
-const BESIDE_SUM: &[Leak] = &[
+pub const BESIDE_SUM: &[Leak] = &[
     SIZES,
     EXACT_COUNT,
     Leak {
@@ -180,22 +183,20 @@ const BESIDE_SUM: &[Leak] = &[
     },
 ];
 /// The leakage of the cardinality of a union.
-const BESIDE_UNION_COUNT: &[Leak] = &[SIZES, EXACT_COUNT, REAL_ITEMS];
+pub const BESIDE_UNION_COUNT: &[Leak] = &[SIZES, EXACT_COUNT, REAL_ITEMS];
 /// What the size of a union and the number of common items tell together.
 const REAL_ITEMS: Leak =
     Leak { to: Learner::Receiver, what: "the number of the sender's items without dummies", extra: None };
 
 /// How the cardinality of a union differs from the papers.
-const UNION_COUNT: &str = "The sender says how many of its items are no dummies; a protocol for unions tells that too.";
+pub const UNION_COUNT: &str =
+    "The sender says how many of its items are no dummies; a protocol for unions tells that too.";
 /// How the sum over a union differs from the papers.
-const UNION_SUM: &str = "Not in the paper: the sum over the items that are not common, in Z_2^64, as the masked total of \
+pub const UNION_SUM: &str = "Not in the paper: the sum over the items that are not common, in Z_2^64, as the masked total of \
                          all values less the sum over the common ones.";
 
-pub(crate) const fn semi_honest(
-    rounds: Rounds,
-    assumptions: &'static [Assumption],
-    leakage: &'static [Leak],
-) -> [Mode; 1] {
+/// The one mode of a row on a membership test.
+pub const fn semi_honest(rounds: Rounds, assumptions: &'static [Assumption], leakage: &'static [Leak]) -> [Mode; 1] {
     [Mode::semi_honest(rounds, assumptions, leakage)]
 }
 
@@ -214,6 +215,10 @@ macro_rules! row {
 
             fn predicted_bytes(params: &Params<M>) -> RangeInclusive<u64> {
                 params.predicted_bytes()
+            }
+
+            fn further_memory(params: &Params<M>, role: Role) -> u64 {
+                params.test.as_ref().map_or(0, |test| M::further_memory(test, role))
             }
         }
     };

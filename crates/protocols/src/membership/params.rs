@@ -29,7 +29,7 @@ pub struct Params<M: MembershipTest> {
     /// Elements of arrow III.
     pub totals: usize,
     /// The OTs, one for each place; none where the protocol ends with the test, or there is no test.
-    pub(super) transfers: Option<<Ots<M> as Protocol>::Params>,
+    pub transfers: Option<<Ots<M> as Protocol>::Params>,
 }
 
 /// Sets of these sizes, without values.
@@ -39,7 +39,7 @@ fn without_values(sender_items: usize, receiver_items: usize, security: Security
 
 impl<M: MembershipTest> Params<M> {
     /// Parameters for an intersection.
-    pub(super) fn intersect(request: &IntersectRequest) -> Result<Self, Unsupported>
+    pub fn intersect(request: &IntersectRequest) -> Result<Self, Unsupported>
     where
         M: For<Intersect>,
     {
@@ -56,7 +56,7 @@ impl<M: MembershipTest> Params<M> {
     }
 
     /// Parameters for a union.
-    pub(super) fn union(request: &UnionRequest) -> Result<Self, Unsupported>
+    pub fn union(request: &UnionRequest) -> Result<Self, Unsupported>
     where
         M: For<Union>,
     {
@@ -70,7 +70,7 @@ impl<M: MembershipTest> Params<M> {
     }
 
     /// Parameters for the cardinality `T`.
-    pub(super) fn cardinality<T: Aggregate>(request: &AggregateRequest) -> Result<Self, Unsupported>
+    pub fn cardinality<T: Aggregate>(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
         M: For<T>,
     {
@@ -80,7 +80,7 @@ impl<M: MembershipTest> Params<M> {
     }
 
     /// Parameters for the sum `T`.
-    pub(super) fn sum<T: Aggregate>(request: &AggregateRequest) -> Result<Self, Unsupported>
+    pub fn sum<T: Aggregate>(request: &AggregateRequest) -> Result<Self, Unsupported>
     where
         M: For<T>,
     {

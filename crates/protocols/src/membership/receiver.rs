@@ -21,8 +21,9 @@ pub struct Receiver<M: MembershipTest, T> {
     request: AggregateRequest,
     place_bytes: usize,
     /// None where a set is empty.
-    pub(super) test: Option<M::Receiver>,
-    pub(super) ot_receiver: OtReceiver<M::Arrows>,
+    pub test: Option<M::Receiver>,
+    /// Its side of the transfers.
+    pub ot_receiver: OtReceiver<M::Arrows>,
     task: PhantomData<fn() -> T>,
 }
 

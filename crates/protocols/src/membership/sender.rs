@@ -21,8 +21,9 @@ pub struct Sender<M: MembershipTest, T> {
     request: AggregateRequest,
     place_bytes: usize,
     /// None where a set is empty.
-    pub(super) test: Option<M::Sender>,
-    pub(super) ot_sender: OtSender<M::Arrows>,
+    pub test: Option<M::Sender>,
+    /// Its side of the transfers.
+    pub ot_sender: OtSender<M::Arrows>,
     task: PhantomData<fn() -> T>,
 }
 

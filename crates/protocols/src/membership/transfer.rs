@@ -30,15 +30,16 @@ pub trait Arrows: Send + Sync + fmt::Debug + 'static {
 const PLACES_PER_THREAD_TASK: usize = 1 << 10;
 
 /// `G` in a session.
-pub(super) struct Pad([u8; 32]);
+pub struct Pad([u8; 32]);
 
 impl Pad {
-    pub(super) fn new<A: Arrows>(ch: &Channel) -> Self {
+    /// The pads of this session.
+    pub fn new<A: Arrows>(ch: &Channel) -> Self {
         Self(blake3::derive_key(A::PAD_CONTEXT, &ch.session()))
     }
 
     /// Fills `out` with `G(block)`.
-    pub(super) fn fill(&self, block: u128, out: &mut [u64]) {
+    pub fn fill(&self, block: u128, out: &mut [u64]) {
         blake3::Hasher::new_keyed(&self.0)
             .update(&block.to_le_bytes())
             .finalize_xof()
@@ -66,7 +67,7 @@ impl Pad {
 }
 
 /// `sums += others`, column by column.
-pub(super) fn add(mut sums: Vec<u64>, others: Vec<u64>) -> Vec<u64> {
+pub fn add(mut sums: Vec<u64>, others: Vec<u64>) -> Vec<u64> {
     for (sum, other) in sums.iter_mut().zip(others) {
         *sum = sum.wrapping_add(other);
     }
@@ -74,10 +75,11 @@ pub(super) fn add(mut sums: Vec<u64>, others: Vec<u64>) -> Vec<u64> {
 }
 
 /// The sender's half of the OTs.
-pub(super) struct OtSender<A>(OtPairs, PhantomData<fn() -> A>);
+pub struct OtSender<A>(OtPairs, PhantomData<fn() -> A>);
 
 impl<A: Arrows> OtSender<A> {
-    pub(super) fn setup(
+    /// Its set-up; none where the protocol ends with the test.
+    pub fn setup(
         ots: Option<&<A::Ots as Protocol>::Params>,
         ch: &mut Channel,
         rng: &mut SecretRng,
@@ -91,7 +93,7 @@ impl<A: Arrows> OtSender<A> {
 
     /// Step I; for each place `k[d]`, which the receiver has where nothing is common, and `k[1 +
     /// d]`, which it has where the item is.
-    pub(super) fn blocks(&self, ch: &mut Channel) -> Result<Secret<Vec<[u128; 2]>>, Abort> {
+    pub fn blocks(&self, ch: &mut Channel) -> Result<Secret<Vec<[u128; 2]>>, Abort> {
         let pairs = &self.0.pairs;
         let mut flips = vec![0; pairs.len().div_ceil(8)];
         if !flips.is_empty() {
@@ -104,7 +106,7 @@ impl<A: Arrows> OtSender<A> {
     }
 
     /// Steps I and II of the intersection: `item` says what lies at a place.
-    pub(super) fn give_items(self, item: impl Fn(usize) -> u128, ch: &mut Channel) -> Result<(), Abort> {
+    pub fn give_items(self, item: impl Fn(usize) -> u128, ch: &mut Channel) -> Result<(), Abort> {
         let blocks = self.blocks(ch)?;
         let padded: Vec<u128> = blocks.iter().enumerate().map(|(place, [_, common])| item(place) ^ common).collect();
         ch.send_stream::<Items<A>>(&padded)
@@ -112,7 +114,7 @@ impl<A: Arrows> OtSender<A> {
 
     /// Steps I and II of the union: a cell of `width` bytes for each place. Without OTs the receiver
     /// is to have all of them.
-    pub(super) fn give_records(self, mut cells: Vec<u8>, width: usize, ch: &mut Channel) -> Result<(), Abort> {
+    pub fn give_records(self, mut cells: Vec<u8>, width: usize, ch: &mut Channel) -> Result<(), Abort> {
         let blocks = self.blocks(ch)?;
         if cells.is_empty() {
             return Ok(());
@@ -123,7 +125,7 @@ impl<A: Arrows> OtSender<A> {
 
     /// Steps I to III of sums: `values` says what is to be added up for a place, a value for each sum
     /// of `of_all`, which goes over all items.
-    pub(super) fn give_values<'a>(
+    pub fn give_values<'a>(
         self,
         over: Over,
         of_all: &[u64],
@@ -167,10 +169,11 @@ impl<A: Arrows> OtSender<A> {
 }
 
 /// The receiver's half of the OTs.
-pub(super) struct OtReceiver<A>(OtChosen, PhantomData<fn() -> A>);
+pub struct OtReceiver<A>(OtChosen, PhantomData<fn() -> A>);
 
 impl<A: Arrows> OtReceiver<A> {
-    pub(super) fn setup(
+    /// Its set-up; none where the protocol ends with the test.
+    pub fn setup(
         ots: Option<&<A::Ots as Protocol>::Params>,
         ch: &mut Channel,
         rng: &mut SecretRng,
@@ -183,12 +186,12 @@ impl<A: Arrows> OtReceiver<A> {
     }
 
     /// The blocks `k_i[c_i]`.
-    pub(super) fn chosen(&self) -> &[u128] {
+    pub fn chosen(&self) -> &[u128] {
         &self.0.chosen
     }
 
     /// Step I; the bits `e`, one for each OT.
-    pub(super) fn choose(&self, found: &Bits, ch: &mut Channel) -> Result<Vec<bool>, Abort> {
+    pub fn choose(&self, found: &Bits, ch: &mut Channel) -> Result<Vec<bool>, Abort> {
         if self.0.choices.is_empty() {
             return Ok(Vec::new());
         }
@@ -200,7 +203,7 @@ impl<A: Arrows> OtReceiver<A> {
     }
 
     /// Steps I and II of the intersection: the items at the places of `found`; noise at others.
-    pub(super) fn take_items(self, found: &Bits, ch: &mut Channel) -> Result<Vec<u128>, Abort> {
+    pub fn take_items(self, found: &Bits, ch: &mut Channel) -> Result<Vec<u128>, Abort> {
         let mut items = vec![0; self.choose(found, ch)?.len()];
         ch.recv_stream::<Items<A>>(&mut items)?;
         items.iter_mut().zip(self.chosen()).for_each(|(item, pad)| *item ^= pad);
@@ -209,7 +212,7 @@ impl<A: Arrows> OtReceiver<A> {
 
     /// Steps I and II of the union: a cell of `width` bytes for each place, noise at those of `found`.
     /// Without OTs the cells come without pads. The work is the same whatever is found.
-    pub(super) fn take_records(self, found: &Bits, width: usize, ch: &mut Channel) -> Result<Vec<u8>, Abort> {
+    pub fn take_records(self, found: &Bits, width: usize, ch: &mut Channel) -> Result<Vec<u8>, Abort> {
         self.choose(found, ch)?;
         let mut cells = vec![0; found.len() * width];
         if !cells.is_empty() {
@@ -220,13 +223,7 @@ impl<A: Arrows> OtReceiver<A> {
     }
 
     /// Steps I to III of sums: those of the values at the places of `found`, or of all other values.
-    pub(super) fn take_sums(
-        self,
-        over: Over,
-        found: &Bits,
-        columns: usize,
-        ch: &mut Channel,
-    ) -> Result<Vec<u64>, Abort> {
+    pub fn take_sums(self, over: Over, found: &Bits, columns: usize, ch: &mut Channel) -> Result<Vec<u64>, Abort> {
         let common = self.choose(found, ch)?;
         let mut padded = vec![0; common.len() * columns];
         if !padded.is_empty() {

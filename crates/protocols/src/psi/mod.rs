@@ -3,19 +3,11 @@
 //! One folder a paper. What all papers share after their pseudo-random function is in `finish`:
 //! tags, payloads, proofs of matches.
 
-pub mod cm20;
-pub mod cuckoo;
 pub mod finish;
-pub mod gbf;
 pub mod hfh99;
-pub mod ltsxq26;
-pub mod opened_shares;
-pub mod prty19;
 pub mod prty20;
-mod row_outputs;
-pub mod rr17;
-pub mod rt21;
-mod toss;
+pub mod row_outputs;
+pub mod toss;
 pub mod vole;
 
 use vesica_party::{Assumption, Attack, Effort};
@@ -27,11 +19,11 @@ const COLLISION: Attack = Attack {
 };
 
 /// What keeps a malicious party to one item a digest, and a malicious sender to one a tag.
-pub(crate) const OWN_COLLISIONS: Assumption = Assumption::new(
+pub const OWN_COLLISIONS: Assumption = Assumption::new(
     "no party finds two items of its own with one digest of 128 bits, and no corrupt sender two with one tag of as many",
 )
 .attacked(COLLISION);
 
 /// The same where tags have no part in it.
-pub(crate) const OWN_DIGESTS: Assumption =
+pub const OWN_DIGESTS: Assumption =
     Assumption::new("no party finds two items of its own with one digest of 128 bits").attacked(COLLISION);

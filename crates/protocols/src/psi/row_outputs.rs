@@ -6,10 +6,10 @@ use vesica_structures::secret::Secret;
 use super::finish::{self, Params, StoredOutputs};
 
 /// The keys of the hashes for tags, proofs and keys of payloads.
-pub(super) type OutputKeys = [[u8; 32]; 3];
+pub type OutputKeys = [[u8; 32]; 3];
 
 /// A party's tags, which it collects as they come.
-pub(super) trait Tags {
+pub trait Tags {
     /// Takes some outputs, of which tags are the low bits, with their numbers.
     fn add(&mut self, outputs: &[u128], numbers: impl Iterator<Item = u32>);
 }
@@ -27,9 +27,11 @@ impl Tags for finish::Receiver {
 }
 
 /// The outputs of a party, collected as its rows come; `T` takes the tags.
-pub(super) struct Collected<T> {
-    pub(super) tags: T,
-    pub(super) stored: StoredOutputs,
+pub struct Collected<T> {
+    /// Tags.
+    pub tags: T,
+    /// What stays until matches are known.
+    pub stored: StoredOutputs,
     keys: OutputKeys,
     wants_proofs: bool,
     wants_payloads: bool,
@@ -38,7 +40,7 @@ pub(super) struct Collected<T> {
 impl<T: Tags> Collected<T> {
     /// Of nothing yet; `count` numbers will come, and `domain` separates this protocol's keystreams
     /// from others'.
-    pub(super) fn new(params: &Params, tags: T, keys: OutputKeys, count: usize, domain: &'static [u8; 16]) -> Self {
+    pub fn new(params: &Params, tags: T, keys: OutputKeys, count: usize, domain: &'static [u8; 16]) -> Self {
         Self {
             tags,
             stored: StoredOutputs::new(params, count, domain),
@@ -49,11 +51,7 @@ impl<T: Tags> Collected<T> {
     }
 
     /// Takes the outputs of some rows, one for each number, which `hash` fills in for a key.
-    pub(super) fn add(
-        &mut self,
-        numbers: impl ExactSizeIterator<Item = u32> + Clone,
-        hash: impl Fn(&[u8; 32], &mut [u128]),
-    ) {
+    pub fn add(&mut self, numbers: impl ExactSizeIterator<Item = u32> + Clone, hash: impl Fn(&[u8; 32], &mut [u128])) {
         let output = |key: &[u8; 32], wanted: bool| {
             let mut out = Secret::new(vec![0; if wanted { numbers.len() } else { 0 }]);
             if wanted {

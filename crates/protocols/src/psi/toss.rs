@@ -7,12 +7,15 @@ use vesica_party::{Abort, Channel, Fixed};
 use vesica_structures::rng::SecretRng;
 
 /// A share of the salt, or a commitment to one.
-pub(super) type Share = [u8; 32];
+pub type Share = [u8; 32];
 
 /// The arrows of a protocol's toss, of 32 bytes each.
-pub(super) trait Arrows {
+pub trait Arrows {
+    /// The first arrow.
     type Commitment: Fixed;
+    /// The second arrow.
     type Share: Fixed;
+    /// The third arrow.
     type Opening: Fixed;
 
     /// Checked where the program is compiled.
@@ -27,7 +30,7 @@ pub(super) trait Arrows {
 }
 
 /// The sender's side. Gives the sender's share, and the receiver's.
-pub(super) fn as_sender<A: Arrows>(ch: &mut Channel, rng: &mut SecretRng) -> Result<[Share; 2], Abort> {
+pub fn as_sender<A: Arrows>(ch: &mut Channel, rng: &mut SecretRng) -> Result<[Share; 2], Abort> {
     let () = A::ARE_SHARES;
     let share = random_share(rng);
     ch.send(&bytemuck::cast::<Share, A::Commitment>(A::commit(ch, &share)))?;
@@ -40,7 +43,7 @@ pub(super) fn as_sender<A: Arrows>(ch: &mut Channel, rng: &mut SecretRng) -> Res
 ///
 /// # Errors
 /// If the sender opens another share than it committed to.
-pub(super) fn as_receiver<A: Arrows>(ch: &mut Channel, rng: &mut SecretRng) -> Result<[Share; 2], Abort> {
+pub fn as_receiver<A: Arrows>(ch: &mut Channel, rng: &mut SecretRng) -> Result<[Share; 2], Abort> {
     let () = A::ARE_SHARES;
     let commitment: A::Commitment = ch.recv(())?;
     let share = random_share(rng);
@@ -55,14 +58,14 @@ pub(super) fn as_receiver<A: Arrows>(ch: &mut Channel, rng: &mut SecretRng) -> R
 }
 
 /// 256 uniform bits.
-pub(super) fn random_share(rng: &mut SecretRng) -> Share {
+pub fn random_share(rng: &mut SecretRng) -> Share {
     let mut share = [0; 32];
     rand_core::Rng::fill_bytes(rng, &mut share);
     share
 }
 
 /// A hash that is bound to the session and to the place in its conversation.
-pub(super) fn bound(label: &str, ch: &Channel) -> blake3::Hasher {
+pub fn bound(label: &str, ch: &Channel) -> blake3::Hasher {
     let mut hasher = blake3::Hasher::new_derive_key(label);
     let (path, reversed) = ch.place();
     hasher.update(&ch.session()).update(&[u8::from(reversed)]).update(&(path.len() as u64).to_le_bytes());

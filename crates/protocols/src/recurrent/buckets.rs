@@ -21,15 +21,15 @@ const ITEMS_AT_A_TIME: usize = 1 << 14;
 
 /// The sizes of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub struct Shape {
     /// Most items of a bucket.
-    pub(super) slots: usize,
+    pub slots: usize,
     /// Width of a tag, in bits.
-    pub(super) tag_bits: u32,
+    pub tag_bits: u32,
     /// Width of a payload, in bytes; 0 for none.
-    pub(super) payload_bytes: usize,
+    pub payload_bytes: usize,
     /// Separates the keystreams of payloads from those of other protocols.
-    pub(super) domain: &'static [u8; 16],
+    pub domain: &'static [u8; 16],
 }
 
 impl Shape {
@@ -39,13 +39,13 @@ impl Shape {
     }
 
     /// Bytes of a bucket.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.tag_bytes() + self.slots * self.payload_bytes
     }
 }
 
 /// A set, bucket by bucket.
-pub(super) struct Sorted<'a> {
+pub struct Sorted<'a> {
     shape: Shape,
     set: &'a IntersectSenderInput,
     /// Of each item.
@@ -61,7 +61,7 @@ pub(super) struct Sorted<'a> {
 impl<'a> Sorted<'a> {
     /// A set in `count` buckets; `outputs` says for each item its bucket, and what the function
     /// gives for it.
-    pub(super) fn new(
+    pub fn new(
         shape: Shape,
         set: &'a IntersectSenderInput,
         count: usize,
@@ -101,7 +101,7 @@ impl<'a> Sorted<'a> {
 
     /// Writes a bucket into as many bytes as it takes. `fill` gives the tags of free slots, 16
     /// bytes at a time, and their cells; it is called on zeros.
-    pub(super) fn write(&self, bucket: usize, mut fill: impl FnMut(&mut [u8]), out: &mut [u8]) {
+    pub fn write(&self, bucket: usize, mut fill: impl FnMut(&mut [u8]), out: &mut [u8]) {
         let Shape { slots, tag_bits, payload_bytes: width, domain } = self.shape;
         let items = &self.order[self.ends[bucket] as usize..self.ends[bucket + 1] as usize];
         let mut content: Secret<Vec<(u128, Option<u32>)>> = Secret::new(Vec::with_capacity(slots));
@@ -134,7 +134,7 @@ impl<'a> Sorted<'a> {
 
 /// What a client finds of its items. The work does not depend on that, and memory is written
 /// whether or not an item is found.
-pub(super) struct Found {
+pub struct Found {
     shape: Shape,
     /// For each item, whether it was found.
     are_there: Secret<Vec<bool>>,
@@ -146,7 +146,7 @@ pub(super) struct Found {
 
 impl Found {
     /// Nothing yet, of so many items.
-    pub(super) fn new(shape: Shape, items: usize) -> Self {
+    pub fn new(shape: Shape, items: usize) -> Self {
         let keys = if shape.payload_bytes > 0 { items } else { 0 };
         Self {
             shape,
@@ -158,7 +158,7 @@ impl Found {
 
     /// Looks for the item of this number, by its output, in a bucket. Any bytes have a meaning;
     /// says whether bits that fill up the last byte of the tags were zero.
-    pub(super) fn look(&mut self, item: usize, &[tag, payload_key]: &Output, bucket: &[u8]) -> bool {
+    pub fn look(&mut self, item: usize, &[tag, payload_key]: &Output, bucket: &[u8]) -> bool {
         let Shape { slots, tag_bits, payload_bytes: width, .. } = self.shape;
         let (tags, rest) = bucket.split_at(self.shape.tag_bytes());
         let mut slots = vec![Gf128::default(); slots];
@@ -183,7 +183,7 @@ impl Found {
 
     /// The matches of all items, which are given again, and their payloads; `unread` of the items
     /// could not be looked up.
-    pub(super) fn finish(self, items: Vec<u128>, unread: usize) -> IntersectReceiverOutput {
+    pub fn finish(self, items: Vec<u128>, unread: usize) -> IntersectReceiverOutput {
         let Self { shape: Shape { payload_bytes: width, domain, .. }, are_there, cells, keys } = self;
         let matches = matches_of(&are_there);
         if cells.is_empty() {

@@ -11,35 +11,31 @@ use crate::bfv::keys::SEED_BYTES;
 const BAD_RESIDUE: &str = "a polynomial is malformed";
 
 /// Bytes of the first half of a fresh ciphertext.
-pub(crate) fn half_bytes(scheme: &Scheme) -> usize {
+pub fn half_bytes(scheme: &Scheme) -> usize {
     scheme.poly_bytes(scheme.all_primes())
 }
 
 /// The first half of a fresh ciphertext, as it travels.
-pub(crate) fn bytes_of_half(scheme: &Scheme, half: &Poly<Values>) -> Vec<u8> {
+pub fn bytes_of_half(scheme: &Scheme, half: &Poly<Values>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(half_bytes(scheme));
     scheme.write_poly(half, &mut bytes);
     bytes
 }
 
 /// Receives the seed that second halves come from.
-pub(crate) fn receive_seed<S: Stream<Element = u8>>(ch: &mut Channel) -> Result<Seed, Abort> {
+pub fn receive_seed<S: Stream<Element = u8>>(ch: &mut Channel) -> Result<Seed, Abort> {
     let mut seed = [0; SEED_BYTES];
     ch.recv_stream::<S>(&mut seed)?;
     Ok(Seed::from_bytes(seed))
 }
 
 /// Sends the first half of a fresh ciphertext.
-pub(crate) fn send_half<S: Stream<Element = u8>>(
-    scheme: &Scheme,
-    half: &Poly<Values>,
-    ch: &mut Channel,
-) -> Result<(), Abort> {
+pub fn send_half<S: Stream<Element = u8>>(scheme: &Scheme, half: &Poly<Values>, ch: &mut Channel) -> Result<(), Abort> {
     ch.send_stream::<S>(&bytes_of_half(scheme, half))
 }
 
 /// Receives the bytes of a first half, and the half.
-pub(crate) fn receive_half<S: Stream<Element = u8>>(
+pub fn receive_half<S: Stream<Element = u8>>(
     scheme: &Scheme,
     ch: &mut Channel,
 ) -> Result<(Vec<u8>, Poly<Values>), Abort> {
@@ -50,7 +46,7 @@ pub(crate) fn receive_half<S: Stream<Element = u8>>(
 }
 
 /// Receives `count` first halves.
-pub(crate) fn receive_halves<S: Stream<Element = u8>>(
+pub fn receive_halves<S: Stream<Element = u8>>(
     scheme: &Scheme,
     count: usize,
     ch: &mut Channel,
@@ -59,7 +55,7 @@ pub(crate) fn receive_halves<S: Stream<Element = u8>>(
 }
 
 /// Sends a ciphertext for who decrypts it.
-pub(crate) fn send_short<S: Stream<Element = u8>>(
+pub fn send_short<S: Stream<Element = u8>>(
     scheme: &Scheme,
     ciphertext: &Ciphertext<Coefficients>,
     ch: &mut Channel,
@@ -70,7 +66,7 @@ pub(crate) fn send_short<S: Stream<Element = u8>>(
 }
 
 /// Receives a ciphertext of so many primes to decrypt.
-pub(crate) fn receive_short<S: Stream<Element = u8>>(
+pub fn receive_short<S: Stream<Element = u8>>(
     scheme: &Scheme,
     primes: usize,
     ch: &mut Channel,
@@ -81,18 +77,18 @@ pub(crate) fn receive_short<S: Stream<Element = u8>>(
 }
 
 /// What to tell of a ciphertext that does not decrypt.
-pub(crate) fn exhausted<S: Stream>() -> Abort {
+pub fn exhausted<S: Stream>() -> Abort {
     Abort::PeerMisbehaved(S::STEP, "the noise of a ciphertext is exhausted")
 }
 
 /// The secret key in a state.
-pub(crate) fn read_key(scheme: &Scheme, bytes: &mut StateReader<'_>) -> Result<SecretKey, StateError> {
+pub fn read_key(scheme: &Scheme, bytes: &mut StateReader<'_>) -> Result<SecretKey, StateError> {
     let key = Secret::new(bytes.elements::<u8>(half_bytes(scheme))?);
     SecretKey::from_bytes(scheme, &key).ok_or(StateError::Damaged("its key is malformed"))
 }
 
 /// The first half of a ciphertext in a state.
-pub(crate) fn read_half(scheme: &Scheme, bytes: &mut StateReader<'_>) -> Result<(Vec<u8>, Poly<Values>), StateError> {
+pub fn read_half(scheme: &Scheme, bytes: &mut StateReader<'_>) -> Result<(Vec<u8>, Poly<Values>), StateError> {
     let half: Vec<u8> = bytes.elements(half_bytes(scheme))?;
     let poly = scheme.read_poly(&half, scheme.all_primes());
     Ok((half, poly.ok_or(StateError::Damaged(BAD_RESIDUE))?))

@@ -24,39 +24,39 @@ const BYTES_PER_PART: usize = 1 << 18;
 
 /// What the function gives for an item: the word whose low bits are its tag, and the key of its
 /// payload.
-pub(super) type Output = [u128; 2];
+pub type Output = [u128; 2];
 
 /// The sizes of a set's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub struct Shape {
     /// Items of the set.
-    pub(super) items: usize,
+    pub items: usize,
     /// Width of a tag, in bits.
-    pub(super) tag_bits: u32,
+    pub tag_bits: u32,
     /// Width of a payload, in bytes; 0 for none.
-    pub(super) payload_bytes: usize,
+    pub payload_bytes: usize,
     /// Width of the nonce before each encrypted payload, in bytes. 0 where no item ever gets another
     /// payload under the same key; two payloads would have one keystream.
-    pub(super) nonce_bytes: usize,
+    pub nonce_bytes: usize,
     /// Separates the keystreams of payloads from those of other protocols.
-    pub(super) domain: &'static [u8; 16],
+    pub domain: &'static [u8; 16],
 }
 
 impl Shape {
     /// Bytes of tags and payloads.
-    pub(super) fn predicted_bytes(&self) -> RangeInclusive<u64> {
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         let tags = tags::predicted_bytes(self.items, self.tag_bits);
         let payloads = (self.items * self.cell_bytes()) as u64;
         payloads + tags.start()..=payloads + tags.end()
     }
 
     /// Bytes of a nonce and an encrypted payload; 0 without payloads.
-    pub(super) fn cell_bytes(&self) -> usize {
+    pub fn cell_bytes(&self) -> usize {
         if self.payload_bytes == 0 { 0 } else { self.nonce_bytes + self.payload_bytes }
     }
 
     /// Encrypts a payload into a cell that has a nonce.
-    pub(super) fn seal(&self, key: u128, item: u128, payload: &[u8], cell: &mut [u8]) {
+    pub fn seal(&self, key: u128, item: u128, payload: &[u8], cell: &mut [u8]) {
         let (nonce, sealed) = cell.split_at_mut(self.nonce_bytes);
         // The nonce differs where key and item are the same, so that this is one keystream each.
         fill_keystream(self.domain, key, item ^ number(nonce), sealed);
@@ -64,7 +64,7 @@ impl Shape {
     }
 
     /// New nonces for `count` cells, which are zero elsewhere.
-    pub(super) fn new_cells(&self, count: usize, rng: &mut SecretRng) -> Vec<u8> {
+    pub fn new_cells(&self, count: usize, rng: &mut SecretRng) -> Vec<u8> {
         let mut cells = vec![0; count * self.cell_bytes()];
         if self.nonce_bytes > 0 && !cells.is_empty() {
             for cell in cells.chunks_exact_mut(self.cell_bytes()) {
@@ -84,7 +84,7 @@ fn number(nonce: &[u8]) -> u128 {
 
 /// Tags and encrypted payloads of a set, in the order of the tags.
 #[derive(Debug)]
-pub(super) struct Filter {
+pub struct Filter {
     shape: Shape,
     tags: CodedTags,
     cells: Vec<u8>,
@@ -92,7 +92,7 @@ pub(super) struct Filter {
 
 impl Filter {
     /// That of a set of the agreed size, under a key of `outputs` that no other set has.
-    pub(super) fn prepare(
+    pub fn prepare(
         shape: Shape,
         set: &IntersectSenderInput,
         outputs: impl Fn(&[u128]) -> Secret<Vec<Output>>,
@@ -124,7 +124,7 @@ impl Filter {
     }
 
     /// Sends it as arrows `T` and `P`.
-    pub(super) fn send<T: Stream<Element = u8>, P: Stream<Element = u8>>(&self, ch: &mut Channel) -> Result<(), Abort> {
+    pub fn send<T: Stream<Element = u8>, P: Stream<Element = u8>>(&self, ch: &mut Channel) -> Result<(), Abort> {
         let phase = ch.phase(Phase::Masks);
         tags::send_coded::<T>(&self.tags, ch)?;
         drop(phase);
@@ -133,7 +133,7 @@ impl Filter {
     }
 
     /// Receives it as arrows `T` and `P`.
-    pub(super) fn receive<T: Stream<Element = u8>, P: Stream<Element = u8>>(
+    pub fn receive<T: Stream<Element = u8>, P: Stream<Element = u8>>(
         shape: Shape,
         ch: &mut Channel,
     ) -> Result<Self, Abort> {
@@ -152,7 +152,7 @@ impl Filter {
 
     /// Which of the queried items are in the set, by their outputs. The work does not depend on the
     /// answer.
-    pub(super) fn find(&self, items: Vec<u128>, outputs: &Secret<Vec<Output>>) -> IntersectReceiverOutput {
+    pub fn find(&self, items: Vec<u128>, outputs: &Secret<Vec<Output>>) -> IntersectReceiverOutput {
         let Shape { tag_bits, payload_bytes: width, nonce_bytes, domain, .. } = self.shape;
         let own: Secret<Vec<u128>> =
             Secret::new(outputs.iter().map(|&[tag, _]| tags::truncate(tag, tag_bits)).collect());
@@ -220,7 +220,7 @@ impl Filter {
     }
 
     /// A digest of the whole list.
-    pub(super) fn digest(&self) -> [u8; 32] {
+    pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-24 digest of a list of tags v1");
         for part in self.tags.parts() {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
@@ -229,7 +229,7 @@ impl Filter {
     }
 
     /// Writes it as a part of a state.
-    pub(super) fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
+    pub fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         for part in self.tags.parts() {
             out.u64(part.len() as u64)?;
             out.bytes(part)?;
@@ -238,7 +238,7 @@ impl Filter {
     }
 
     /// Reads what `write` wrote.
-    pub(super) fn read(shape: Shape, bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
+    pub fn read(shape: Shape, bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let mut tags = CodedTags::new(shape.items, shape.tag_bits);
         while let Some(lengths) = tags.due() {
             let length = bytes.count()?;

@@ -5,7 +5,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::secret::Secret;
 
 /// Two payloads of one item would have one keystream, and everybody would see that from their tags.
-pub(crate) fn refuse_twins(items: &[u128]) -> Result<(), Unsupported> {
+pub fn refuse_twins(items: &[u128]) -> Result<(), Unsupported> {
     let mut sorted = Secret::new(items.to_vec());
     sorted.par_sort_unstable();
     if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -15,6 +15,6 @@ pub(crate) fn refuse_twins(items: &[u128]) -> Result<(), Unsupported> {
 }
 
 /// The inputs of the function: the items' bytes.
-pub(crate) fn inputs(items: &[u128]) -> &[[u8; 16]] {
+pub fn inputs(items: &[u128]) -> &[[u8; 16]] {
     bytemuck::cast_slice(items)
 }

@@ -3,33 +3,30 @@
 //! [`OneShot`](vesica_party::service::OneShot) is the row of a registry.
 
 mod buckets;
-pub(crate) mod ciphertexts;
-pub mod cm25;
+pub mod ciphertexts;
 pub mod cm25_select;
 mod delta;
-mod filter;
-pub(crate) mod items;
-pub(crate) mod oprf;
+pub mod filter;
+pub mod items;
+pub mod oprf;
 pub mod oprf_buckets;
 pub mod oprf_pir;
-pub mod ra17;
 pub mod rfc9497;
-pub(crate) mod scramble;
-pub(crate) mod sizes;
+pub mod scramble;
+pub mod sizes;
 #[cfg(test)]
 pub(crate) mod testing;
 
 use vesica_party::service::{StateError, StateReader};
 
-pub use sizes::{QUERIES_AN_ENROLMENT, Sizes};
-use sizes::{check_items_asked, count_answered, matches_of};
+pub use sizes::{QUERIES_AN_ENROLMENT, Sizes, check_items_asked, count_answered, matches_of};
 
 /// About how many bytes of answers may wait until the client reads them: less than a channel takes of
 /// a side that does not wait, so that neither side waits for the other to read.
-const ANSWER_BYTES_IN_FLIGHT: usize = 4 << 20;
+pub const ANSWER_BYTES_IN_FLIGHT: usize = 4 << 20;
 
 /// The parameters in a state of either side, which `from_words` checks.
-pub(crate) fn read_params<P, const N: usize>(
+pub fn read_params<P, const N: usize>(
     bytes: &mut StateReader<'_>,
     from_words: impl FnOnce([u64; N]) -> Option<P>,
 ) -> Result<P, StateError> {

@@ -10,15 +10,14 @@ use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Po
 
 /// What hides a key that answers elements of others' choice. `2^34` of them are `2^18` queries of `2^16` items each, the most
 /// of an enrolment; nothing bounds those of all clients together.
-pub(crate) const ONE_MORE_GAP: Assumption =
-    Assumption::new("one-more gap Diffie-Hellman on Ristretto255").attacked(Attack {
-        falls: "the server's key, with which whoever kept tags tests guesses at its set",
-        takes: Effort::Steps {
-            tenths: static_key_tenths(34),
-            of: "multiplications once 2^34 elements of others' choice were answered, and 2^126 / sqrt(q) after q of them",
-        },
-        source: "docs/parameters/recurrent.md",
-    });
+pub const ONE_MORE_GAP: Assumption = Assumption::new("one-more gap Diffie-Hellman on Ristretto255").attacked(Attack {
+    falls: "the server's key, with which whoever kept tags tests guesses at its set",
+    takes: Effort::Steps {
+        tenths: static_key_tenths(34),
+        of: "multiplications once 2^34 elements of others' choice were answered, and 2^126 / sqrt(q) after q of them",
+    },
+    source: "docs/parameters/recurrent.md",
+});
 
 /// `log2`, in tenths, of the work for a key that has answered `2^log_answered` elements of others' choice: the discrete
 /// logarithm in a group of prime order of 252 bits, by the attacks on strong Diffie-Hellman assumptions (Brown and Gallant;
@@ -29,7 +28,7 @@ const fn static_key_tenths(log_answered: u32) -> u32 {
 
 /// The client's part: the outputs for these items. Blinded elements leave as arrow `B`, evaluated
 /// ones come back as arrow `E`.
-pub(crate) fn outputs<B: Stream<Element = Point>, E: Stream<Element = Point>>(
+pub fn outputs<B: Stream<Element = Point>, E: Stream<Element = Point>>(
     items: &[u128],
     ch: &mut Channel,
     rng: &mut SecretRng,
@@ -53,7 +52,7 @@ pub(crate) fn outputs<B: Stream<Element = Point>, E: Stream<Element = Point>>(
 }
 
 /// The server's part, for `count` items.
-pub(crate) fn evaluate<B: Stream<Element = Point>, E: Stream<Element = Point>>(
+pub fn evaluate<B: Stream<Element = Point>, E: Stream<Element = Point>>(
     key: &SecretKey,
     count: usize,
     ch: &mut Channel,

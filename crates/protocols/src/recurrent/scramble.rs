@@ -8,20 +8,20 @@ use vesica_structures::secret::Secret;
 use crate::bfv::residue;
 
 /// `t`: slots hold numbers below it.
-pub(crate) const PLAIN: u64 = 147_457;
+pub const PLAIN: u64 = 147_457;
 
 /// A primitive root modulo `t`, so that `X^L - ROOT` is irreducible for `L` = 2, 3, 4 and 6: every
 /// prime factor of `L` divides `t - 1 = 2^14 3^2`, and 4 does, too.
-pub(crate) const ROOT: u64 = 10;
+pub const ROOT: u64 = 10;
 
 /// A uniform number below `t`.
-pub(crate) fn uniform(rng: &mut SecretRng) -> u64 {
+pub fn uniform(rng: &mut SecretRng) -> u64 {
     residue(PLAIN, rng)
 }
 
 /// For each slot, the multiplication by a uniform element, not zero, of the field `F_t[X] / (X^L -
 /// ROOT)`, whose elements are the slot's limbs.
-pub(crate) struct Scramble {
+pub struct Scramble {
     /// The element's limbs.
     own: Secret<Vec<Poly<Values>>>,
     /// From the second one on, its limbs times [`ROOT`].

@@ -24,7 +24,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Those of a request. Refused where one is not served, or both sides are to learn.
-    pub(crate) fn of(request: &IntersectRequest) -> Result<Self, Unsupported> {
+    pub fn of(request: &IntersectRequest) -> Result<Self, Unsupported> {
         request.check_sizes()?;
         if request.both_learn {
             return Err(Unsupported::new(
@@ -37,7 +37,7 @@ impl Sizes {
     }
 
     /// Those of a request to a service that gives membership and no payloads.
-    pub(crate) fn of_membership(request: &IntersectRequest) -> Result<Self, Unsupported> {
+    pub fn of_membership(request: &IntersectRequest) -> Result<Self, Unsupported> {
         let sizes = Self::of(request)?;
         if sizes.payload_bytes > 0 {
             return Err(Unsupported::new(
@@ -50,7 +50,7 @@ impl Sizes {
 
     /// Those of a request for membership, refused where a query has more items than a client may ask about at all,
     /// since each takes tens of milliseconds.
-    pub(super) fn of_slow_membership(request: &IntersectRequest, most: u64) -> Result<Self, Unsupported> {
+    pub fn of_slow_membership(request: &IntersectRequest, most: u64) -> Result<Self, Unsupported> {
         let sizes = Self::of_membership(request)?;
         if sizes.query_items as u64 > most {
             return Err(Unsupported::new(
@@ -69,18 +69,18 @@ impl Sizes {
 
     /// Refuses a query that is not of the agreed size, and one more than
     /// [`QUERIES_AN_ENROLMENT`].
-    pub(crate) fn check_query(&self, query: &IntersectReceiverInput, asked: u64) -> Result<(), Abort> {
+    pub fn check_query(&self, query: &IntersectReceiverInput, asked: u64) -> Result<(), Abort> {
         query.check(self.query_items)?;
         check_asked(asked, QUERIES_AN_ENROLMENT)
     }
 
     /// The sizes as words of terms and states.
-    pub(crate) fn to_words(self) -> [u64; 3] {
+    pub fn to_words(self) -> [u64; 3] {
         [self.set_items, self.query_items, self.payload_bytes].map(|count| count as u64)
     }
 
     /// The request that has these words.
-    pub(crate) fn request(words: [u64; 3], security: Security) -> Option<IntersectRequest> {
+    pub fn request(words: [u64; 3], security: Security) -> Option<IntersectRequest> {
         let [sender_items, receiver_items, payload_bytes] = words.map(|word| usize::try_from(word).ok());
         Some(IntersectRequest {
             sender_items: sender_items?,
@@ -94,7 +94,7 @@ impl Sizes {
 }
 
 /// Refuses one more query of a client that has asked `most` times.
-pub(crate) fn check_asked(asked: u64, most: u64) -> Result<(), Abort> {
+pub fn check_asked(asked: u64, most: u64) -> Result<(), Abort> {
     if asked < most {
         return Ok(());
     }
@@ -106,7 +106,7 @@ pub(crate) fn check_asked(asked: u64, most: u64) -> Result<(), Abort> {
 }
 
 /// Refuses a query of so many items to a client that has asked about `asked` of at most `most`.
-pub(super) fn check_items_asked(asked: u64, items: usize, most: u64) -> Result<(), Abort> {
+pub fn check_items_asked(asked: u64, items: usize, most: u64) -> Result<(), Abort> {
     if asked.saturating_add(items as u64) <= most {
         return Ok(());
     }
@@ -118,7 +118,7 @@ pub(super) fn check_items_asked(asked: u64, items: usize, most: u64) -> Result<(
 }
 
 /// Takes so many items from what a prepared set may still answer, at most `most` for all clients.
-pub(super) fn count_answered(answered: &AtomicU64, items: usize, most: u64) -> Result<(), Abort> {
+pub fn count_answered(answered: &AtomicU64, items: usize, most: u64) -> Result<(), Abort> {
     take_from_budget(answered, items as u64, most).map_err(|before| Abort::Local {
         code: exit_code::REFUSED,
         fault: format!("this prepared set has answered {before} items of at most {most}"),
@@ -131,13 +131,13 @@ pub(super) fn count_answered(answered: &AtomicU64, items: usize, most: u64) -> R
 ///
 /// # Errors
 /// The count so far, if there is less left.
-pub(crate) fn take_from_budget(counter: &AtomicU64, count: u64, most: u64) -> Result<(), u64> {
+pub fn take_from_budget(counter: &AtomicU64, count: u64, most: u64) -> Result<(), u64> {
     let taken = |before: u64| before.checked_add(count).filter(|&after| after <= most);
     counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).map(drop)
 }
 
 /// The places of a client's items that match: without a branch, into memory that was written before.
-pub(super) fn matches_of(found: &[bool]) -> Vec<u32> {
+pub fn matches_of(found: &[bool]) -> Vec<u32> {
     let (mut matches, mut count) = (vec![u32::MAX; found.len() + 1], 0);
     for (own, &is_match) in (0..).zip(found) {
         matches[count] = own;

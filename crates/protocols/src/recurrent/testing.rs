@@ -8,15 +8,15 @@ use vesica_party::{Abort, Channel, Security, Task};
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{try_two_party, two_party};
 
-use crate::tasks::{
+use vesica_protocols::tasks::{
     Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput,
     IntersectSenderOutput,
 };
 
 /// Width of a payload of [`set`].
-pub(crate) const WIDTH: usize = 3;
+pub const WIDTH: usize = 3;
 
-pub(crate) fn request(set_items: usize, query_items: usize, security: Security) -> IntersectRequest {
+pub fn request(set_items: usize, query_items: usize, security: Security) -> IntersectRequest {
     IntersectRequest {
         sender_items: set_items,
         receiver_items: query_items,
@@ -28,21 +28,21 @@ pub(crate) fn request(set_items: usize, query_items: usize, security: Security) 
 }
 
 /// Items from `first` on, with payloads of their own.
-pub(crate) fn set(first: u128, count: usize) -> IntersectSenderInput {
+pub fn set(first: u128, count: usize) -> IntersectSenderInput {
     let items: Vec<u128> = (first..first + count as u128).collect();
     let payloads = items.iter().flat_map(|&item| [item as u8, (item >> 8) as u8, 0xa5]).collect();
     IntersectSenderInput { items, payloads }
 }
 
-pub(crate) fn prepared<V: Server<Set = IntersectSenderInput>>(params: &V::Params, set: &IntersectSenderInput) -> V {
+pub fn prepared<V: Server<Set = IntersectSenderInput>>(params: &V::Params, set: &IntersectSenderInput) -> V {
     V::prepare(params, set.clone(), &mut SecretRng::from_os().unwrap()).unwrap()
 }
 
-pub(crate) fn query(items: &[u128]) -> IntersectReceiverInput {
+pub fn query(items: &[u128]) -> IntersectReceiverInput {
     IntersectReceiverInput { items: items.to_vec() }
 }
 
-pub(crate) fn admit<V: Server>(
+pub fn admit<V: Server>(
     server: &V,
     standing: Standing,
     ch: &mut Channel,
@@ -52,7 +52,7 @@ pub(crate) fn admit<V: Server>(
 }
 
 /// The server's half of a query.
-pub(crate) fn answer<V: Server>(
+pub fn answer<V: Server>(
     server: &V,
     session: &mut V::Session,
     ch: &mut Channel,
@@ -62,25 +62,25 @@ pub(crate) fn answer<V: Server>(
     server.answer(session, query, ch, rng).map(drop)
 }
 
-pub(crate) fn check(set: &IntersectSenderInput, items: &[u128], output: &IntersectReceiverOutput) {
+pub fn check(set: &IntersectSenderInput, items: &[u128], output: &IntersectReceiverOutput) {
     let nothing = IntersectSenderOutput { matches: None };
     Intersect::holds(set, &query(items), &nothing, output).unwrap_or_else(|wrong| panic!("{items:?}: {wrong}"));
 }
 
-pub(crate) fn bytes_of<S: State>(state: &S) -> Vec<u8> {
+pub fn bytes_of<S: State>(state: &S) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_state(state, &mut bytes).unwrap();
     bytes
 }
 
-pub(crate) fn read<S: State>(mut bytes: &[u8]) -> Result<S, StateError> {
+pub fn read<S: State>(mut bytes: &[u8]) -> Result<S, StateError> {
     let length = bytes.len() as u64;
     read_state(&mut bytes, length, 1 << 28)
 }
 
 /// Four queries of three items, and the client after them; both sides go through files between
 /// queries. The set's items begin with 1000.
-pub(crate) fn many_queries_are_right<S>(params: &S::Params, set: &IntersectSenderInput) -> S::Client
+pub fn many_queries_are_right<S>(params: &S::Params, set: &IntersectSenderInput) -> S::Client
 where
     S: Service<Task = Intersect>,
     S::Server: State,
@@ -111,7 +111,7 @@ where
 
 /// A client of one set moves over to another one, and asks on; `others` are parameters other than
 /// those that it was enrolled with. Sets of 10 items, queries of 2.
-pub(crate) fn clients_move_over_to_a_replaced_set<S: Service<Task = Intersect>>(
+pub fn clients_move_over_to_a_replaced_set<S: Service<Task = Intersect>>(
     params: &S::Params,
     others: &S::Params,
     with_payloads: bool,
@@ -148,7 +148,7 @@ pub(crate) fn clients_move_over_to_a_replaced_set<S: Service<Task = Intersect>>(
 
 /// After its last query, a client refuses the next one before anything leaves. Queries of one item;
 /// `exhaust` brings a new client to its last query.
-pub(crate) fn the_last_query_is_the_last<S: Service<Task = Intersect>>(
+pub fn the_last_query_is_the_last<S: Service<Task = Intersect>>(
     params: &S::Params,
     set: &IntersectSenderInput,
     exhaust: impl Fn(&mut S::Client) + Sync,
@@ -173,7 +173,7 @@ pub(crate) fn the_last_query_is_the_last<S: Service<Task = Intersect>>(
     refused.unwrap_err()
 }
 
-pub(crate) fn a_set_with_an_item_twice_is_refused<V: Server<Set = IntersectSenderInput>>(params: &V::Params) {
+pub fn a_set_with_an_item_twice_is_refused<V: Server<Set = IntersectSenderInput>>(params: &V::Params) {
     let mut set = set(0, 5);
     set.items[4] = set.items[1];
     let refused = V::prepare(params, set, &mut SecretRng::insecure_from_seed(1)).err().unwrap();

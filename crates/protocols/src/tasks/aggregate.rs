@@ -34,7 +34,7 @@ pub enum Over {
 impl Over {
     /// The sender's share of a total over these items, from its share of the total over the common
     /// ones and the total over all items of the sender.
-    pub(crate) fn sender_share(self, of_common: u64, of_all: u64) -> u64 {
+    pub fn sender_share(self, of_common: u64, of_all: u64) -> u64 {
         match self {
             Self::Common => of_common,
             Self::New => of_all.wrapping_sub(of_common),
@@ -43,7 +43,7 @@ impl Over {
 
     /// The receiver's share of a total over these items, from its share of the total over the
     /// common ones.
-    pub(crate) fn receiver_share(self, of_common: u64) -> u64 {
+    pub fn receiver_share(self, of_common: u64) -> u64 {
         match self {
             Self::Common => of_common,
             Self::New => of_common.wrapping_neg(),
@@ -155,7 +155,7 @@ pub struct AggregateOutput {
 
 impl AggregateRequest {
     /// The request of any aggregate.
-    pub(super) const fn new(extent: &Extent, options: &AggregateOptions) -> Self {
+    pub const fn new(extent: &Extent, options: &AggregateOptions) -> Self {
         let Extent { sender_items, receiver_items, security, runs } = *extent;
         let AggregateOptions { columns, groups, at_least, noisy } = *options;
         Self { sender_items, receiver_items, security, columns, groups, at_least, noisy, runs }
@@ -252,12 +252,12 @@ impl AggregateRequest {
 
 impl AggregateSenderInput {
     /// How many items are no dummies.
-    pub(crate) fn counted(&self) -> u64 {
+    pub fn counted(&self) -> u64 {
         self.items.len().saturating_sub(self.dummies) as u64
     }
 
     /// The sums of the values of all items but the dummies, column by column.
-    pub(crate) fn sums(&self, columns: usize) -> Vec<u64> {
+    pub fn sums(&self, columns: usize) -> Vec<u64> {
         let mut sums = vec![0u64; columns];
         let counted = self.counted();
         for (item, values) in (0..).zip(self.values.chunks_exact(columns.max(1))) {
@@ -372,7 +372,7 @@ fn expected(
 
 /// All aggregates: a group that is kept back is accepted if no group of fewer or as many items is
 /// shown; the threshold is not among the inputs.
-pub(super) fn holds(
+pub fn holds(
     over: Over,
     sent: &AggregateSenderInput,
     asked: &AggregateReceiverInput,
@@ -431,7 +431,7 @@ macro_rules! aggregate_task {
         }
     };
 }
-pub(super) use aggregate_task;
+pub(crate) use aggregate_task;
 
 #[cfg(test)]
 mod tests {

@@ -29,7 +29,7 @@ impl SealedPayloads {
     /// Cells of `width` bytes; `matches` says for each match, in order, the own item and its cell,
     /// of which several may share one. It is not called, nor is `keystream`, before the seal is
     /// opened.
-    pub(crate) fn new(
+    pub fn new(
         width: usize,
         cells: Vec<u8>,
         matches: impl Fn() -> Vec<(u32, u32)> + Send + Sync + 'static,

@@ -92,7 +92,7 @@ impl NewRecords {
     ///
     /// # Panics
     /// If there are not as many cells as bits, or cells are narrower than records.
-    pub(crate) fn new(record_bytes: usize, cell_bytes: usize, cells: Vec<u8>, new: Bits) -> Self {
+    pub fn new(record_bytes: usize, cell_bytes: usize, cells: Vec<u8>, new: Bits) -> Self {
         assert!(record_bytes <= cell_bytes && cells.len() == new.len() * cell_bytes, "a cell for each place");
         Self { record_bytes, cell_bytes, cells, new }
     }

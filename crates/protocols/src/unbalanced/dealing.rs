@@ -8,11 +8,11 @@ use vesica_structures::shuffle::random_order;
 use super::Shape;
 
 /// A place without an item.
-pub(super) const FREE: u32 = u32::MAX;
+pub const FREE: u32 = u32::MAX;
 
 /// For each bin, the item at each of its places, which belong to the parts in turn; the first places in
 /// their order, or random ones.
-pub(super) fn deal(shape: &Shape, table: &SimpleTable, rng: Option<&mut SecretRng>) -> Vec<u32> {
+pub fn deal(shape: &Shape, table: &SimpleTable, rng: Option<&mut SecretRng>) -> Vec<u32> {
     let mut dealt = vec![FREE; shape.bins() * shape.places()];
     let mut order: Vec<u32> = (0..shape.places() as u32).collect();
     let mut rng = rng;
@@ -27,15 +27,6 @@ pub(super) fn deal(shape: &Shape, table: &SimpleTable, rng: Option<&mut SecretRn
     dealt
 }
 
-/// The parts of the items that are dealt at random.
-#[cfg(test)]
-pub(super) fn dealt_parts(shape: &Shape, positions: &[[u32; 3]], rng: &mut SecretRng) -> Vec<usize> {
-    let table = SimpleTable::build(positions, shape.bins(), shape.capacity).unwrap();
-    let dealt = deal(shape, &table, Some(rng));
-    let items = dealt.iter().enumerate().filter(|(_, item)| **item != FREE);
-    items.map(|(place, _)| place % shape.places() % shape.parts).collect()
-}
-
 /// The same, such that no two items of a part have a limb in common: polynomials of labels have one
 /// value at a limb.
 ///
@@ -44,7 +35,7 @@ pub(super) fn dealt_parts(shape: &Shape, positions: &[[u32; 3]], rng: &mut Secre
 ///
 /// # Errors
 /// If an item finds none.
-pub(super) fn deal_apart(shape: &Shape, table: &SimpleTable, limbs: &[u64]) -> Result<Vec<u32>, HashFailure> {
+pub fn deal_apart(shape: &Shape, table: &SimpleTable, limbs: &[u64]) -> Result<Vec<u32>, HashFailure> {
     let mut dealt = vec![FREE; shape.bins() * shape.places()];
     dealt.par_chunks_exact_mut(shape.places()).enumerate().try_for_each(|(bin, places)| {
         let mut parts = Parts { shape, limbs, parts: vec![Vec::with_capacity(shape.degree); shape.parts] };

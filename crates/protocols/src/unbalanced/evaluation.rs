@@ -12,7 +12,7 @@ const PRODUCTS_AT_A_TIME: usize = 16;
 
 /// All powers of a column up to the degree, the first one at 0, with the primes that are kept
 /// for products with plaintexts. `sent` are those of [`Powers::sent`], in that order.
-pub(super) fn all_powers(
+pub fn all_powers(
     ring: &Ring,
     powers: &Powers,
     sent: Vec<Ciphertext<Values>>,
@@ -44,7 +44,7 @@ pub(super) fn all_powers(
 }
 
 /// The value of the polynomials of a part of a column at its powers.
-pub(super) fn value(
+pub fn value(
     ring: &Ring,
     polynomials: &Polynomials,
     column: usize,
@@ -58,7 +58,7 @@ pub(super) fn value(
 }
 
 /// The value of the polynomials of a label of this number, from 1 on.
-pub(super) fn label(
+pub fn label(
     ring: &Ring,
     polynomials: &Polynomials,
     column: usize,
@@ -95,7 +95,7 @@ fn add_lower(
 }
 
 /// What travels of a value, where it may be known with its noise.
-pub(super) fn shorten(ring: &Ring, value: Ciphertext<Values>) -> Ciphertext<Coefficients> {
+pub fn shorten(ring: &Ring, value: Ciphertext<Values>) -> Ciphertext<Coefficients> {
     let mut short = ring.scheme.ciphertext_coefficients(value);
     ring.scheme.switch_down(&mut short, ring.sent_primes);
     short

@@ -10,13 +10,13 @@ use super::ring::{LIMB_BITS, PLAIN};
 use crate::bfv::inverse;
 
 /// The point at which a free place has its value, by its number in the part: no limb of any item.
-pub(super) fn no_limb(place: u64) -> u64 {
+pub fn no_limb(place: u64) -> u64 {
     (1 << LIMB_BITS) + place
 }
 
 /// Cuts the bytes of a sealed payload into as many limbs as `out` has room for. Those that are beyond the
 /// bytes are zero.
-pub(super) fn to_limbs(sealed: &[u8], out: &mut [u32]) {
+pub fn to_limbs(sealed: &[u8], out: &mut [u32]) {
     let mut bytes = vec![0; packed_len(out.len(), LIMB_BITS)];
     bytes[..sealed.len()].copy_from_slice(sealed);
     let mut limbs = vec![Gf64::default(); out.len()];
@@ -27,7 +27,7 @@ pub(super) fn to_limbs(sealed: &[u8], out: &mut [u32]) {
 
 /// The bytes that [`to_limbs`] cut, of which `sealed` has room for. Of a number that is no limb, it takes
 /// the low bits.
-pub(super) fn from_limbs(limbs: &[Gf64], sealed: &mut [u8]) {
+pub fn from_limbs(limbs: &[Gf64], sealed: &mut [u8]) {
     let mut bytes = Vec::new();
     pack(limbs, LIMB_BITS, &mut bytes);
     sealed.copy_from_slice(&bytes[..sealed.len()]);
@@ -35,7 +35,7 @@ pub(super) fn from_limbs(limbs: &[Gf64], sealed: &mut [u8]) {
 
 /// Interpolation at some points, for several polynomials: each is a sum of the same basis polynomials,
 /// of which each is 1 at its own point and 0 at the others (Lagrange).
-pub(super) struct Interpolation {
+pub struct Interpolation {
     count: usize,
     /// For each point the coefficients of its basis polynomial, the constant one first.
     basis: Secret<Vec<u64>>,

@@ -16,18 +16,16 @@
 //!
 //! docs/parameters/unbalanced.md derives the numbers.
 
-pub mod clr17;
 pub mod cmdg21;
-mod dealing;
-mod evaluation;
-mod labels;
-mod noise;
-mod polynomials;
-mod powers;
-mod query;
-mod ring;
-mod shape;
-pub mod tcl23;
+pub mod dealing;
+pub mod evaluation;
+pub mod labels;
+pub mod noise;
+pub mod polynomials;
+pub mod powers;
+pub mod query;
+pub mod ring;
+pub mod shape;
 #[cfg(test)]
 mod tests;
 

@@ -11,16 +11,16 @@ use crate::bfv::noise::{
 
 /// Flooded ciphertexts that a prepared set answers with, at most, for all clients together: what noise
 /// may say of the set shares one budget.
-pub(super) const ANSWERS_OF_A_SET: u64 = 1 << 24;
+pub const ANSWERS_OF_A_SET: u64 = 1 << 24;
 
 /// The standard deviation of the noise of a power that is a product of this depth.
-pub(super) fn of_power(scheme: &Scheme, depth: u32) -> f64 {
+pub fn of_power(scheme: &Scheme, depth: u32) -> f64 {
     // The two factors may be one, or have stamps in common.
     (0..depth).fold(fresh(), |deviation, _| product(scheme, deviation, deviation))
 }
 
 /// The standard deviation of the value of a polynomial of this degree at powers of this depth.
-pub(super) fn of_value(ring: &Ring, degree: usize, depth: u32) -> f64 {
+pub fn of_value(ring: &Ring, degree: usize, depth: u32) -> f64 {
     let scheme = &ring.scheme;
     let power = dropped(scheme, of_power(scheme, depth), scheme.all_primes(), ring.kept_primes);
     // The highest power has the coefficient 1.
@@ -28,7 +28,7 @@ pub(super) fn of_value(ring: &Ring, degree: usize, depth: u32) -> f64 {
 }
 
 /// The standard deviation of an answer that is not flooded.
-pub(super) fn of_answer(ring: &Ring, degree: usize, depth: u32) -> f64 {
+pub fn of_answer(ring: &Ring, degree: usize, depth: u32) -> f64 {
     dropped(&ring.scheme, of_value(ring, degree, depth), ring.kept_primes, ring.sent_primes)
 }
 
@@ -40,14 +40,14 @@ fn of_zero(ring: &Ring) -> f64 {
 
 /// The standard deviation of what is flooded: so many values, multiplied by random plaintexts, and an
 /// encryption of zero.
-pub(super) fn of_scrambled(ring: &Ring, degree: usize, depth: u32, limbs: usize) -> f64 {
+pub fn of_scrambled(ring: &Ring, degree: usize, depth: u32, limbs: usize) -> f64 {
     let scheme = &ring.scheme;
     (with_plaintexts(scheme, of_value(ring, degree, depth), limbs).powi(2) + of_zero(ring).powi(2)).sqrt()
 }
 
 /// The standard deviation of what is flooded of a masked value: the value, the rounding of the mask and
 /// an encryption of zero.
-pub(super) fn of_masked(ring: &Ring, degree: usize, depth: u32) -> f64 {
+pub fn of_masked(ring: &Ring, degree: usize, depth: u32) -> f64 {
     (of_value(ring, degree, depth).powi(2) + ROUNDING + of_zero(ring).powi(2)).sqrt()
 }
 
@@ -60,7 +60,7 @@ fn of_flooded(shape: &Shape, depth: u32) -> f64 {
 }
 
 /// Whether values and answers can be decrypted, and floods drown what they are to drown.
-pub(super) fn is_within(shape: &Shape, depth: u32) -> bool {
+pub fn is_within(shape: &Shape, depth: u32) -> bool {
     let (ring, degree) = (shape.form.ring(), shape.degree);
     let scheme = &ring.scheme;
     match shape.form {

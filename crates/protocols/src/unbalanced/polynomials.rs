@@ -20,7 +20,7 @@ use crate::recurrent::scramble::uniform;
 /// With payloads, those of labels follow for each column and part: the polynomials of a lower degree
 /// whose values at the limbs of items are the limbs of their labels, and at free places uniform.
 #[derive(Debug)]
-pub(super) struct Polynomials {
+pub struct Polynomials {
     shape: Shape,
     /// Coefficients of plaintexts, as many as a plaintext has, one plaintext after the other.
     coefficients: Secret<Vec<u32>>,
@@ -149,7 +149,7 @@ impl Polynomials {
 /// The monic polynomial with the first so many roots as it has room for, the constant coefficient
 /// first.
 #[inline(always)]
-pub(super) fn expand(t: u64, roots: impl Iterator<Item = u64>, polynomial: &mut [u64]) {
+pub fn expand(t: u64, roots: impl Iterator<Item = u64>, polynomial: &mut [u64]) {
     let degree = polynomial.len() - 1;
     polynomial.fill(0);
     // The polynomial so far stands at the upper end.

@@ -5,7 +5,7 @@
 
 /// A postage stamp basis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Basis {
+pub struct Basis {
     /// All exponents up to this one are sums of stamps.
     pub reach: usize,
     /// Depth of products: sums of so many stamps as the power of two with this exponent.
@@ -26,7 +26,7 @@ const fn four(reach: usize, stamps: &'static [usize]) -> Basis {
 /// OEIS A001212 (Robinson, "Some postage stamp 2-bases", 2009), for four OEIS A001214 (Challis and
 /// Robinson, "Some extremal postage stamp bases", 2010). That with the reach 104 is also in APSI's
 /// parameters for 2^20 items and queries of 1024.
-pub(super) const BASES: [Basis; 23] = [
+pub const BASES: [Basis; 23] = [
     two(2, &[1]),
     two(4, &[1, 2]),
     two(8, &[1, 3, 4]),
@@ -54,7 +54,7 @@ pub(super) const BASES: [Basis; 23] = [
 
 /// How each power up to a degree is had.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Powers {
+pub struct Powers {
     /// Exponents that are sent, ascending.
     pub sent: Vec<usize>,
     /// For each depth of products from one on, the exponents that are computed there, each as a sum of

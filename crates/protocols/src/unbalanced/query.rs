@@ -13,7 +13,7 @@ use crate::recurrent::ciphertexts::{receive_halves, receive_seed, receive_short,
 use crate::tasks::{IntersectReceiverOutput, SealedPayloads};
 
 /// A query in slots: for each column, the limbs of the items there; 0 where there is none.
-pub(super) struct Slots {
+pub struct Slots {
     shape: Shape,
     /// For each item, its bin.
     bins: Secret<Vec<u32>>,
@@ -204,7 +204,7 @@ impl Labels {
 }
 
 /// What the values say of a query's items.
-pub(super) struct Answer {
+pub struct Answer {
     slots: Slots,
     /// For each bin, whether its item is in the set.
     found: Secret<Vec<u8>>,
@@ -242,7 +242,7 @@ impl Answer {
 
 /// Receives the seed of a query and its powers as arrow `Q`, all of them before the first answer:
 /// neither side waits for the other to read.
-pub(super) fn receive_powers<Q: Stream<Element = u8>>(
+pub fn receive_powers<Q: Stream<Element = u8>>(
     shape: &Shape,
     ch: &mut Channel,
 ) -> Result<impl Iterator<Item = Ciphertext<Values>> + use<Q>, Abort> {

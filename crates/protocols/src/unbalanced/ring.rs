@@ -6,14 +6,14 @@ use vesica_party::{Assumption, Attack, Effort};
 use vesica_structures::rlwe::RingLwe;
 use vesica_structures::rlwe::bfv::{Params, Scheme};
 
-pub(super) use crate::bfv::Ring;
-pub(super) use crate::recurrent::scramble::PLAIN;
+pub use crate::bfv::Ring;
+pub use crate::recurrent::scramble::PLAIN;
 
 /// Bits of a limb. What is at least `2^LIMB_BITS` is no limb of an item.
-pub(super) const LIMB_BITS: u32 = 17;
+pub const LIMB_BITS: u32 = 17;
 
 /// The root of a polynomial that has fewer items than its degree.
-pub(super) const NO_LIMB: u64 = PLAIN - 1;
+pub const NO_LIMB: u64 = PLAIN - 1;
 
 /// Where the limbs of an item lie, and what the server's values need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Form {
 }
 
 /// What the ring of [`Form::Apart`] and [`Form::Masked`] rests on.
-pub(super) const APART_RING_LWE: Assumption = Assumption::new(
+pub const APART_RING_LWE: Assumption = Assumption::new(
     "ring-LWE with 8192 coefficients, 200 bits and ternary secrets, also where the secret's own square is encrypted \
      (circular security of the key for products)",
 )
@@ -41,7 +41,7 @@ pub(super) const APART_RING_LWE: Assumption = Assumption::new(
 
 impl Form {
     /// The ring, which is the same for all requests.
-    pub(super) fn ring(self) -> &'static Ring {
+    pub fn ring(self) -> &'static Ring {
         static RINGS: [OnceLock<Ring>; 2] = [OnceLock::new(), OnceLock::new()];
         RINGS[usize::from(self != Self::Together)].get_or_init(|| {
             let (params, kept_primes, flood_bits) = match self {

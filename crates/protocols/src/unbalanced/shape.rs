@@ -191,7 +191,7 @@ impl Shape {
     }
 
     /// The column and slot of a limb of a bin of a group.
-    pub(super) fn place(&self, bin: usize, limb: usize) -> (usize, usize) {
+    pub fn place(&self, bin: usize, limb: usize) -> (usize, usize) {
         match self.form {
             Form::Together | Form::Masked => (0, bin * self.limbs + limb),
             Form::Apart => (limb, bin),
@@ -204,14 +204,14 @@ impl Shape {
     }
 
     /// How the powers are had.
-    pub(super) fn powers(&self) -> Powers {
+    pub fn powers(&self) -> Powers {
         let powers = BASES.get(self.basis).and_then(|basis| Powers::new(self.degree, basis));
         // A shape is made with a basis that reaches its degree.
         powers.unwrap_or_else(|| unreachable!("a basis that reaches {}", self.degree))
     }
 
     /// The positions and the limbs of items, by functions under these keys.
-    pub(super) fn hash(&self, keys: [u128; 2], items: &[u128]) -> (Vec<[u32; 3]>, Secret<Vec<u64>>) {
+    pub fn hash(&self, keys: [u128; 2], items: &[u128]) -> (Vec<[u32; 3]>, Secret<Vec<u64>>) {
         let [for_positions, for_limbs] = keys;
         let positions = Positions::new(for_positions, self.bins()).of(items);
         let mut hashes = Secret::new(vec![0; items.len()]);
@@ -238,7 +238,7 @@ impl Shape {
     }
 
     /// Values of a part: that of the polynomials with the items as roots, and those of labels.
-    pub(super) fn values(&self) -> usize {
+    pub fn values(&self) -> usize {
         1 + self.labels()
     }
 
@@ -248,7 +248,7 @@ impl Shape {
     }
 
     /// Places of a bin, in all parts.
-    pub(super) fn places(&self) -> usize {
+    pub fn places(&self) -> usize {
         self.parts * self.degree
     }
 
@@ -258,7 +258,7 @@ impl Shape {
     }
 
     /// Plaintexts of a set.
-    pub(super) fn plaintexts(&self) -> usize {
+    pub fn plaintexts(&self) -> usize {
         self.ciphertexts() * self.degree
     }
 
@@ -270,7 +270,7 @@ impl Shape {
     }
 
     /// All of them as numbers, but for the width of payloads.
-    pub(super) fn to_words(self) -> [u64; 11] {
+    pub fn to_words(self) -> [u64; 11] {
         let Self { form, limbs, groups, capacity, parts, degree, basis, payload_bytes: _ } = self;
         let mut words = [0; 11];
         words[..6].copy_from_slice(&[limbs, groups, capacity, parts, degree, basis].map(|count| count as u64));

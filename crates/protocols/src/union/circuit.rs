@@ -11,13 +11,10 @@ use crate::circuit_psi::vole::BandOpprf;
 use crate::circuit_psi::{self, Matching, MatchingRequest, OpprfMatching};
 
 /// The circuit PSI, that of `vesica-circuit`. A union runs it on a reversed channel.
-pub(super) type Circuit = OpprfMatching<BandOpprf>;
+pub type Circuit = OpprfMatching<BandOpprf>;
 
 /// The parameters for sets of a union.
-pub(super) fn derive(
-    sender_items: usize,
-    receiver_items: usize,
-) -> Result<circuit_psi::Params<opprf::Params>, Unsupported> {
+pub fn derive(sender_items: usize, receiver_items: usize) -> Result<circuit_psi::Params<opprf::Params>, Unsupported> {
     Circuit::derive(&MatchingRequest {
         sender_items: receiver_items,
         receiver_items: sender_items,
@@ -30,13 +27,13 @@ pub(super) fn derive(
 }
 
 /// A bound on failures of a cuckoo table, as `-log2`, that is far below its share of the budget.
-pub(super) const STEEP_BITS: u32 = 64;
+pub const STEEP_BITS: u32 = 64;
 
 /// What a union's further events have for themselves, as `-log2` of their probability in all: circuit
 /// PSI takes the whole budget but `2^-DISTANCE`, which is for inner products, of which there are none
 /// here. Where as many bins as there are do for next to nothing of the cuckoo table's share, as they
 /// do from 2^14 items on, the events have that instead.
-pub(super) fn left_bits(sender_items: usize) -> Result<u32, Unsupported> {
+pub fn left_bits(sender_items: usize) -> Result<u32, Unsupported> {
     let bins = cuckoo_bins(sender_items, FailureEvent::HashTable.bits())?;
     let is_steep = cuckoo_bins(sender_items, STEEP_BITS).is_ok_and(|needed| needed == bins);
     Ok(if is_steep { FailureEvent::HashTable.bits() } else { DISTANCE })

@@ -2,25 +2,18 @@
 //! the sender those of the receiver's. More unions are in [`crate::membership`], whose transfer
 //! [`cssw25`], [`jsz22_r`] and [`krtw19`] have too.
 
-pub(crate) mod bit_streams;
-mod circuit;
-pub mod cssw25;
-mod jsz22;
-pub mod jsz22_r;
-pub mod jsz22_s;
-pub mod jszg24;
-pub mod krtw19;
+pub mod bit_streams;
+pub mod circuit;
 #[cfg(test)]
 pub(crate) mod leakage;
-pub(crate) mod oprf;
-mod pads;
-mod plain;
-pub mod pt26;
+pub mod oprf;
+pub mod pads;
+pub mod plain;
 pub mod vesica_union;
 pub mod vesica_union_both;
 
 use vesica_party::{Assumption, assume};
 
 /// What the pads of records stand on.
-pub(crate) const PADS: &[Assumption] =
+pub const PADS: &[Assumption] =
     assume!["BLAKE3, under the session as its key, is a PRF of an OT's block with the place of a record as input"];

@@ -19,7 +19,7 @@ const PLACES_PER_THREAD_TASK: usize = 1 << 10;
 const TAG_BYTES: usize = size_of::<u128>();
 
 /// `G` in a session, for records and tags of some widths.
-pub(super) struct Pads {
+pub struct Pads {
     key: [u8; 32],
     record_bytes: usize,
     tags: u128,
@@ -27,7 +27,7 @@ pub(super) struct Pads {
 
 impl Pads {
     /// `context` is the domain of `G`.
-    pub(super) fn new(context: &str, ch: &Channel, record_bytes: usize, tag_bits: u32) -> Self {
+    pub fn new(context: &str, ch: &Channel, record_bytes: usize, tag_bits: u32) -> Self {
         let key = blake3::derive_key(context, &ch.session());
         Self { key, record_bytes, tags: u128::MAX >> (u128::BITS - tag_bits) }
     }
@@ -43,7 +43,7 @@ impl Pads {
 
     /// Sends the records of `places` places, as the arrow `R`, and the zeros behind them, as the arrow
     /// `T`, piece by piece: place `i` under `G(block(i), i)`. `cells` gives the records of some places.
-    pub(super) fn send<R: Stream<Element = u8>, T: Stream<Element = u8>>(
+    pub fn send<R: Stream<Element = u8>, T: Stream<Element = u8>>(
         &self,
         places: usize,
         cells: impl Fn(Range<usize>) -> Vec<u8>,
@@ -67,7 +67,7 @@ impl Pads {
 
     /// What the pads `G(block(i), i)` make of what [`Pads::send`] has sent, and which of that are
     /// records. All places take the same work.
-    pub(super) fn receive<R: Stream<Element = u8>, T: Stream<Element = u8>>(
+    pub fn receive<R: Stream<Element = u8>, T: Stream<Element = u8>>(
         &self,
         places: usize,
         block: impl Fn(usize) -> u128 + Sync,

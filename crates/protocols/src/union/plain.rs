@@ -17,17 +17,17 @@ const MOST_PLACES_PER_PIECE: usize = 1 << 14;
 
 /// Records of `width` bytes that travel at a time: what goes with them takes whole bytes, however many
 /// bits it has for each of them.
-pub(super) fn places_per_piece(width: usize) -> usize {
+pub fn places_per_piece(width: usize) -> usize {
     (BYTES_PER_PIECE / width).clamp(1, MOST_PLACES_PER_PIECE).next_multiple_of(8)
 }
 
 /// The records of these items, one after the other.
-pub(super) fn cells(records: &[u8], width: usize, items: &[u32]) -> Vec<u8> {
+pub fn cells(records: &[u8], width: usize, items: &[u32]) -> Vec<u8> {
     items.iter().flat_map(|&item| &records[item as usize * width..][..width]).copied().collect()
 }
 
 /// Sends all records.
-pub(super) fn send<S: Stream<Element = u8>>(
+pub fn send<S: Stream<Element = u8>>(
     records: &[u8],
     width: usize,
     ch: &mut Channel,
@@ -39,7 +39,7 @@ pub(super) fn send<S: Stream<Element = u8>>(
 }
 
 /// Receives all records; each is new.
-pub(super) fn receive<S: Stream<Element = u8>>(
+pub fn receive<S: Stream<Element = u8>>(
     request: &UnionRequest,
     ch: &mut Channel,
 ) -> Result<UnionReceiverOutput, Abort> {
@@ -53,13 +53,13 @@ pub(super) fn receive<S: Stream<Element = u8>>(
 }
 
 /// The output of a receiver that has these records, one a place, of which some are new.
-pub(super) fn output(request: &UnionRequest, (records, new): (Vec<u8>, Bits)) -> UnionReceiverOutput {
+pub fn output(request: &UnionRequest, (records, new): (Vec<u8>, Bits)) -> UnionReceiverOutput {
     let width = request.record_bytes;
     UnionReceiverOutput { records: NewRecords::new(width, width, records, new) }
 }
 
 /// Receives as many more bytes of records: the list grows with what arrives.
-pub(super) fn next<'a, S: Stream<Element = u8>>(
+pub fn next<'a, S: Stream<Element = u8>>(
     records: &'a mut Vec<u8>,
     bytes: usize,
     ch: &mut Channel,

@@ -2,7 +2,6 @@
 //! sends as many bytes as its formula says.
 
 use vesica_party::{CostClass, Entry, Mode, Security, Status, Task};
-use vesica_protocols::registry;
 use vesica_protocols::tasks::{Aggregate, AggregateRequest, Cardinality, IntersectRequest, Over, Union, UnionRequest};
 use vesica_testkit::{Depth, Runnable, Trials, conformance_of};
 
@@ -10,6 +9,8 @@ use crate::inputs::{
     FEW_ITEMS, Row, aggregate_inputs, every, inputs, is_for_few_items, request, total, union_inputs, union_request,
     union_request_of,
 };
+use crate::registry;
+use crate::registry::trials_of;
 
 /// Sizes that every row must serve.
 const SIZES: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (3, 1000), (1000, 3), (300, 300)];
@@ -50,7 +51,7 @@ fn check(row: Row, request: &IntersectRequest, overlap: usize) {
 
 #[test]
 fn every_row_computes_the_intersection() {
-    let mut trials = Trials::of("intersection");
+    let mut trials = trials_of("intersection");
     trials.modes_in_depth(&every(registry::intersect()), |row, mode, depth| {
         let sizes = if is_for_few_items(row.entry()) { &FEW_SIZES[..] } else { &SIZES };
         for &(n_s, n_r) in depth.take(sizes) {
@@ -66,7 +67,7 @@ fn every_row_computes_the_intersection() {
 
 #[test]
 fn every_row_carries_payloads_and_lets_both_learn() {
-    let mut trials = Trials::of("payloads and both learn");
+    let mut trials = trials_of("payloads and both learn");
     let rows = trials.in_full(&every(registry::intersect()));
     trials.modes_where(
         &rows,
@@ -91,7 +92,7 @@ fn every_row_carries_payloads_and_lets_both_learn() {
 /// Tables and masks of several parts, payloads and proofs attached to the right items throughout.
 #[test]
 fn payloads_and_proofs_survive_many_parts() {
-    let mut trials = Trials::of("payloads of many parts");
+    let mut trials = trials_of("payloads of many parts");
     let serves = |row: Row, mode: &Mode| !is_slow(row.entry()) && is_labelled(row, mode.security);
     let rows = trials.in_full(&every(registry::intersect()));
     trials.modes_where(&rows, serves, |row, mode| {
@@ -110,7 +111,7 @@ fn payloads_and_proofs_survive_many_parts() {
 #[test]
 fn rows_that_serve_payloads_but_let_one_learn_carry_them() {
     let mut shown = 0;
-    let mut trials = Trials::of("payloads alone");
+    let mut trials = trials_of("payloads alone");
     trials.modes_where(
         registry::intersect(),
         |row, mode| !is_labelled(row, mode.security),
@@ -130,7 +131,7 @@ fn rows_that_serve_payloads_but_let_one_learn_carry_them() {
 
 #[test]
 fn every_row_serves_sixteen_thousand_items() {
-    let mut trials = Trials::of("2^14 items");
+    let mut trials = trials_of("2^14 items");
     let rows = trials.in_full(registry::intersect());
     trials.modes(&rows, |row, mode| {
         let n = if is_slow(row.entry()) { 1 << 11 } else { 1 << 14 };
@@ -144,7 +145,7 @@ fn every_row_serves_sixteen_thousand_items() {
 /// here are left to benchmarks.
 #[test]
 fn the_recommended_rows_serve_a_million_items() {
-    let mut trials = Trials::of("2^20 items");
+    let mut trials = trials_of("2^20 items");
     let chosen = |row: Row, _: &Mode| row.entry().status == Status::Recommended && !is_slow(row.entry());
     trials.modes_where(registry::intersect(), chosen, |row, mode| {
         check(row, &request(1 << 20, 1 << 20, mode.security), 1 << 19);
@@ -190,7 +191,7 @@ fn check_union(row: Runnable<Union>, request: &UnionRequest, mode: &Mode, overla
 
 #[test]
 fn every_union_row_gives_the_new_records() {
-    let mut trials = Trials::of("union");
+    let mut trials = trials_of("union");
     trials.modes_in_depth(&every(registry::union()), |row, mode, depth| {
         for &(n_s, n_r) in depth.take(&SIZES) {
             for &overlap in depth.take(&overlaps(n_s, n_r)) {
@@ -223,7 +224,7 @@ fn every_union_row_serves_one_side_or_both() {
 
 #[test]
 fn every_union_row_serves_sixteen_thousand_items() {
-    let mut trials = Trials::of("unions of 2^14 items");
+    let mut trials = trials_of("unions of 2^14 items");
     let rows = trials.in_full(&every(registry::union()));
     trials.modes(&rows, |row, mode| {
         let n = if is_slow(row.entry()) { 1 << 11 } else { 1 << 14 };
@@ -255,7 +256,7 @@ fn all_union_rows_give_the_same_records() {
 /// All sizes and overlaps, if the row is tried in full; then columns, groups and thresholds where the row serves them, and
 /// noise.
 fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], valued: bool) {
-    let mut trials = Trials::of(T::NAME);
+    let mut trials = trials_of(T::NAME);
     trials.modes_in_depth(rows, |row, mode, depth| {
         let check = |request: &AggregateRequest, overlap: usize| {
             let (sent, asked) = aggregate_inputs::<T>(request, valued, overlap, overlap as u64);
@@ -339,7 +340,7 @@ fn check_thresholds<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], col
 
 #[test]
 fn groups_are_shown_from_exactly_the_threshold_on() {
-    let mut trials = Trials::of("thresholds");
+    let mut trials = trials_of("thresholds");
     check_thresholds(&mut trials, registry::cardinality(), 0, false);
     check_thresholds(&mut trials, registry::sum(), 2, false);
     check_thresholds(&mut trials, registry::join_and_compute(), 2, true);
@@ -371,7 +372,7 @@ fn check_thresholds_of_new_items<T: Aggregate>(trials: &mut Trials, rows: &[Runn
 
 #[test]
 fn new_items_are_aggregated_from_exactly_the_threshold_on() {
-    let mut trials = Trials::of("thresholds of new items");
+    let mut trials = trials_of("thresholds of new items");
     check_thresholds_of_new_items(&mut trials, registry::union_cardinality(), 0);
     check_thresholds_of_new_items(&mut trials, registry::union_sum(), 2);
     trials.end();

@@ -6,6 +6,7 @@ use vesica_party::Status;
 use vesica_testkit::{Runnable, Thorough, Trials, faults_of, transcript_of};
 
 use crate::inputs::{Example, Suite};
+use crate::registry::trials_of;
 
 /// Messages of a run that is quick enough to be repeated with every fault at every frame. Runs with
 /// more are of circuits, whose blocks meet every fault in the tests of `mpc`.
@@ -52,7 +53,7 @@ impl Suite for Faults {
 
 #[test]
 fn no_fault_makes_a_row_panic_or_hang() {
-    let mut suite = Faults { trials: Trials::of("faults"), struck: BTreeSet::new() };
+    let mut suite = Faults { trials: trials_of("faults"), struck: BTreeSet::new() };
     suite.all();
     suite.trials.end();
 }

@@ -3,10 +3,11 @@
 
 use std::path::PathBuf;
 
-use vesica_protocols::registry::messages;
 use vesica_testkit::{Goldens, Runnable, Trials, assert_all_listed, most_rounds};
 
 use crate::inputs::{Example, Suite};
+use crate::registry;
+use crate::registry::trials_of;
 
 impl Suite for Goldens {
     fn rows<T: Example>(&mut self, rows: &[Runnable<T>]) {
@@ -19,8 +20,8 @@ impl Suite for Goldens {
 
 #[test]
 fn transcripts_and_rounds_are_those_in_the_tree() {
-    let listed = vesica_mpc::registry::messages().chain(messages());
-    let mut suite = Goldens::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"), listed);
+    let listed = vesica_mpc::registry::messages().chain(registry::all_messages());
+    let mut suite = Goldens::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"), trials_of("golden"), listed);
     suite.all();
     suite.end();
 }
@@ -37,12 +38,12 @@ impl Suite for Largest {
 #[test]
 #[ignore = "runs at 2^20 items take minutes; cargo test --release --locked --workspace --test all -- --ignored rounds"]
 fn rounds_at_a_million_are_the_most() {
-    let mut suite = Largest(Trials::of("rounds at 2^20"));
+    let mut suite = Largest(trials_of("rounds at 2^20"));
     suite.all();
     suite.0.end();
 }
 
 #[test]
 fn every_message_is_in_the_list() {
-    assert_all_listed(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src"), messages());
+    assert_all_listed(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src"), registry::messages());
 }

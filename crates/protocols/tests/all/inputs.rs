@@ -1,8 +1,8 @@
 //! Requests, and inputs with a chosen overlap.
 
+use crate::registry;
 use vesica_party::variants::with_variants;
 use vesica_party::{CostClass, Entry, Security, Task};
-use vesica_protocols::registry;
 use vesica_protocols::tasks::{
     Aggregate, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect,
     IntersectReceiverInput, IntersectRequest, IntersectSenderInput, JoinAndCompute, Over, Shares, SharesInput,
@@ -265,7 +265,6 @@ fn suites_go_through_every_row() {
     }
     let mut ids = Ids(Vec::new());
     ids.all();
-    let (variants, rows): (Vec<&str>, Vec<&str>) = ids.0.into_iter().partition(|id| id.contains(':'));
-    assert_eq!(rows, registry::own_entries().map(|entry| entry.id).collect::<Vec<_>>());
-    assert!(variants.contains(&"rr22:okvs=band,tags=sorted"), "{variants:?}");
+    let rows = |ids: Vec<&'static str>| ids.into_iter().filter(|id| !id.contains(':')).collect::<Vec<_>>();
+    assert_eq!(rows(ids.0), rows(registry::own_entries().map(|entry| entry.id).collect()));
 }

@@ -3,7 +3,6 @@
 
 use vesica_party::transport::memory;
 use vesica_party::{Phase, Tally};
-use vesica_protocols::registry;
 use vesica_protocols::tasks::{Aggregate, IntersectRequest};
 use vesica_testkit::{Runnable, Trials, options, run_over};
 
@@ -11,6 +10,8 @@ use crate::inputs::{
     FEW_ITEMS, aggregate_inputs, every, inputs, is_for_few_items, request, total, union_inputs, union_request,
     union_request_of,
 };
+use crate::registry;
+use crate::registry::trials_of;
 
 const N: usize = 200;
 /// Nothing, half and all in common.
@@ -26,7 +27,7 @@ fn assert_alike(receivers: Vec<Vec<(Phase, u64)>>) {
 
 #[test]
 fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
-    let mut trials = Trials::of("what a receiver of intersections sends");
+    let mut trials = trials_of("what a receiver of intersections sends");
     let rows = trials.in_full(&every(registry::intersect()));
     trials.modes(&rows, |row, mode| {
         for payload_bytes in [0, 24] {
@@ -51,7 +52,7 @@ fn what_a_receiver_of_intersections_sends_does_not_grow_with_them() {
 
 #[test]
 fn what_a_receiver_of_unions_sends_does_not_depend_on_them() {
-    let mut trials = Trials::of("what a receiver of unions sends");
+    let mut trials = trials_of("what a receiver of unions sends");
     // What pt26 sends goes by the size of the union, which its sender learns.
     let rows: Vec<_> = every(registry::union()).into_iter().filter(|row| row.entry().id != "pt26").collect();
     let rows = trials.in_full(&rows);
@@ -83,7 +84,7 @@ fn check_aggregates<T: Aggregate>(trials: &mut Trials, rows: &[Runnable<T>], col
 
 #[test]
 fn what_a_receiver_of_aggregates_sends_does_not_depend_on_them() {
-    let mut trials = Trials::of("what a receiver of aggregates sends");
+    let mut trials = trials_of("what a receiver of aggregates sends");
     check_aggregates(&mut trials, registry::cardinality(), 0, false);
     check_aggregates(&mut trials, registry::union_cardinality(), 0, false);
     check_aggregates(&mut trials, registry::sum(), 2, false);

@@ -2,19 +2,20 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, AnyParty, AnyReceiver, AnySender, Channel, Entry, Registered, Security};
+use vesica_party::{Abort, AnyParty, AnyReceiver, AnySender, Channel, Entry, Registered, Role, Security};
 use vesica_protocols::passes::{Compare, InPasses};
-use vesica_protocols::registry;
 use vesica_protocols::tasks::{
     Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput,
     IntersectSenderOutput,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
-use vesica_testkit::{Thorough, Trials, conformance_of, faults_of, transcript_of, two_party};
+use vesica_testkit::{Thorough, conformance_of, faults_of, transcript_of, two_party};
 
 use crate::conformance::overlaps;
 use crate::inputs::{Row, inputs, request};
+use crate::registry;
+use crate::registry::trials_of;
 
 type PassesRow = &'static dyn InPasses<Intersect>;
 
@@ -49,6 +50,10 @@ impl Registered<Intersect> for InTurns {
     fn predicted_bytes(&self, request: &IntersectRequest) -> Result<RangeInclusive<u64>, Unsupported> {
         let (bytes, runs) = (self.row.predicted_bytes(request)?, u64::from(self.runs));
         Ok(bytes.start() * runs..=bytes.end() * runs)
+    }
+
+    fn further_memory(&self, request: &IntersectRequest, role: Role) -> u64 {
+        self.row.further_memory(request, role)
     }
 
     fn sender(
@@ -126,7 +131,7 @@ fn in_turns<I: Clone, O: PartialEq>(
 
 #[test]
 fn runs_in_turns_compute_the_intersection() {
-    let mut trials = Trials::of("runs in turns");
+    let mut trials = trials_of("runs in turns");
     let rows = trials.in_full(&rows(2));
     trials.modes(&rows, |row, mode| {
         let sizes = [(0, 1), (1, 0), (1, 1), (3, 1000), (300, 300)];
@@ -147,7 +152,7 @@ fn runs_in_turns_compute_the_intersection() {
 /// Parts of tables, tags and payloads belong to their own run.
 #[test]
 fn runs_in_turns_serve_many_items() {
-    let mut trials = Trials::of("long runs in turns");
+    let mut trials = trials_of("long runs in turns");
     let is_row = |row: &Row| !row.entry().is_variant();
     let rows: Vec<Row> = rows(3).into_iter().filter(is_row).collect();
     let rows = trials.in_full(&rows);

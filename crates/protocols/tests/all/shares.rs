@@ -2,12 +2,13 @@
 
 use vesica_party::Security;
 use vesica_party::variants::resolve;
-use vesica_protocols::registry;
 use vesica_protocols::tasks::{Shares, SharesRequest};
 use vesica_testkit::{Run, Runnable, Trials, assert_uniform, conformance_of, transcript_of};
 
 use crate::conformance::overlaps;
 use crate::inputs::{every, shares_inputs, shares_request};
+use crate::registry;
+use crate::registry::trials_of;
 
 /// Runs every one of these rows, and gives what the runs gave.
 fn every_row(trials: &mut Trials, rows: &[Runnable<Shares>], of: SharesRequest, overlap: usize) -> Vec<Run<Shares>> {
@@ -27,7 +28,7 @@ fn every_row(trials: &mut Trials, rows: &[Runnable<Shares>], of: SharesRequest, 
 /// The choice of OTs: what it sends more for a test, and which assumption goes.
 #[test]
 fn circuits_on_ot_extension_send_more_and_rest_on_lpn_only_where_their_oprf_does() {
-    let row = |name| resolve(registry::shares().iter().copied(), name).unwrap().unwrap();
+    let row = |name| resolve(registry::all_shares(), name).unwrap().unwrap();
     let lpn = |name| {
         row(name).entry().modes[0].assumptions.iter().filter(|assumption| assumption.what.contains("LPN")).count()
     };
@@ -36,6 +37,9 @@ fn circuits_on_ot_extension_send_more_and_rest_on_lpn_only_where_their_oprf_does
         ("cgs22", "cgs22:ot=softspoken", 0),
         ("rs21-circuit", "rs21-circuit:ot=softspoken", 1),
     ] {
+        if !is_here(silent) {
+            continue;
+        }
         assert_eq!((lpn(silent), lpn(softspoken)), (2, of_oprf), "{softspoken}");
         let bytes = |name, payloads| {
             *row(name).predicted_bytes(&shares_request(1 << 20, 1 << 20, payloads)).unwrap().end() as f64
@@ -52,7 +56,7 @@ fn circuits_on_ot_extension_send_more_and_rest_on_lpn_only_where_their_oprf_does
 
 #[test]
 fn every_row_shares_what_matched() {
-    let mut trials = Trials::of("shares");
+    let mut trials = trials_of("shares");
     let all = every(registry::shares());
     every_row(&mut trials, &all, shares_request(300, 300, [0, 0]), 299);
     let rows = trials.in_full(&all);
@@ -66,7 +70,7 @@ fn every_row_shares_what_matched() {
 
 #[test]
 fn every_row_shares_payloads_of_both_sides() {
-    let mut trials = Trials::of("shares of payloads");
+    let mut trials = trials_of("shares of payloads");
     let all = every(registry::shares());
     every_row(&mut trials, &all, shares_request(40, 300, [8, 8]), 17);
     let rows = trials.in_full(&all);
@@ -80,7 +84,7 @@ fn every_row_shares_payloads_of_both_sides() {
 
 #[test]
 fn every_row_shares_sixteen_thousand_items() {
-    let mut trials = Trials::of("shares of 2^14 items");
+    let mut trials = trials_of("shares of 2^14 items");
     let rows = trials.in_full(&every(registry::shares()));
     every_row(&mut trials, &rows, shares_request(1 << 14, 1 << 14, [0, 0]), 1 << 13);
     trials.end();
@@ -90,7 +94,7 @@ fn every_row_shares_sixteen_thousand_items() {
 /// payload shares take all values.
 #[test]
 fn a_share_alone_is_uniform() {
-    let mut trials = Trials::of("shares alone");
+    let mut trials = trials_of("shares alone");
     let rows = every(registry::shares());
     for overlap in [0, 3000] {
         for run in every_row(&mut trials, &rows, shares_request(3000, 3000, [2, 2]), overlap) {
@@ -121,7 +125,12 @@ fn every_row_refuses_malicious_parties_and_names_the_way_out() {
 
 /// The row of this name.
 fn row(id: &str) -> Runnable<Shares> {
-    *registry::shares().iter().find(|row| row.entry().id == id).expect("in the registry")
+    registry::all_shares().into_iter().find(|row| row.entry().id == id).expect("in the registry")
+}
+
+/// Whether the row of this name is known here: rows of papers are tried with their crate alone.
+fn is_here(id: &str) -> bool {
+    registry::all_shares().iter().any(|row| row.entry().id == id)
 }
 
 /// Tables look random, the places that nothing is in among them: which places are used depends on
@@ -136,6 +145,9 @@ fn hints_look_random() {
         ("cgs22", "cgs22", 6, false),
         ("cgs22", "cgs22", 9, true),
     ] {
+        if !is_here(id) {
+            continue;
+        }
         let (sent, asked) = shares_inputs(&of, 100);
         let bins = conformance_of(row(id), &of, sent.clone(), asked.clone()).receiver.items.len();
         let bytes = transcript_of(row(id), &of, sent, asked).of(protocol, step);

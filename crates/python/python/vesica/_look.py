@@ -54,8 +54,8 @@ def plan(
 def protocols(name: str | None = None) -> list[dict[str, Any]]:
     """All protocols with their security, assumptions and leakage; or those of a name, paper or task.
 
-    >>> [protocol["id"] for protocol in protocols("KKRT16")]
-    ['kkrt16', 'oprf-kkrt16']
+    >>> [protocol["id"] for protocol in protocols("CGT12")]
+    ['ecdh-ca-cgt12']
     """
     found: list[dict[str, Any]] = json.loads(_vesica.protocols(name))
     return found

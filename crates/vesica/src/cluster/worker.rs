@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use vesica_party::transport::tcp;
 use vesica_party::transport::tls;
 use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role, Task};
-use vesica_protocols::registry;
+use vesica_protocols::registry::Rows;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateReceiverInput, AggregateSenderInput, Cardinality, Intersect,
     IntersectOptions, IntersectReceiverInput, IntersectSenderInput, SetFunctionality, Sum,
@@ -20,6 +20,7 @@ use crate::buckets::Overflow;
 use crate::failure::{Failure, code};
 use crate::handshake::compare_transcripts;
 use crate::key::Digests;
+use crate::rows;
 use crate::session::{dummies, in_role};
 use crate::threads;
 
@@ -219,8 +220,8 @@ fn protocol(ticket: &Ticket, input: Input, ch: &mut Channel, rng: &mut SecretRng
         (Work::Totals { task, columns, .. }, input) => {
             let options = AggregateOptions { columns: *columns, ..AggregateOptions::default() };
             let totals = match task.as_str() {
-                Cardinality::NAME => totals(registry::cardinality(), ticket, &options, input, ch, rng),
-                Sum::NAME => totals(registry::sum(), ticket, &options, input, ch, rng),
+                Cardinality::NAME => totals(|lists| lists.cardinality, ticket, &options, input, ch, rng),
+                Sum::NAME => totals(|lists| lists.sum, ticket, &options, input, ch, rng),
                 _ => Err(unknown("task", task)),
             };
             Ok(totals?.map(Found::Totals))
@@ -237,7 +238,7 @@ fn matches(
     rng: &mut SecretRng,
 ) -> Result<Option<Vec<u32>>, Abort> {
     let (row, request) =
-        (row(registry::intersect(), &ticket.protocol)?, Intersect::request(&ticket.extent(), &options));
+        (row(|lists| lists.intersect, &ticket.protocol)?, Intersect::request(&ticket.extent(), &options));
     match ticket.role {
         Role::Sender => {
             let party = row.sender(&request, ch, rng)?;
@@ -251,14 +252,14 @@ fn matches(
 }
 
 fn totals<T: Aggregate>(
-    rows: &[&'static dyn Registered<T>],
+    of: ListOf<T>,
     ticket: &Ticket,
     options: &AggregateOptions,
     input: Input,
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<Option<Vec<u64>>, Abort> {
-    let (row, request) = (row(rows, &ticket.protocol)?, T::request(&ticket.extent(), options));
+    let (row, request) = (row(of, &ticket.protocol)?, T::request(&ticket.extent(), options));
     match input {
         Input::Sent(sent) => {
             row.sender(&request, ch, rng)?.run(sent, ch, rng)?;
@@ -273,8 +274,12 @@ fn totals<T: Aggregate>(
     }
 }
 
-fn row<T: Task>(rows: &[&'static dyn Registered<T>], id: &str) -> Result<&'static dyn Registered<T>, Abort> {
-    let mut rows = vesica_party::variants::with_variants(rows.iter().copied());
+/// The list of a task among the registries' lists.
+type ListOf<T> = fn(&Rows) -> &'static [&'static dyn Registered<T>];
+
+fn row<T: Task>(of: ListOf<T>, id: &str) -> Result<&'static dyn Registered<T>, Abort> {
+    let all: Vec<&'static dyn Registered<T>> = rows::lists().flat_map(|lists| of(&lists)).copied().collect();
+    let mut rows = rows::with_variants(&all).into_iter();
     rows.find(|row| row.entry().id == id).ok_or_else(|| unknown("protocol", id))
 }
 

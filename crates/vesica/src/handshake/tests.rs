@@ -316,7 +316,7 @@ fn forged_alternatives_are_refused() {
 
 #[test]
 fn the_sender_runs_no_protocol_that_it_did_not_allow() {
-    for chosen in ["rs21", "no-such-protocol"] {
+    for chosen in ["prty20", "no-such-protocol"] {
         let ours = hello(Role::Sender);
         let theirs = hello(Role::Receiver);
         let (sent, _) = try_two_party(

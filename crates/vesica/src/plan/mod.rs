@@ -11,8 +11,7 @@
 //! can check is no agreement. Whatever a peer says of its link, or chooses, only a protocol can
 //! come of it that this side allows: never a lower security.
 
-mod constants;
-mod footprints;
+mod lines;
 mod memory;
 mod model;
 mod prices;
@@ -26,8 +25,11 @@ pub use prices::{Prices, Traffic};
 pub use vesica_party::transport::Link;
 pub use workload::Workload;
 
+use vesica_structures::facts::Unsupported;
+
 use crate::failure::{Failure, code};
 use crate::progress::Expected;
+use crate::rows;
 
 /// Over a link below this rate, what was never measured is compared by its bytes alone.
 const SLOW_BITS_PER_SECOND: u64 = 10_000_000;
@@ -74,12 +76,14 @@ pub(crate) fn allowed(
     permissions: Permissions,
 ) -> Result<Vec<&'static Entry>, Failure> {
     if let Some(name) = named {
-        let entry = variants::find(entries, name)?.ok_or_else(|| {
+        let found = variants::find(entries, name)
+            .map_err(|unknown| Unsupported { mend: rows::mend(name, &unknown.mend), ..unknown })?;
+        let entry = found.ok_or_else(|| {
             let known: Vec<&str> = entries.iter().filter(|entry| !entry.is_variant()).map(|entry| entry.id).collect();
             Failure::new(
                 code::REFUSED,
                 format_args!("there is no protocol {name:?} for {task}"),
-                format_args!("choose one of {}", known.join(", ")),
+                rows::mend(name, format_args!("choose one of {}", known.join(", "))),
             )
         })?;
         if let Some(fault) = entry.warning()
@@ -397,7 +401,8 @@ fn reason(eligible: &[Eligible], choice: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::CostClass;
+    use vesica_party::{CostClass, Protocol};
+    use vesica_protocols::psi::vole::{VoleFast, VolePsi};
     use vesica_protocols::tasks::Extent;
 
     use super::*;
@@ -527,7 +532,7 @@ mod tests {
     #[test]
     fn what_is_kept_for_comparison_is_chosen_only_if_there_is_nothing_else() {
         let all = ids(Security::Malicious);
-        let kept: Vec<String> = ["rs21", "rr22"].map(String::from).to_vec();
+        let kept: Vec<String> = ["prty20", "oprf-rfc9497"].map(String::from).to_vec();
         for log in 0..24 {
             let joined = joined(1 << log, Security::Malicious);
             assert!(
@@ -655,33 +660,26 @@ mod tests {
 
     #[test]
     fn what_is_broken_runs_only_if_it_is_named_and_allowed() {
-        let is_broken = |entry: &&'static Entry| matches!(entry.status, Status::Broken { .. });
-        for task in task::all() {
-            for entry in task.entries().into_iter().filter(is_broken) {
-                for security in entry.modes.iter().map(|mode| mode.security) {
-                    let failure = allowed_of(task, Some(entry.id), security, DEFAULT).expect_err("it is broken");
-                    assert_eq!(failure.code, code::REFUSED);
-                    let Status::Broken { how, .. } = entry.status else { unreachable!("filtered") };
-                    assert!(failure.fault.contains(how) && failure.mend.contains("--allow-broken"), "{failure}");
-                    assert_eq!(
-                        allowed_of(task, Some(entry.id), security, BROKEN).map(|rows| rows.len()).ok(),
-                        Some(1),
-                        "{}",
-                        entry.id
-                    );
-                }
-            }
+        const HOW: &str = "it is a test's";
+        static ROW: Entry = Entry {
+            id: "insecure-broken",
+            aliases: &[],
+            status: Status::Broken { how: HOW, false_match_bits: None },
+            ..<VolePsi<VoleFast> as Protocol>::ENTRY
+        };
+        let task = named("intersect");
+        let entries: Vec<&'static Entry> = task.entries_with_variants().into_iter().chain([&ROW]).collect();
+        for security in [Security::SemiHonest, Security::Malicious] {
+            let allowed = |named, permissions| super::allowed(task.name(), &entries, named, security, permissions);
+            let failure = allowed(Some(ROW.id), DEFAULT).expect_err("it is broken");
+            assert_eq!(failure.code, code::REFUSED);
+            assert!(failure.fault.contains(HOW) && failure.mend.contains("--allow-broken"), "{failure}");
+            assert_eq!(allowed(Some(ROW.id), BROKEN).expect("permitted"), [&ROW]);
             // Permission is not a wish.
-            for security in [Security::SemiHonest, Security::Malicious] {
-                assert!(
-                    allowed_of(task, None, security, BROKEN).into_iter().flatten().all(|row| !is_broken(&row)),
-                    "{task}"
-                );
-            }
+            assert!(!allowed(None, BROKEN).expect("others").contains(&&ROW));
         }
-        assert!(named("intersect").entries().iter().any(is_broken), "or this tests nothing");
         // A peer that allows it gets nothing from a side that does not.
-        let theirs = ["ltsxq26".to_owned()];
+        let theirs = [ROW.id.to_owned()];
         let none =
             choose(joined(5, Security::SemiHonest).workload(), &ids(Security::SemiHonest), &theirs, &Link::ASSUMED);
         assert_eq!(none.err().map(|failure| failure.code), Some(code::MISMATCH));
@@ -694,13 +692,7 @@ mod tests {
         let task = named("intersect");
         let on_lattices = |entry: &Entry| entry.cost == CostClass::Lattice;
         let rows: Vec<&Entry> = task.entries().into_iter().filter(|entry| on_lattices(entry)).collect();
-        for id in [
-            "cm25-select",
-            "cm25-fast-setup-repaired",
-            "cm25-fast-intersection-repaired",
-            "cm25-fast-setup",
-            "cm25-fast-intersection",
-        ] {
+        for id in ["cm25-select", "cmdg21"] {
             assert!(rows.iter().any(|entry| entry.id == id && !recommended(entry)), "{id}");
         }
         assert!(rows.iter().all(|entry| entry.mode(Security::Malicious).is_none_or(|_| entry.broken().is_some())));
@@ -728,32 +720,30 @@ mod tests {
 
     #[test]
     fn a_variant_runs_only_where_both_sides_name_it() {
-        let id = |name| allowed(Some(name), Security::SemiHonest).map(|entries| entries[0].id);
-        assert_eq!(id("blazing-fast-psi:tags=shuffled,okvs=band").ok(), Some("rr22:okvs=band"));
-        assert_eq!(id("rr22:okvs=clustered").ok(), Some("rr22"));
+        let shares = self::named("shares");
+        let id = |name| allowed_of(shares, Some(name), Security::SemiHonest, DEFAULT).map(|entries| entries[0].id);
+        assert_eq!(id("psty19:ot=softspoken,equality=tree").ok(), Some("psty19:ot=softspoken"));
+        assert_eq!(id("psty19:ot=silent").ok(), Some("psty19"));
         for (name, mend) in [
-            ("rr22:okvs=paxos", "okvs=band"),
-            ("rr22:hash=sha", "okvs=clustered"),
-            ("hfh99-x25519:okvs=band", "hfh99-x25519"),
-            ("ecdh-hfh99:okvs=band", "compare=vacuum"),
+            ("psty19:ot=simple", "ot=softspoken"),
+            ("psty19:hash=sha", "equality=cubic"),
+            ("vesica-circuit:ot=silent", "okvs=clustered"),
         ] {
             let failure = id(name).expect_err("no such variant");
             assert!(failure.code == code::REFUSED && failure.mend.contains(mend), "{failure}");
         }
-        assert!(id("rr22:okvs=paxos").is_err_and(|failure| failure.fault.contains("paxos")));
+        assert!(id("psty19:ot=simple").is_err_and(|failure| failure.fault.contains("simple")));
 
-        let (all, variant) = (ids(Security::SemiHonest), vec!["rr22:okvs=band".to_owned()]);
+        let all = allowed_of(shares, None, Security::SemiHonest, DEFAULT).expect("some");
+        let all: Vec<String> = all.iter().map(|entry| entry.id.to_owned()).collect();
+        let variant = vec!["psty19:ot=softspoken".to_owned()];
         assert!(all.iter().all(|id| !id.contains(':')), "auto lists rows only");
-        let joined = joined(5000, Security::SemiHonest);
-        assert_eq!(chosen(&*joined, &variant, &variant, &Link::ASSUMED), "rr22:okvs=band");
-        for (ours, theirs) in [(&all, &variant), (&variant, &all), (&variant, &vec!["rr22".to_owned()])] {
+        let joined = of(shares, 5000, Security::SemiHonest);
+        assert_eq!(chosen(&*joined, &variant, &variant, &Link::ASSUMED), "psty19:ot=softspoken");
+        for (ours, theirs) in [(&all, &variant), (&variant, &all), (&variant, &vec!["psty19".to_owned()])] {
             let choice = choose(joined.workload(), ours, theirs, &Link::ASSUMED);
             assert_eq!(choice.err().map(|failure| failure.code), Some(code::MISMATCH));
         }
-
-        // What was not measured by itself is taken for its row, with room for the difference.
-        let [row, variant] = ["rr22", "rr22:okvs=band"].map(|id| memory(id, joined.workload()).expect("measured"));
-        assert!(variant.sender > row.sender && variant.receiver > row.receiver);
         assert!(memory("no-such-protocol:okvs=band", joined.workload()).is_none());
     }
 

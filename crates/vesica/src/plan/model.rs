@@ -7,11 +7,13 @@
 //! ```
 //!
 //! Memory, and what the receiver sends of the bytes, are interpolated in the same way. `T`, the
-//! share and the round trips are constants of a protocol in a mode ([`super::constants`]), measured
+//! share and the round trips are constants of a protocol in a mode (`costs.txt`), measured
 //! on one machine, the reference. `speed` is how many thousandths of the reference machine's time
 //! another machine takes, for n = max(n_s, n_r): measured by [`PROBES`].
 //! docs/parameters/plan-time.md says how far off it is. A task in buckets takes what the run of a bucket
 //! does, as many times.
+
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
@@ -19,47 +21,48 @@ use vesica_party::variants::split;
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
-use super::constants::COSTS;
+use super::lines::{self, mode};
 use super::{Link, Workload};
+use crate::rows;
 
 /// What a protocol costs in one mode, on the reference machine with one thread a party. The program
 /// `fit_plan` makes these from recorded runs.
 #[derive(Debug)]
-pub(super) struct Costs {
+struct Costs {
     /// The protocol.
-    pub id: &'static str,
+    id: &'static str,
     /// The mode.
-    pub security: Security,
+    security: Security,
     /// What most of its time goes to.
-    pub work: Work,
+    work: Work,
     /// Microseconds over loopback.
-    pub micros: Surface,
+    micros: Surface,
     /// Hundredths of round trips, whatever the sizes.
-    pub round_trips: u64,
+    round_trips: u64,
     /// Items of the receiver for each further round trip; 0 where there are none.
-    pub items_a_round_trip: u64,
+    items_a_round_trip: u64,
     /// Peak memory of the sender.
-    pub sender_kib: Surface,
+    sender_kib: Surface,
     /// Peak memory of the receiver.
-    pub receiver_kib: Surface,
+    receiver_kib: Surface,
     /// What the receiver sends.
-    pub receiver_bytes: Surface,
+    receiver_bytes: Surface,
     /// Picoseconds for each unit of [`Workload::extra_work`].
-    pub extra_ps: u64,
+    extra_ps: u64,
 }
 
 /// A figure of runs of n x n items.
 #[derive(Debug)]
-pub(super) struct Surface {
+struct Surface {
     /// `(log2 n, figure)`, ascending.
-    pub points: &'static [(u32, u64)],
+    points: Vec<(u32, u64)>,
     /// Thousandths of the figure that follow the sender's items; the others follow the receiver's.
-    pub sender_share: u64,
+    sender_share: u64,
 }
 
 /// What a protocol's time goes to, and so by which probe its machine is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
+enum Work {
     /// Multiplications on the curve.
     Curve,
     /// AES, carry-less products and memory.
@@ -158,10 +161,48 @@ impl Prediction {
     }
 }
 
+/// The costs of the product's protocols, then those of protocols that were added.
+fn all_costs() -> &'static [Costs] {
+    static ALL: OnceLock<Vec<Costs>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let texts = [include_str!("costs.txt")].into_iter().chain(rows::added().map(|added| added.costs));
+        texts.flat_map(lines::of).filter_map(Costs::read).collect()
+    })
+}
+
+impl Costs {
+    /// One line; `None` if it is none.
+    fn read(line: &'static str) -> Option<Self> {
+        let mut parts = line.split(" | ");
+        let mut words = parts.next()?.split(' ');
+        let (id, security) = (words.next()?, mode(words.next()?)?);
+        let work = match words.next()? {
+            "vole" => Work::Vole,
+            "curve" => Work::Curve,
+            _ => return None,
+        };
+        let mut number = || words.next()?.parse().ok();
+        let [round_trips, items_a_round_trip, extra_ps] = [number()?, number()?, number()?];
+        let mut surface = || Surface::read(parts.next()?);
+        Some(Self {
+            id,
+            security,
+            work,
+            micros: surface()?,
+            round_trips,
+            items_a_round_trip,
+            sender_kib: surface()?,
+            receiver_kib: surface()?,
+            receiver_bytes: surface()?,
+            extra_ps,
+        })
+    }
+}
+
 /// The costs of a protocol in a mode, for a variant that was never measured those of its row;
 /// `None` for a row that was never measured.
 fn costs(id: &str, security: Security) -> Option<&'static Costs> {
-    let of = |id: &str| COSTS.iter().find(|costs| costs.id == id && costs.security == security);
+    let of = |id: &str| all_costs().iter().find(|costs| costs.id == id && costs.security == security);
     of(id).or_else(|| of(split(id).0))
 }
 
@@ -207,6 +248,14 @@ fn scaled(value: u64, numerator: u64, denominator: u64) -> u64 {
 }
 
 impl Surface {
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let sender_share = words.next()?.parse().ok()?;
+        let point =
+            |word: &str| word.split_once(':').and_then(|(log, figure)| Some((log.parse().ok()?, figure.parse().ok()?)));
+        Some(Self { points: words.map(point).collect::<Option<_>>()?, sender_share })
+    }
+
     /// The figure of `items` x `items`.
     fn equal(&self, items: u64) -> u64 {
         let points: Vec<(u64, u64)> = self.points.iter().map(|&(log, figure)| (1 << log, figure)).collect();
@@ -303,7 +352,7 @@ mod tests {
         let predict = |id: &str, workload: &dyn SampleWorkload, bytes, link| {
             predict(id, workload.workload(), bytes, &Machine::REFERENCE, link).expect("measured")
         };
-        for costs in COSTS {
+        for costs in all_costs() {
             let mut before = 0;
             for log in 0..30 {
                 let plain = sized(1 << log, 1 << log, costs.security);
@@ -328,8 +377,8 @@ mod tests {
     /// so in the registry.
     #[test]
     fn measured_work_is_of_the_entrys_class() {
-        for costs in COSTS {
-            let entry = vesica_protocols::registry::find(costs.id).expect("a row");
+        for costs in all_costs() {
+            let entry = crate::rows::find(costs.id).expect("a row");
             let is_on_a_curve = entry.cost == CostClass::GroupOperations;
             assert_eq!(costs.work == Work::Curve, is_on_a_curve, "{}", costs.id);
             let slope = costs.micros.equal(1 << 16) as f64 / f64::from(1 << 16);

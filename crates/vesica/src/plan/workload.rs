@@ -28,7 +28,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// Units of work beyond the items themselves, which the cost model weighs with a constant of
     /// the protocol: bytes of payloads, or an aggregate's values after the first.
     fn extra_work(&self) -> u64;
-    /// Bytes of memory on the side of this role beyond those for the items themselves, with a protocol
-    /// that computes totals in this way.
-    fn extra_memory(&self, totals: Totals, role: Role) -> u64;
+    /// Bytes of memory on the side of this role beyond those for the items themselves, with the protocol of this
+    /// id, which computes totals in this way.
+    fn extra_memory(&self, id: &str, totals: Totals, role: Role) -> u64;
 }

@@ -39,13 +39,11 @@ pub use slow_hash::SlowHash;
 
 use vesica_party::service::{Service, State};
 use vesica_party::{Entry, Extra, Resistance};
-use vesica_protocols::recurrent::cm25::{Cm25, FastIntersectionRepaired, FastSetupRepaired};
 use vesica_protocols::recurrent::cm25_select::{self, Cm25Select};
 use vesica_protocols::recurrent::oprf_buckets::{self, OprfBuckets};
 use vesica_protocols::recurrent::oprf_pir::{self, OprfPir};
 use vesica_protocols::recurrent::{self, rfc9497::OprfRfc9497};
 use vesica_protocols::tasks::{Intersect, IntersectRequest};
-use vesica_protocols::unbalanced::clr17::Clr17;
 use vesica_protocols::unbalanced::cmdg21::{self, Cmdg21};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -290,21 +288,13 @@ fn offered(id: &str, trusts: bool) -> Result<&'static str, Failure> {
     }
 }
 
-/// Services that hold only against clients that follow the protocol, and serve no tables.
-const OF_TRUSTED_CLIENTS: [&Entry; 3] =
-    [&Clr17::ENTRY, &Cm25::<FastSetupRepaired>::ENTRY, &Cm25::<FastIntersectionRepaired>::ENTRY];
-
-/// Refuses a protocol that serves no tables, and says why where it is a service.
+/// Refuses a protocol that serves no tables.
 fn not_served(id: &str) -> Failure {
-    let why = if OF_TRUSTED_CLIENTS.iter().any(|entry| is_named(entry, id)) {
-        ": a client that does not follow it may learn more than its matches"
-    } else {
-        ""
-    };
+    let named = format!("name one of {}", served().map(|entry| entry.id).collect::<Vec<_>>().join(", "));
     Failure::new(
         code::MISMATCH,
-        format_args!("no table is served by a protocol {:?}{why}", crate::handshake::printable(id)),
-        format_args!("name one of {}", served().map(|entry| entry.id).collect::<Vec<_>>().join(", ")),
+        format_args!("no table is served by a protocol {:?}", crate::handshake::printable(id)),
+        named,
     )
 }
 
@@ -398,13 +388,9 @@ mod tests {
     }
 
     #[test]
-    fn protocols_that_trust_their_clients_are_refused_for_that() {
-        for entry @ Entry { id, .. } in OF_TRUSTED_CLIENTS {
-            assert!(trusts_clients(entry), "{id}");
-            let refusal = with_service(id, Named).expect_err("trusts its clients");
-            assert!(refusal.fault.contains("does not follow it"), "{refusal}");
-        }
-        assert!(!with_service("no-such", Named).expect_err("unknown").fault.contains("follow"));
+    fn what_serves_no_tables_is_refused_with_what_does() {
+        let refusal = with_service("no-such", Named).expect_err("unknown");
+        assert!(served().all(|entry| refusal.mend.contains(entry.id)), "{refusal}");
     }
 
     #[test]

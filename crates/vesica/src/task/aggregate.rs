@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput,
     Extent, Over,
@@ -43,8 +44,8 @@ pub(super) trait AggregateKind: Send + Sync + 'static {
     const SENDER_HAS_COLUMNS: bool;
     /// Whether the receiver gives a column of factors.
     const RECEIVER_HAS_COLUMN: bool;
-    /// The protocols.
-    fn registry() -> Rows<AggregateJob<Self>>
+    /// The protocols in these lists.
+    fn rows_of(lists: &Lists) -> Rows<AggregateJob<Self>>
     where
         Self: Sized;
     /// INSECURE stand-ins for protocols.
@@ -75,7 +76,7 @@ const fn is_of_products<K: AggregateKind>() -> bool {
 impl<K: AggregateKind> AggregateJob<K> {
     /// A bucket's results are masked.
     const IN_ALL_BUCKETS: InBuckets<Self> = InBuckets {
-        in_passes: || &[],
+        in_passes: |_| &[],
         added: |terms, rng| {
             let mut added = Secret::new(noise(terms, rng));
             added.resize(terms.sender.len().max(1), 0);
@@ -166,8 +167,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 
     const IN_BUCKETS: Option<InBuckets<Self>> = if is_of_products::<K>() { None } else { Some(Self::IN_ALL_BUCKETS) };
 
-    fn registry() -> Rows<Self> {
-        K::registry()
+    fn rows_of(lists: &Lists) -> Rows<Self> {
+        K::rows_of(lists)
     }
 
     #[cfg(test)]
@@ -415,7 +416,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 
     /// Further columns and groups. Rounder than the coefficients of the memory model, and far above
     /// what rows take that do not compute on shares.
-    fn extra_memory(totals: Totals, _role: Role, extent: &Extent, options: &AggregateOptions) -> u64 {
+    fn extra_memory(totals: Totals, extent: &Extent, options: &AggregateOptions) -> u64 {
         const INNER_PRODUCT_BYTES: u64 = 512 << 10;
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let (groups, columns) = (options.groups as u64, options.columns as u64);
@@ -428,14 +429,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
                 let products = groups.saturating_mul(columns + 1);
                 (products.saturating_mul(180) + 520 * columns, products.saturating_mul(INNER_PRODUCT_BYTES))
             }
-            Totals::Plain
-            | Totals::LookUp
-            | Totals::Buckets
-            | Totals::InCiphertexts
-            | Totals::Cells
-            | Totals::Labels
-            | Totals::Transfers
-            | Totals::Filter { .. } => (64 * columns, columns * INNER_PRODUCT_BYTES),
+            Totals::Plain => (64 * columns, columns * INNER_PRODUCT_BYTES),
         };
         items.saturating_mul(per_item).saturating_add(fixed)
     }

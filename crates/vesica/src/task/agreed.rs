@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security, Task, variants};
+use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security, Task};
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -117,18 +117,22 @@ pub trait SampleWorkload: Workload {
     fn set_up(&self, role: Role, entry: &Entry, ch: &mut Channel, rng: &mut SecretRng) -> Result<SampleRun, Abort>;
 }
 
-/// The protocols of a job, the tests' stand-ins among them.
-pub(super) fn rows<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::Functionality>> {
+/// The protocols of a job and variants that stand by themselves, the tests' stand-ins among them.
+fn all<J: Job>() -> Vec<&'static dyn Registered<J::Functionality>> {
+    let lists = crate::rows::lists().flat_map(|lists| J::rows_of(&lists)).copied();
     #[cfg(test)]
-    let stand_ins = J::stand_ins();
-    #[cfg(not(test))]
-    let stand_ins = [];
-    J::registry().iter().copied().chain(stand_ins)
+    let lists = lists.chain(J::stand_ins());
+    lists.collect()
+}
+
+/// The protocols of a job.
+pub(super) fn rows<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::Functionality>> {
+    all::<J>().into_iter().filter(|row| !row.entry().is_variant())
 }
 
 /// The protocols of a job, each followed by its variants.
 pub(super) fn rows_with_variants<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::Functionality>> {
-    variants::with_variants(rows::<J>())
+    crate::rows::with_variants(&all::<J>()).into_iter()
 }
 
 fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality>, Unsupported> {
@@ -192,8 +196,10 @@ impl<J: Job> Workload for TypedWorkload<J> {
         J::extra_work(&self.extent, &self.options)
     }
 
-    fn extra_memory(&self, totals: Totals, role: Role) -> u64 {
-        J::extra_memory(totals, role, &self.extent, &self.options)
+    fn extra_memory(&self, id: &str, totals: Totals, role: Role) -> u64 {
+        let row = rows_with_variants::<J>().find(|row| row.entry().id == id);
+        let of_protocol = row.map_or(0, |row| row.further_memory(&self.request(), role));
+        J::extra_memory(totals, &self.extent, &self.options).saturating_add(of_protocol)
     }
 }
 

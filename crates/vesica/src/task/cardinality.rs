@@ -1,6 +1,6 @@
 //! Cardinality: the receiver gets the number of common keys.
 
-use vesica_protocols::registry;
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::Cardinality;
 
 use super::Side;
@@ -16,8 +16,8 @@ impl AggregateKind for CardinalityKind {
     const SENDER_HAS_COLUMNS: bool = false;
     const RECEIVER_HAS_COLUMN: bool = false;
 
-    fn registry() -> Rows<AggregateJob<Self>> {
-        registry::cardinality()
+    fn rows_of(lists: &Lists) -> Rows<AggregateJob<Self>> {
+        lists.cardinality
     }
 
     #[cfg(test)]

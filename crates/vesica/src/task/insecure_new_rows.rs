@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role, Task};
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{Extent, IntersectReceiverInput, IntersectSenderInput};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -43,8 +44,12 @@ impl Job for NewRowsJob {
     type Measure = Measure;
     type Terms = PayloadSchema;
 
-    fn registry() -> Rows<Self> {
-        REGISTRY
+    fn rows_of(_: &Lists) -> Rows<Self> {
+        &[]
+    }
+
+    fn stand_ins() -> Vec<&'static dyn vesica_party::Registered<NewRows>> {
+        REGISTRY.to_vec()
     }
 
     fn settings(role: Role, flags: &Flags) -> Result<Settings, Failure> {
@@ -144,7 +149,7 @@ impl Job for NewRowsJob {
         (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
     }
 
-    fn extra_memory(_totals: Totals, _role: Role, extent: &Extent, options: &NewRowsOptions) -> u64 {
+    fn extra_memory(_totals: Totals, extent: &Extent, options: &NewRowsOptions) -> u64 {
         (extent.sender_items as u64).saturating_mul(2 * options.payload_bytes as u64)
     }
 

@@ -4,18 +4,12 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use vesica_party::service::Service;
-use vesica_party::{Abort, Channel, Role, Security};
-use vesica_protocols::psi::finish::compare::filter_bytes;
-use vesica_protocols::psi::gbf::{dcw13, rr16};
-use vesica_protocols::recurrent::oprf_buckets::OprfBuckets;
-use vesica_protocols::recurrent::oprf_pir;
-use vesica_protocols::registry;
+use vesica_party::{Abort, Channel, Role};
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
-    IntersectSenderOutput, SetFunctionality,
+    IntersectSenderOutput,
 };
-use vesica_protocols::unbalanced::cmdg21;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -38,9 +32,6 @@ const TASK: &str = "intersect";
 /// Why `--join left` is refused.
 const NOTHING_TO_JOIN: &str =
     "--join left writes all rows with the partner's columns beside them, and this side gets no columns";
-
-/// Bytes that a side holds for each transfer of a group of `dcw13` and `rr16`: docs/parameters/plan-memory.md.
-const BYTES_PER_TRANSFER: u64 = 112;
 
 /// What a side says before it has read its table.
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,7 +83,7 @@ impl Job for IntersectJob {
     const TAKES_OR_KEYS: bool = true;
 
     const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
-        in_passes: registry::intersect_in_passes,
+        in_passes: |lists| lists.intersect_in_passes,
         added: |_, _| Secret::new(Vec::new()),
         sender_input: |terms, buckets, bucket, table, _| IntersectSenderInput {
             items: buckets.items(bucket).to_vec(),
@@ -119,8 +110,8 @@ impl Job for IntersectJob {
         result_of_totals: |_, _| None,
     });
 
-    fn registry() -> Rows<Self> {
-        registry::intersect()
+    fn rows_of(lists: &Lists) -> Rows<Self> {
+        lists.intersect
     }
 
     fn settings(role: Role, flags: &Flags) -> Result<Settings, Failure> {
@@ -285,42 +276,15 @@ impl Job for IntersectJob {
         (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
     }
 
-    fn extra_memory(totals: Totals, role: Role, extent: &Extent, options: &IntersectOptions) -> u64 {
+    fn extra_memory(totals: Totals, extent: &Extent, options: &IntersectOptions) -> u64 {
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let payloads = options.payload_bytes as u64;
-        let keystreams = if payloads > 0 { 80 } else { 0 };
-        let line = items.saturating_mul(keystreams + 2 * payloads + if options.both_learn { 64 } else { 0 });
-        let request = Intersect::request(extent, options);
         if totals == Totals::OnShares {
             // As the circuit PSI beneath.
             return items.saturating_mul(if payloads > 0 { 100 + 26 * payloads } else { 0 });
         }
-        let of_protocol = match (totals, role) {
-            (Totals::LookUp, Role::Sender) => {
-                oprf_pir::Params::derive(&request).map(|params| params.preparation_bytes())
-            }
-            (Totals::LookUp, Role::Receiver) => {
-                oprf_pir::Params::derive(&request).map(|params| params.bytes_in_flight())
-            }
-            (Totals::Buckets, Role::Sender) => OprfBuckets::derive(&request).map(|params| params.table_bytes() as u64),
-            (Totals::Labels, Role::Sender) if payloads > 0 => {
-                cmdg21::Params::derive(&request).map(|params| params.preparation_bytes())
-            }
-            (Totals::Transfers, _) => {
-                let transfers = match extent.security {
-                    Security::SemiHonest => dcw13::Params::derive(&request).map(|params| params.groups.size()),
-                    Security::Malicious => rr16::Params::derive(&request).map(|params| params.numbers.transfers),
-                };
-                transfers.map(|transfers| BYTES_PER_TRANSFER * transfers as u64)
-            }
-            (Totals::Filter { kind, tags_per_item }, Role::Receiver) => {
-                // Twice, while its space grows.
-                let tags = extent.sender_items.saturating_mul(tags_per_item);
-                filter_bytes(kind, tags, extent.receiver_items).map(|bytes| 2 * bytes)
-            }
-            _ => return line,
-        };
-        line.saturating_add(of_protocol.unwrap_or(0))
+        let keystreams = if payloads > 0 { 80 } else { 0 };
+        items.saturating_mul(keystreams + 2 * payloads + if options.both_learn { 64 } else { 0 })
     }
 
     fn richer_amounts() -> Vec<Amounts> {

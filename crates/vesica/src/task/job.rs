@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use vesica_party::{Abort, Channel, Entry, Registered, Role, Task};
 use vesica_protocols::passes::InPasses;
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -63,8 +64,8 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// How the task runs in buckets of keys (`--buckets`); `None` for one that does not.
     const IN_BUCKETS: Option<InBuckets<Self>> = None;
 
-    /// The protocols, in the registry's order.
-    fn registry() -> Rows<Self>;
+    /// The protocols in these lists, in their order.
+    fn rows_of(lists: &Lists) -> Rows<Self>;
 
     /// INSECURE stand-ins for protocols, in tests of the engine.
     #[cfg(test)]
@@ -154,8 +155,8 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// See [`Workload::extra_work`](crate::plan::Workload::extra_work).
     fn extra_work(extent: &Extent, options: &Options<Self>) -> u64;
 
-    /// See [`Workload::extra_memory`](crate::plan::Workload::extra_memory).
-    fn extra_memory(totals: Totals, role: Role, extent: &Extent, options: &Options<Self>) -> u64;
+    /// What payloads, columns and groups add, for [`Workload::extra_memory`](crate::plan::Workload::extra_memory).
+    fn extra_memory(totals: Totals, extent: &Extent, options: &Options<Self>) -> u64;
 
     // Plans, measurements and tests.
 
@@ -199,7 +200,7 @@ type ResultOf<J, Output> = fn(Arc<Agreed<J>>, Buckets, Vec<Output>) -> Option<Un
 /// How a task runs bucket by bucket, each with a request of its own.
 pub(super) struct InBuckets<J: Job> {
     /// The protocols, and their variants, that run buckets pass by pass against a malicious partner.
-    pub in_passes: fn() -> &'static [&'static dyn InPasses<J::Functionality>],
+    pub in_passes: fn(&Lists) -> &'static [&'static dyn InPasses<J::Functionality>],
     /// What the sender adds to the totals over all buckets where these are the result, a number for each: noise, or
     /// zeros. Nothing of other tasks.
     pub added: fn(&J::Terms, &mut SecretRng) -> Secret<Vec<u64>>,
@@ -222,12 +223,16 @@ impl<J: Job> InBuckets<J> {
     /// # Errors
     /// If it does not.
     pub fn row_in_passes(&self, entry: &Entry) -> Result<&'static dyn InPasses<J::Functionality>, Unsupported> {
-        (self.in_passes)().iter().copied().find(|row| row.entry().id == entry.id).ok_or_else(|| {
-            Unsupported::new(
-                format_args!("buckets with the protocol {} against a malicious partner", entry.id),
-                "name another protocol, for example vole-fast, or say --security semi-honest on both sides",
-            )
-        })
+        crate::rows::lists()
+            .flat_map(|lists| (self.in_passes)(&lists))
+            .copied()
+            .find(|row| row.entry().id == entry.id)
+            .ok_or_else(|| {
+                Unsupported::new(
+                    format_args!("buckets with the protocol {} against a malicious partner", entry.id),
+                    "name another protocol, for example vole-fast, or say --security semi-honest on both sides",
+                )
+            })
     }
 }
 

@@ -2,7 +2,7 @@
 //! common keys.
 
 use vesica_party::Role;
-use vesica_protocols::registry;
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::JoinAndCompute;
 
 use super::Side;
@@ -20,8 +20,8 @@ impl AggregateKind for JoinAndComputeKind {
     const SENDER_HAS_COLUMNS: bool = true;
     const RECEIVER_HAS_COLUMN: bool = true;
 
-    fn registry() -> Rows<AggregateJob<Self>> {
-        registry::join_and_compute()
+    fn rows_of(lists: &Lists) -> Rows<AggregateJob<Self>> {
+        lists.join_and_compute
     }
 
     #[cfg(test)]

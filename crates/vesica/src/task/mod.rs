@@ -34,7 +34,7 @@ use vesica_structures::facts::Unsupported;
 pub use agreed::{AnyAgreed, AnyJob, SampleWorkload};
 pub use amounts::Amounts;
 pub use result::{Disclosure, Finished, ResultSet, Unopened, refuse_unread};
-pub use sample::{Sample, SampleOutput, SampleRun};
+pub use sample::{MadeUp, Sample, SampleOutput, SampleRun};
 pub use settings::{Columns, Flags, Settings, Side};
 
 pub use crate::table::ResultKind;
@@ -187,7 +187,7 @@ impl<J: Job> AnyTask for Face<J> {
 
     #[cfg(test)]
     fn shipped_entries(&self) -> Vec<&'static Entry> {
-        J::registry().iter().map(|row| row.entry()).collect()
+        J::rows_of(&vesica_protocols::registry::rows()).iter().map(|row| row.entry()).collect()
     }
 
     fn settings(&self, role: Role, flags: &Flags) -> Result<Settings, Failure> {
@@ -253,7 +253,7 @@ pub(crate) mod tests {
     }
 
     /// Every task computes its plain function on made-up inputs, in all amounts that it names. The
-    /// registries' protocols are run so by `vesica-bench`.
+    /// registries' protocols are run so by `vesica-lab`.
     #[test]
     fn every_task_checks_what_its_stand_ins_compute() {
         let mut names = Vec::new();

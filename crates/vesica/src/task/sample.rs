@@ -1,8 +1,10 @@
 //! Made-up inputs by which tasks are measured and tested: items, and what goes with them as a
 //! function of the item, so that either side can check what it got.
 
+use rand_core::Rng;
 use vesica_party::{Abort, Channel, Role};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::shuffle::random_order;
 
 /// One party's made-up items.
 #[derive(Debug)]
@@ -17,6 +19,46 @@ pub struct Sample {
     pub payloads: Vec<u8>,
     /// Ascending places of the items that both sides have.
     pub common: Vec<u32>,
+}
+
+/// The sizes of made-up sets.
+#[derive(Clone, Copy, Debug)]
+pub struct MadeUp {
+    /// Items of the sender.
+    pub sender_items: usize,
+    /// Items of the receiver.
+    pub receiver_items: usize,
+    /// Items that both have.
+    pub common: usize,
+    /// Bytes of an item.
+    pub item_bytes: usize,
+}
+
+impl MadeUp {
+    /// The items of `role` in a round of this number, with payloads of so many bytes: the first `common` come from a
+    /// generator that both share, and the order is random. Two processes make the same.
+    pub fn sample(&self, role: Role, payload_bytes: usize, round: u64) -> Sample {
+        let (items, salt) = match role {
+            Role::Sender => (self.sender_items, 1),
+            Role::Receiver => (self.receiver_items, 2),
+        };
+        let mut shared = SecretRng::insecure_from_seed(round << 2);
+        let mut own = SecretRng::insecure_from_seed((round << 2) | salt);
+        let order = random_order(items, &mut own);
+        let width = self.item_bytes;
+        let mut bytes = vec![0; items * width];
+        for (number, &place) in order.iter().enumerate() {
+            let rng = if number < self.common { &mut shared } else { &mut own };
+            if let Some(item) = bytes.get_mut(place as usize * width..).and_then(|rest| rest.get_mut(..width)) {
+                rng.fill_bytes(item);
+            }
+        }
+        let mut common: Vec<u32> = order.iter().copied().take(self.common).collect();
+        common.sort_unstable();
+        let payloads =
+            bytes.chunks_exact(width.max(1)).flat_map(|item| Sample::payload(role, item, payload_bytes)).collect();
+        Sample { role, bytes, item_bytes: width, payloads, common }
+    }
 }
 
 /// A party that is set up, to be run on its sample.
@@ -86,5 +128,20 @@ impl Sample {
     /// The groups of all items; none where there is one group.
     pub fn groups(&self, groups: usize) -> Vec<u32> {
         if groups > 1 { self.items().map(|item| Self::group_of(item, groups)).collect() } else { Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_overlap_is_the_plain_intersection() {
+        let sets = MadeUp { sender_items: 300, receiver_items: 200, common: 70, item_bytes: 16 };
+        let (sent, asked) = (sets.sample(Role::Sender, 0, 3), sets.sample(Role::Receiver, 0, 3));
+        let theirs: std::collections::HashSet<u128> = sent.digests().into_iter().collect();
+        let places = asked.digests().into_iter().zip(0..).filter(|(digest, _)| theirs.contains(digest));
+        let plain: Vec<u32> = places.map(|(_, place)| place).collect();
+        assert_eq!((plain.len(), plain), (70, asked.common));
     }
 }

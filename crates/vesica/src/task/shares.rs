@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role, Step, Stream};
-use vesica_protocols::registry;
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     AggregateRequest, Extent, ReceiverShares, SenderShares, Shares, SharesInput, SharesOptions,
 };
@@ -59,8 +59,8 @@ impl Job for SharesJob {
     type Measure = Measure;
     type Terms = Terms;
 
-    fn registry() -> Rows<Self> {
-        registry::shares()
+    fn rows_of(lists: &Lists) -> Rows<Self> {
+        lists.shares
     }
 
     #[cfg(test)]
@@ -173,18 +173,10 @@ impl Job for SharesJob {
             .saturating_add(bytes(extent.receiver_items, options.receiver_payload_bytes))
     }
 
-    fn extra_memory(totals: Totals, role: Role, extent: &Extent, options: &SharesOptions) -> u64 {
+    fn extra_memory(_totals: Totals, extent: &Extent, options: &SharesOptions) -> u64 {
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let payloads = options.sender_payload_bytes.saturating_add(options.receiver_payload_bytes) as u64;
-        let line = items.saturating_mul(if payloads > 0 { 100 + 24 * payloads } else { 0 });
-        let carried = options.sender_payload_bytes as u64;
-        let in_ciphertexts = if (totals, role) == (Totals::InCiphertexts, Role::Sender) && carried > 0 {
-            // Of `pepsi`: docs/parameters/plan-memory.md.
-            (105 << 20) + carried.div_ceil(2) * (2200 << 10)
-        } else {
-            0
-        };
-        line.saturating_add(in_ciphertexts)
+        items.saturating_mul(if payloads > 0 { 100 + 24 * payloads } else { 0 })
     }
 
     fn richer_amounts() -> Vec<Amounts> {

@@ -1,7 +1,7 @@
 //! Sum: the receiver gets the sums of the sender's columns over the common keys.
 
 use vesica_party::Role;
-use vesica_protocols::registry;
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::Sum;
 
 use super::Side;
@@ -17,8 +17,8 @@ impl AggregateKind for SumKind {
     const SENDER_HAS_COLUMNS: bool = true;
     const RECEIVER_HAS_COLUMN: bool = false;
 
-    fn registry() -> Rows<AggregateJob<Self>> {
-        registry::sum()
+    fn rows_of(lists: &Lists) -> Rows<AggregateJob<Self>> {
+        lists.sum
     }
 
     #[cfg(test)]

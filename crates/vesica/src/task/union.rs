@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role, Step, Stream};
-use vesica_protocols::registry;
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Extent, NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
     UnionSenderOutput,
 };
-use vesica_protocols::unbalanced::tcl23;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
@@ -173,8 +172,8 @@ impl Job for UnionJob {
     type Measure = Measure;
     type Terms = Terms;
 
-    fn registry() -> Rows<Self> {
-        registry::union()
+    fn rows_of(lists: &Lists) -> Rows<Self> {
+        lists.union
     }
 
     fn settings(role: Role, flags: &Flags) -> Result<Settings, Failure> {
@@ -381,15 +380,9 @@ impl Job for UnionJob {
         items.saturating_mul(options.record_bytes.saturating_sub(SAMPLE_KEY_BYTES) as u64)
     }
 
-    fn extra_memory(totals: Totals, role: Role, extent: &Extent, options: &UnionOptions) -> u64 {
+    fn extra_memory(_totals: Totals, extent: &Extent, options: &UnionOptions) -> u64 {
         // The records, the places that they travel in, and what comes out of these.
-        let records = Self::extra_work(extent, options).saturating_mul(4);
-        let cells = match (totals, role) {
-            (Totals::Cells, Role::Sender) => tcl23::Params::derive(extent.sender_items, extent.receiver_items),
-            _ => return records,
-        };
-        // docs/parameters/plan-memory.md.
-        records.saturating_add(cells.map_or(0, |params| 790 * params.shape.cells() as u64))
+        Self::extra_work(extent, options).saturating_mul(4)
     }
 
     fn richer_amounts() -> Vec<Amounts> {

@@ -1,6 +1,6 @@
 //! Union cardinality: the receiver gets the number of keys that the two sides have together.
 
-use vesica_protocols::registry;
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::UnionCardinality;
 
 use super::Side;
@@ -16,8 +16,8 @@ impl AggregateKind for UnionCardinalityKind {
     const SENDER_HAS_COLUMNS: bool = false;
     const RECEIVER_HAS_COLUMN: bool = false;
 
-    fn registry() -> Rows<AggregateJob<Self>> {
-        registry::union_cardinality()
+    fn rows_of(lists: &Lists) -> Rows<AggregateJob<Self>> {
+        lists.union_cardinality
     }
 
     fn validate_columns(side: &Side<'_>) -> Result<(), Failure> {

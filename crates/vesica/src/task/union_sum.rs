@@ -2,7 +2,7 @@
 //! has, and adds its own columns over its own keys.
 
 use vesica_party::Role;
-use vesica_protocols::registry;
+use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::UnionSum;
 
 use super::Side;
@@ -18,8 +18,8 @@ impl AggregateKind for UnionSumKind {
     const SENDER_HAS_COLUMNS: bool = true;
     const RECEIVER_HAS_COLUMN: bool = false;
 
-    fn registry() -> Rows<AggregateJob<Self>> {
-        registry::union_sum()
+    fn rows_of(lists: &Lists) -> Rows<AggregateJob<Self>> {
+        lists.union_sum
     }
 
     fn validate_columns(side: &Side<'_>) -> Result<(), Failure> {

@@ -6,7 +6,16 @@ mod fit;
 mod measure;
 mod predicted;
 
+use vesica::party::Entry;
 use vesica_kernels::counting::Counting;
 
 #[global_allocator]
 static MEMORY: Counting = Counting;
+
+/// Before any protocol is asked for.
+fn begin() {}
+
+/// Whether this program measures the protocol: those of papers are measured by `vesica-lab`'s tests.
+fn is_measured(_: &Entry) -> bool {
+    true
+}

@@ -39,9 +39,11 @@ pub fn alone() -> MutexGuard<'static, ()> {
 
 /// Every row and variant in each of its modes, in the registries' order.
 pub fn rows() -> Vec<(&'static dyn AnyTask, &'static Entry, Security)> {
+    crate::begin();
     let of = |task: &'static dyn AnyTask| {
         task.entries_with_variants()
             .into_iter()
+            .filter(|entry| crate::is_measured(entry))
             .flat_map(move |entry| entry.modes.iter().map(move |mode| (task, entry, mode.security)))
     };
     TASKS.iter().flat_map(|task| of(*task)).collect()

@@ -92,7 +92,7 @@ fn payloads_columns_and_groups_are_within_the_prediction() {
 
 /// Makes the constants of the model: `cargo test --release -p vesica --test memory -- --ignored
 /// --nocapture > FILE` prints measured peaks, and for each row in each mode its line of
-/// `crates/vesica/src/plan/footprints.rs`; with `VESICA_TRIAL=ID` for one row, or for a variant that
+/// `crates/vesica/src/plan/footprints.txt` or `crates/lab/src/plan/footprints.txt`; with `VESICA_TRIAL=ID` for one row, or for a variant that
 /// takes more than the model gives to one without a line of its own.
 #[test]
 #[ignore = "measures many sizes, which takes minutes"]
@@ -127,10 +127,7 @@ fn print_footprints() {
         let of = |pick: fn(&(usize, usize, usize, usize)) -> usize| {
             measured.iter().map(|all| (all.0, all.1, pick(all))).collect::<Vec<_>>()
         };
-        println!(
-            "    row({id:?}, Security::{security:?}, [{:?}, {:?}]),",
-            fit(&of(|all| all.2), 1),
-            fit(&of(|all| all.3), 2)
-        );
+        let words = |of: [u64; 3]| of.map(|number| number.to_string()).join(" ");
+        println!("{id} {security} {} {}", words(fit(&of(|all| all.2), 1)), words(fit(&of(|all| all.3), 2)));
     }
 }

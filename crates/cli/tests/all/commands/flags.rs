@@ -46,8 +46,7 @@ fn flags(text: &str) -> BTreeSet<String> {
 #[test]
 fn every_flag_that_is_named_exists() {
     let folder = Folder::new();
-    let subcommands = ["bench suite", "bench compare", "bench report", "bench diff"];
-    let helps = HELPS.iter().chain(&subcommands).map(|name| (*name, folder.run(&format!("{name} --help")).stdout));
+    let helps = HELPS.iter().map(|name| (*name, folder.run(&format!("{name} --help")).stdout));
     let helps: Vec<(&str, String)> = helps.collect();
     // A line that defines a flag begins with it, or with its short form.
     let defines = |line: &&str| line.trim_start().starts_with('-');

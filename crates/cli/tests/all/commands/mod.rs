@@ -13,9 +13,8 @@ use std::fs;
 use std::path::Path;
 
 /// The pages whose commands run, from the top of the tree.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 13] = [
     "README.md",
-    "docs/benchmarks.md",
     "docs/buckets.md",
     "docs/cookbook.md",
     "docs/guides/clean-room.md",
@@ -31,7 +30,7 @@ const PAGES: [&str; 14] = [
 ];
 
 /// The subcommands whose help has examples or flags.
-const HELPS: [&str; 18] = [
+const HELPS: [&str; 17] = [
     "receive",
     "send",
     "run",
@@ -47,7 +46,6 @@ const HELPS: [&str; 18] = [
     "plan",
     "protocols",
     "selftest",
-    "bench",
     "completions",
     "man",
 ];

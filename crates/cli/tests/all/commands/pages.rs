@@ -19,7 +19,7 @@ struct Text<'a> {
 }
 
 /// Commands that cannot run in a test: how each begins, and why. One that is in no document any more fails.
-const NOT_RUN: [(&str, &str); 17] = [
+const NOT_RUN: [(&str, &str); 10] = [
     ("cargo run --release", "builds the tree; the demo runs in help.rs"),
     ("cargo test --release", "is the test itself"),
     ("cargo install", "builds the tree"),
@@ -27,13 +27,6 @@ const NOT_RUN: [(&str, &str); 17] = [
     ("packaging/install", "documents.rs runs it, with a folder of its own"),
     ("mv deny.csv.new", "signals a server that is still running; service.rs does"),
     ("kill -USR1", "signals a server that is still running; service.rs does"),
-    ("vesica bench suite", "takes minutes"),
-    ("vesica bench compare psibench", "needs the recording of a suite that takes minutes"),
-    ("vesica bench report", "needs the recording of a suite that takes minutes"),
-    ("vesica bench --protocol vole-fast", "takes minutes"),
-    ("vesica bench --protocol rr22", "takes minutes"),
-    ("vesica bench --task sum", "takes minutes"),
-    ("vesica bench --commands", "takes minutes"),
     ("printf", "a pipe into a query; the query before it runs"),
     ("vesica run job.toml --role receiver --input 2026-12.csv", "needs a file peers.toml; jobs.rs has one"),
     ("vesica plan --calibrate", "measures the machine, which other tests load"),
@@ -230,7 +223,7 @@ fn run_block(folder: &Folder, block: &Block, text: &Text) {
         let Some(side) = Side::of(command) else {
             prepare(folder, command, text);
             let mut shell = by_shell(&format!("vesica() {{ \"$VESICA\" \"$@\"; }}; {command}"));
-            shell.env("VESICA", env!("CARGO_BIN_EXE_vesica"));
+            shell.env("VESICA", crate::PROGRAM);
             let mut process = folder.start_under(shell, "");
             process.stdin = None;
             succeeded(command, &process.end());

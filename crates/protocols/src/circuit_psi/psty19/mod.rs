@@ -50,9 +50,10 @@ pub use sender::Sender;
 
 use super::entry::{
     AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT_TREES, SOFTSPOKEN_TREES,
-    TREE_TESTS, circuit_row, mode,
+    TREE_TESTS, mode,
 };
 use super::{Asked, BinOpprf, OpprfMatching, OpprfSizes, Pairs};
+use crate::circuit_row;
 use crate::styles;
 use crate::tasks::Shares;
 

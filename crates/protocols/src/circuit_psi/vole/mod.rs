@@ -17,11 +17,10 @@
 //! | `F_2PC` | `vesica_mpc::peqt`, `vesica_mpc::share_conversion` | tests and multiplexers |
 
 pub(crate) mod aggregate;
-pub(super) mod opprf;
-mod variants;
+pub mod opprf;
+pub mod variants;
 
-pub(crate) use variants::BandOpprf;
+pub use variants::BandOpprf;
 pub use variants::{
-    Rr22Circuit, Rr22CircuitCubic, Rs21Circuit, Rs21CircuitCubic, Rs21CircuitSoftSpoken, VesicaCardinality,
-    VesicaCircuit, VesicaCircuitClustered, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
+    LTSXQ26, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
 };

@@ -66,12 +66,12 @@ comparisons! {
 }
 
 /// The choice; its first value is the row's, with what the row says of its list of tags.
-pub(crate) const fn choice(values: &'static [ChoiceValue]) -> Choice {
+pub const fn choice(values: &'static [ChoiceValue]) -> Choice {
     Choice { name: "compare", what: "What the receiver compares its tags with.", values }
 }
 
 /// The first value, for a row that says `deviations` of its list of tags.
-pub(crate) const fn list(deviations: &'static [&'static str]) -> ChoiceValue {
+pub const fn list(deviations: &'static [&'static str]) -> ChoiceValue {
     ChoiceValue::new("list", "The list of the sender's tags, sorted and Golomb-Rice coded.").deviating(deviations)
 }
 
@@ -81,7 +81,8 @@ const SEMI_HONEST_SENDER: &str = "With a filter the sender must be semi-honest: 
 
 macro_rules! filter_value {
     ($name:ident, $value:literal, $what:literal, $filter:literal) => {
-        pub(crate) const $name: ChoiceValue = ChoiceValue::new($value, $what).deviating(&[
+        /// A value of the choice `compare`.
+        pub const $name: ChoiceValue = ChoiceValue::new($value, $what).deviating(&[
             concat!(
                 "The sender sends ",
                 $filter,
@@ -115,6 +116,7 @@ filter_value!(
 
 /// The entries of a row, by the places of their comparisons: `$row` is that of the list, of which
 /// `$list` is the choice's first value. Then follow the ids of its variants, each with its value.
+#[macro_export]
 macro_rules! compared_entries {
     ($row:expr, $list:expr, $($id:literal => $filter:expr),+ $(,)?) => {
         [
@@ -130,36 +132,37 @@ macro_rules! compared_entries {
         ]
     };
 }
-pub(crate) use compared_entries;
-
-/// Bytes of the filter of so many tags of the sender, of which the receiver asks `look_ups` times.
-///
-/// # Errors
-/// If no filter is derived for these sizes.
-pub fn filter_bytes(kind: Kind, tags: usize, look_ups: usize) -> Result<u64, Unsupported> {
-    Filter::new(kind, tags, look_ups).map(|filter| filter.bytes as u64)
-}
 
 /// A filter on arrow 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Filter {
+pub struct Filter {
     kind: Kind,
     demand: Demand,
     bytes: usize,
 }
 
 impl Filter {
-    pub(super) fn new(kind: Kind, tags: usize, look_ups: usize) -> Result<Self, Unsupported> {
+    /// Its length in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes as u64
+    }
+
+    /// The filter of so many tags of the sender, which the receiver asks `look_ups` times.
+    ///
+    /// # Errors
+    /// If no filter is derived for these sizes.
+    pub fn new(kind: Kind, tags: usize, look_ups: usize) -> Result<Self, Unsupported> {
         let demand = Demand { tags, look_ups, error_bits: FailureEvent::TagCollision.bits() };
         Ok(Self { kind, demand, bytes: kind.bytes(&demand)? })
     }
 
-    pub(super) fn predicted_bytes(&self) -> RangeInclusive<u64> {
+    /// Bytes of arrow 1.
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         self.bytes as u64..=self.bytes as u64
     }
 
     /// Step 1 of the sender.
-    pub(super) fn send<S: Stream<Element = u8>>(&self, tags: TagSorter<()>, ch: &mut Channel) -> Result<(), Abort> {
+    pub fn send<S: Stream<Element = u8>>(&self, tags: TagSorter<()>, ch: &mut Channel) -> Result<(), Abort> {
         let count = self.demand.tags;
         let mut sorted = Secret::new(Vec::with_capacity(count));
         let mut labels = Vec::with_capacity(count);
@@ -175,7 +178,7 @@ impl Filter {
     }
 
     /// Step 1 of the receiver: the numbers of its tags that are in the filter, ascending.
-    pub(super) fn receive<S: Stream<Element = u8>>(&self, tags: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
+    pub fn receive<S: Stream<Element = u8>>(&self, tags: &[u128], ch: &mut Channel) -> Result<Vec<u32>, Abort> {
         let phase = ch.phase(Phase::Masks);
         let mut bytes: Vec<u8> = Vec::new();
         while bytes.len() < self.bytes {

@@ -43,24 +43,24 @@
 //! payloads or proofs could follow.
 
 pub mod compare;
-mod outputs;
-mod params;
-mod payload;
-mod proofs;
-mod receiver;
-mod sender;
+pub mod outputs;
+pub mod params;
+pub mod payload;
+pub mod proofs;
+pub mod receiver;
+pub mod sender;
 #[cfg(test)]
 mod tests;
 
 use vesica_party::Stream;
 
-pub(crate) use outputs::{Outputs, StoredOutputs, fill_keystream};
+pub use outputs::{Outputs, StoredOutputs, fill_keystream};
 pub use params::Params;
-pub(crate) use receiver::Receiver;
-pub(crate) use sender::Sender;
+pub use receiver::Receiver;
+pub use sender::Sender;
 
 /// The messages of the figure, as a paper's folder numbers and names them.
-pub(crate) trait Arrows {
+pub trait Arrows {
     /// Arrow 1.
     type Tags: Stream<Element = u8>;
     /// Arrow 2.

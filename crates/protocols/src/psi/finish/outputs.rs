@@ -6,7 +6,7 @@ use super::Params;
 
 /// Proofs and payload keys of a party, by the numbers that its tags have. Neither is asked for
 /// unless the request wants it. `items` are the party's, as it brought them.
-pub(crate) trait Outputs: Sized {
+pub trait Outputs: Sized {
     /// The proof of each number. Asked for once at most, and before the keystream.
     fn proofs(&mut self, items: &[u128]) -> Secret<Vec<u128>>;
 
@@ -17,7 +17,7 @@ pub(crate) trait Outputs: Sized {
 
 /// Outputs that were stored as they came, for protocols that do not make them from something
 /// smaller when they are asked for.
-pub(crate) struct StoredOutputs {
+pub struct StoredOutputs {
     domain: &'static [u8; 16],
     proofs: Secret<Vec<u128>>,
     payload_keys: Secret<Vec<u128>>,
@@ -26,14 +26,14 @@ pub(crate) struct StoredOutputs {
 impl StoredOutputs {
     /// Space for `count` numbers, as far as the request wants outputs. `domain` separates this
     /// protocol's keystreams from others'.
-    pub(crate) fn new(params: &Params, count: usize, domain: &'static [u8; 16]) -> Self {
+    pub fn new(params: &Params, count: usize, domain: &'static [u8; 16]) -> Self {
         let space = |wanted| Secret::new(vec![0; if wanted { count } else { 0 }]);
         Self { domain, proofs: space(params.both_learn), payload_keys: space(params.payload_bytes > 0) }
     }
 
     /// Stores proofs and payload keys of these numbers; either list is empty where the request does
     /// not want it.
-    pub(crate) fn put(&mut self, proofs: &[u128], payload_keys: &[u128], numbers: impl Iterator<Item = u32> + Clone) {
+    pub fn put(&mut self, proofs: &[u128], payload_keys: &[u128], numbers: impl Iterator<Item = u32> + Clone) {
         for (stored, outputs) in [(&mut self.proofs, proofs), (&mut self.payload_keys, payload_keys)] {
             for (&output, number) in outputs.iter().zip(numbers.clone()) {
                 stored[number as usize] = output;
@@ -56,7 +56,7 @@ impl Outputs for StoredOutputs {
 /// Fills `out` with the keystream of a payload under its key: BLAKE3's extended output for the
 /// item, keyed by the 128 bits of the key and 128 fixed ones. The item is in it so that a guess at
 /// a key tests one payload only.
-pub(crate) fn fill_keystream(domain: &[u8; 16], key: u128, item: u128, out: &mut [u8]) {
+pub fn fill_keystream(domain: &[u8; 16], key: u128, item: u128, out: &mut [u8]) {
     let mut keyed = [0; 32];
     keyed[..16].copy_from_slice(&key.to_le_bytes());
     keyed[16..].copy_from_slice(domain);

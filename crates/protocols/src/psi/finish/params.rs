@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::{compare, proofs};
 use crate::tags::TagCoding;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput, IntersectSenderOutput};
-use vesica_party::Security;
+use vesica_party::{Role, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::filters;
 
@@ -17,13 +17,13 @@ pub struct Params {
     /// `n_r`.
     pub receiver_items: usize,
     /// Tags that the sender sends of each of its items.
-    pub(super) tags_per_item: usize,
+    pub tags_per_item: usize,
     /// Width of a tag, in bits.
     pub tag_bits: u32,
     /// How a list of tags travels.
     pub coding: TagCoding,
     /// The filter that travels instead of the list.
-    pub(super) filter: Option<compare::Filter>,
+    pub filter: Option<compare::Filter>,
     /// Width of a payload, in bytes.
     pub payload_bytes: usize,
     /// Whether arrow 3 is sent.
@@ -34,7 +34,7 @@ pub struct Params {
 
 impl Params {
     /// Parameters of a request, with one tag an item.
-    pub(crate) fn new(request: &IntersectRequest, tag_bits: u32, coding: TagCoding) -> Self {
+    pub fn new(request: &IntersectRequest, tag_bits: u32, coding: TagCoding) -> Self {
         let &IntersectRequest { sender_items, receiver_items, payload_bytes, both_learn, security, .. } = request;
         Self {
             sender_items,
@@ -54,7 +54,7 @@ impl Params {
     /// # Errors
     /// If the sender is to learn its matches too: a proof names the tag, and with it the bin in which
     /// the receiver placed its item. Or if the tags are more than have a number of 32 bits.
-    pub(crate) fn with_tags_per_item(self, tags: usize) -> Result<Self, Unsupported> {
+    pub fn with_tags_per_item(self, tags: usize) -> Result<Self, Unsupported> {
         if tags > 1 && self.both_learn {
             return Err(Unsupported::new(
                 "a sender that learns its matches, from a protocol with several tags an item",
@@ -78,7 +78,7 @@ impl Params {
     /// If payloads or proofs are asked for, which go by the places of a list; if the run is to withstand a
     /// malicious partner, whose filter may serve items that it does not have; or if no filter is derived for these
     /// sizes.
-    pub(crate) fn with_filter(self, kind: Option<filters::Kind>) -> Result<Self, Unsupported> {
+    pub fn with_filter(self, kind: Option<filters::Kind>) -> Result<Self, Unsupported> {
         let Some(kind) = kind else { return Ok(self) };
         let refused = [
             (self.payload_bytes > 0, "payloads"),
@@ -122,18 +122,26 @@ impl Params {
         payloads + tags.start() + proofs.start()..=payloads + tags.end() + proofs.end()
     }
 
+    /// A filter at the receiver is there twice while its space grows.
+    pub fn further_memory(&self, role: Role) -> u64 {
+        match &self.filter {
+            Some(filter) if role == Role::Receiver => 2 * filter.bytes(),
+            _ => 0,
+        }
+    }
+
     /// Refuses an input of the sender that is not of the agreed sizes.
-    pub(crate) fn check_sender(&self, input: &IntersectSenderInput) -> Result<(), Unsupported> {
+    pub fn check_sender(&self, input: &IntersectSenderInput) -> Result<(), Unsupported> {
         input.check(self.sender_items, self.payload_bytes)
     }
 
     /// Refuses an input of the receiver that is not of the agreed size.
-    pub(crate) fn check_receiver(&self, input: &IntersectReceiverInput) -> Result<(), Unsupported> {
+    pub fn check_receiver(&self, input: &IntersectReceiverInput) -> Result<(), Unsupported> {
         input.check(self.receiver_items)
     }
 
     /// The sender's output where nothing was sent because a set is empty.
-    pub(crate) fn no_matches(&self) -> IntersectSenderOutput {
+    pub fn no_matches(&self) -> IntersectSenderOutput {
         IntersectSenderOutput { matches: self.both_learn.then(Vec::new) }
     }
 }

@@ -15,7 +15,7 @@ const MIN_ITEMS: usize = 256;
 
 /// Sends `width` bytes a tag: at place `p` what `payload` gives for the number `order[p]`, under
 /// what `keystream` fills in for that number.
-pub(super) fn send<'a, S: Stream<Element = u8>>(
+pub fn send<'a, S: Stream<Element = u8>>(
     payload: impl Fn(usize) -> &'a [u8] + Sync,
     width: usize,
     order: &[u32],
@@ -40,7 +40,7 @@ pub(super) fn send<'a, S: Stream<Element = u8>>(
 ///
 /// Each cell is copied once, to its match's place or to one that nobody reads, so that the work is
 /// the same whatever was found.
-pub(super) fn receive<S: Stream<Element = u8>>(
+pub fn receive<S: Stream<Element = u8>>(
     count: usize,
     width: usize,
     found: Found,

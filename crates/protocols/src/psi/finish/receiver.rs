@@ -10,7 +10,7 @@ use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
 
 /// The receiver, which collects its tags as its OPRF gives them.
-pub(crate) struct Receiver {
+pub struct Receiver {
     params: Params,
     tags: OwnTags,
 }
@@ -24,7 +24,7 @@ enum OwnTags {
 }
 
 /// The receiver once the sender's tags and payloads have come: what the sender learns is left.
-pub(crate) struct Received {
+pub struct Received {
     output: IntersectReceiverOutput,
     most_matches: usize,
     /// The proof of each item, if the sender learns its matches.
@@ -33,7 +33,7 @@ pub(crate) struct Received {
 
 impl Receiver {
     /// A receiver without tags yet.
-    pub(crate) fn new(params: &Params) -> Self {
+    pub fn new(params: &Params) -> Self {
         let tags = match params.filter {
             Some(filter) => OwnTags::Filtered(filter, Secret::new(vec![0; params.receiver_items])),
             // Where payloads follow, the places of the sender's tags say which payload belongs to which
@@ -49,7 +49,7 @@ impl Receiver {
 
     /// Takes some outputs, of which tags are the low bits, with their items' numbers. Each number
     /// comes once.
-    pub(crate) fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
+    pub fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
         match &mut self.tags {
             OwnTags::Finder(tags) => tags.add(outputs, numbers),
             OwnTags::Filtered(_, tags) => {
@@ -62,7 +62,7 @@ impl Receiver {
 
     /// Steps 1 to 3, once all tags have come. The payloads stay sealed until the caller opens them;
     /// the proofs go last, when the own result is complete.
-    pub(crate) fn finish<A: Arrows>(
+    pub fn finish<A: Arrows>(
         self,
         input: IntersectReceiverInput,
         outputs: impl Outputs,
@@ -72,7 +72,7 @@ impl Receiver {
     }
 
     /// Steps 1 and 2, once all tags have come. The work is the same whatever matches.
-    pub(crate) fn receive<A: Arrows>(
+    pub fn receive<A: Arrows>(
         self,
         input: IntersectReceiverInput,
         mut outputs: impl Outputs,
@@ -118,7 +118,7 @@ impl Receiver {
 
 impl Received {
     /// Step 3.
-    pub(crate) fn tell<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectReceiverOutput, Abort> {
+    pub fn tell<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectReceiverOutput, Abort> {
         let Self { output, most_matches, proofs } = self;
         if let Some(proofs) = proofs {
             let _phase = ch.phase(Phase::Match);

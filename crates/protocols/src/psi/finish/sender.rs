@@ -11,7 +11,7 @@ use crate::tags::{self, TagCoding};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, which collects its tags as its OPRF gives them.
-pub(crate) struct Sender {
+pub struct Sender {
     params: Params,
     tags: CollectedTags,
 }
@@ -29,7 +29,7 @@ enum CollectedTags {
 }
 
 /// The sender once its tags and payloads have gone: what it learns is left.
-pub(crate) struct Sent {
+pub struct Sent {
     most_matches: usize,
     /// The proof of each item, if the sender learns its matches.
     expected: Option<Secret<Vec<u128>>>,
@@ -37,7 +37,7 @@ pub(crate) struct Sent {
 
 impl Sender {
     /// A sender without tags yet.
-    pub(crate) fn new(params: &Params) -> Self {
+    pub fn new(params: &Params) -> Self {
         let (count, bits) = (params.tags(), params.tag_bits);
         let tags = match (params.filter, params.coding) {
             (Some(filter), _) => CollectedTags::Filtered(filter, TagSorter::new(count, bits)),
@@ -52,7 +52,7 @@ impl Sender {
 
     /// Takes some outputs, of which tags are the low bits, with their numbers. Each number comes
     /// once.
-    pub(crate) fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
+    pub fn add(&mut self, outputs: &[u128], numbers: impl IntoIterator<Item = u32>) {
         match &mut self.tags {
             CollectedTags::Sorted(tags) | CollectedTags::Filtered(_, tags) => tags.add(outputs, std::iter::repeat(())),
             CollectedTags::Numbered(tags) => tags.add(outputs, numbers),
@@ -65,7 +65,7 @@ impl Sender {
     }
 
     /// Steps 1 to 3, once all tags have come.
-    pub(crate) fn finish<A: Arrows>(
+    pub fn finish<A: Arrows>(
         self,
         input: &IntersectSenderInput,
         outputs: impl Outputs,
@@ -76,7 +76,7 @@ impl Sender {
     }
 
     /// Steps 1 and 2, once all tags have come.
-    pub(crate) fn send<A: Arrows>(
+    pub fn send<A: Arrows>(
         self,
         input: &IntersectSenderInput,
         mut outputs: impl Outputs,
@@ -109,7 +109,7 @@ impl Sender {
 
 impl Sent {
     /// Step 3.
-    pub(crate) fn learn<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectSenderOutput, Abort> {
+    pub fn learn<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectSenderOutput, Abort> {
         let Some(expected) = self.expected else { return Ok(IntersectSenderOutput { matches: None }) };
         let _phase = ch.phase(Phase::Match);
         let matches = proofs::receive::<A::Proofs>(self.most_matches, &expected, ch)?;

@@ -1,12 +1,11 @@
 //! The figure around a pseudo-random function that both sides know.
 
-use vesica_party::variants::with_variants;
-use vesica_party::{Abort, Entry, Resistance, Role, Security, Step, Stream, Task};
+use vesica_party::{Abort, Role, Security, Step, Stream, Task};
 use vesica_structures::filters::{Demand, Kind};
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{try_two_party, two_party};
 
-use super::compare::filter_bytes;
+use super::compare::Filter;
 use super::{Arrows, Params, Receiver, Sender, StoredOutputs};
 use crate::tags::{TagCoding, tag_bits};
 use crate::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
@@ -192,7 +191,7 @@ fn all_look_ups_of_a_run_share_the_budget_of_the_tags() {
         for (look_ups, log) in [(1, 0), (2, 1), (1000, 10), (1 << 16, 16), ((1 << 16) + 1, 17), (1 << 20, 20)] {
             let tags = 3000;
             let asked_once = |error_bits| kind.bytes(&Demand { tags, look_ups: 1, error_bits }).expect("served") as u64;
-            let of_run = filter_bytes(kind, tags, look_ups).expect("served");
+            let of_run = Filter::new(kind, tags, look_ups).expect("served").bytes();
             assert_eq!(of_run, asked_once(42 + log), "{kind:?}, {look_ups} look-ups");
             assert!(of_run > asked_once(41 + log), "{kind:?}: a bit less is shorter");
         }
@@ -249,49 +248,4 @@ fn a_long_filter_comes_in_pieces() {
     let params = Params::new(&request, 60, TagCoding::SortedCoded).with_filter(Some(Kind::Vacuum)).expect("served");
     assert!(*params.predicted_bytes().end() > 2 << 18, "three pieces");
     check(&params, 40);
-}
-
-/// A corrupt sender can make a filter that serves too many items.
-#[test]
-fn filters_are_for_semi_honest_senders() {
-    let is_filtered = |entry: &&Entry| entry.id.contains("compare=");
-    let all = with_variants(crate::registry::intersect().iter().copied()).map(|row| row.entry());
-    let entries: Vec<&Entry> = all.filter(is_filtered).collect();
-    let mut rows: Vec<&str> = entries.iter().map(|entry| entry.row_id()).collect();
-    rows.dedup();
-    let expected =
-        ["ecdh-hfh99", "psz14", "pssz15", "kkrt16", "oos17", "cm20", "spot-low", "spot-fast", "prty20", "rs21", "rr22"];
-    assert_eq!(rows, expected);
-    for mode in entries.iter().flat_map(|entry| entry.modes) {
-        assert_eq!((mode.security, mode.corrupt_sender), (Security::SemiHonest, Resistance::SemiHonest));
-    }
-}
-
-/// What goes by the places of a list, or is for malicious parties, has no filter, in any row.
-#[test]
-fn requests_that_a_filter_cannot_serve_are_refused_with_a_mend() {
-    let plain = IntersectRequest {
-        sender_items: 10,
-        receiver_items: 10,
-        security: Security::SemiHonest,
-        payload_bytes: 0,
-        both_learn: false,
-        runs: 1,
-    };
-    for row in with_variants(crate::registry::intersect().iter().copied()) {
-        let id = row.entry().id;
-        if !id.contains("compare=") {
-            continue;
-        }
-        assert!(row.predicted_bytes(&plain).is_ok(), "{id}");
-        for (request, mend) in [
-            (IntersectRequest { payload_bytes: 4, ..plain }, "compare=list"),
-            // Rows with several tags an item refuse that of their list as well.
-            (IntersectRequest { both_learn: true, ..plain }, "let only the receiver learn"),
-            (IntersectRequest { security: Security::Malicious, ..plain }, "semi-honest"),
-        ] {
-            let refusal = row.predicted_bytes(&request).expect_err("refused");
-            assert!(refusal.mend.contains(mend), "{id}: {refusal}");
-        }
-    }
 }

@@ -13,7 +13,7 @@ const fn step<V: Variant>(number: u8, from: Role, carries: &'static str) -> Step
 }
 
 /// Arrow 1: the receiver's items under its own blinding, `b H(y)`, compressed.
-pub(super) struct Blinded<V>(PhantomData<fn() -> V>);
+pub struct Blinded<V>(PhantomData<fn() -> V>);
 
 impl<V: Variant> Stream for Blinded<V> {
     const STEP: Step = step::<V>(1, Role::Receiver, "the receiver's masked points");
@@ -21,7 +21,7 @@ impl<V: Variant> Stream for Blinded<V> {
 }
 
 /// Arrow 2: the same points under both blindings, `a b H(y)`, in the same order.
-pub(super) struct DoublyBlinded<V>(PhantomData<fn() -> V>);
+pub struct DoublyBlinded<V>(PhantomData<fn() -> V>);
 
 impl<V: Variant> Stream for DoublyBlinded<V> {
     const STEP: Step = step::<V>(2, Role::Sender, "the doubly masked points");
@@ -29,7 +29,7 @@ impl<V: Variant> Stream for DoublyBlinded<V> {
 }
 
 /// Arrow 3: the sender's tags.
-pub(super) struct Tags<V>(PhantomData<fn() -> V>);
+pub struct Tags<V>(PhantomData<fn() -> V>);
 
 impl<V: Variant> Stream for Tags<V> {
     const STEP: Step = step::<V>(3, Role::Sender, "the sender's sorted tags");
@@ -37,7 +37,7 @@ impl<V: Variant> Stream for Tags<V> {
 }
 
 /// Arrow 4: the sender's payloads, encrypted.
-pub(super) struct Payloads<V>(PhantomData<fn() -> V>);
+pub struct Payloads<V>(PhantomData<fn() -> V>);
 
 impl<V: Variant> Stream for Payloads<V> {
     const STEP: Step = step::<V>(4, Role::Sender, "the encrypted payloads");
@@ -45,7 +45,7 @@ impl<V: Variant> Stream for Payloads<V> {
 }
 
 /// Arrow 5: proofs of the matches.
-pub(super) struct Proofs<V>(PhantomData<fn() -> V>);
+pub struct Proofs<V>(PhantomData<fn() -> V>);
 
 impl<V: Variant> Stream for Proofs<V> {
     const STEP: Step = step::<V>(5, Role::Receiver, "the proofs of matches");
@@ -53,7 +53,7 @@ impl<V: Variant> Stream for Proofs<V> {
 }
 
 /// Arrows 3 to 5.
-pub(super) struct FinishArrows<V>(PhantomData<fn() -> V>);
+pub struct FinishArrows<V>(PhantomData<fn() -> V>);
 
 impl<V: Variant> finish::Arrows for FinishArrows<V> {
     type Tags = Tags<V>;

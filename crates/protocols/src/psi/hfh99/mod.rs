@@ -45,7 +45,7 @@ mod sender;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
+use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::filters;
 
@@ -53,15 +53,14 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::ecdh::secp256k1::ASSUMPTIONS as SECP256K1_ASSUMPTIONS;
-use crate::ecdh::x25519::{ASSUMPTIONS as X25519_ASSUMPTIONS, X25519};
+use crate::compared_entries;
 use crate::ecdh::{self, Exponent};
-use crate::psi::finish::compare::{self, Comparison, List, compared_entries};
+use crate::psi::finish::compare::{self, Comparison, List};
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// The paper of the protocol, and of its version for cardinalities.
-pub(crate) const PAPER: Paper = Paper {
+pub const PAPER: Paper = Paper {
     key: "HFH99",
     title: "Enhancing privacy and trust in electronic communities",
     reference: "Huberman, Franklin, Hogg. ACM Conference on Electronic Commerce 1999 (after Meadows, IEEE S&P 1986)",
@@ -99,15 +98,21 @@ impl<V: Variant> Protocol for Hfh99<V> {
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
         params.predicted_bytes()
     }
+
+    fn further_memory(params: &Params, role: Role) -> u64 {
+        params.finish.further_memory(role)
+    }
 }
 
-const OWN_BLINDING: &str = "The receiver takes its own blinding off a doubly blinded point and compares hashes of a \
+/// How this reading of the protocol differs from the paper.
+pub const OWN_BLINDING: &str = "The receiver takes its own blinding off a doubly blinded point and compares hashes of a \
                             H(y) with hashes of a H(x), as in the reading of this protocol as an oblivious \
                             pseudo-random function; the paper has it blind a H(x) a second time. So the sender's \
                             items cost a short tag each and not a point, and the output also gives keys for payloads. \
                             The views are simulated alike: a H(x) of an item outside of the intersection is \
                             pseudo-random under DDH.";
-const TAGS: &str = "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice \
+/// How the sender's tags travel.
+pub const TAGS: &str = "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice \
                     coded.";
 
 /// `ecdh-hfh99`: Ristretto255, and what its tags are compared with.
@@ -142,57 +147,6 @@ impl<C: Comparison> Variant for Ristretto<C> {
     const DOMAIN: &'static [u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
     type Exponent = curve25519_dalek::Scalar;
     const FILTER: Option<filters::Kind> = C::FILTER;
-}
-
-/// `hfh99-x25519`: Curve25519 by u-coordinates.
-#[derive(Clone, Copy, Debug)]
-pub enum Montgomery {}
-
-impl Variant for Montgomery {
-    const ENTRY: Entry = Entry {
-        id: "hfh99-x25519",
-        aliases: &[],
-        variants: &[],
-        task: Intersect::NAME,
-        paper: PAPER,
-        status: Status::Sound,
-        cost: CostClass::GroupOperations,
-        map_and_compare: Some(styles::DH_PSI),
-        deviations: &[
-            "An elliptic curve (Curve25519, u-coordinates, as in X25519) instead of the integers modulo a prime. Items \
-             are hashed by Elligator 2 (RFC 9380), into the subgroup of prime order; exponents are multiples of eight.",
-            OWN_BLINDING,
-            TAGS,
-        ],
-        modes: &[Mode::semi_honest(Rounds::exactly(3), X25519_ASSUMPTIONS, &[SIZES])],
-    };
-    const DOMAIN: &'static [u8] = b"vesica-v1-hfh99-x25519-with-curve25519_XMD:SHA-512_ELL2_RO_";
-    type Exponent = X25519;
-}
-
-/// `hfh99-secp256k1`: secp256k1, compressed points.
-#[derive(Clone, Copy, Debug)]
-pub enum Koblitz {}
-
-impl Variant for Koblitz {
-    const ENTRY: Entry = Entry {
-        id: "hfh99-secp256k1",
-        aliases: &[],
-        variants: &[],
-        task: Intersect::NAME,
-        paper: PAPER,
-        status: Status::Sound,
-        cost: CostClass::GroupOperations,
-        map_and_compare: Some(styles::DH_PSI),
-        deviations: &[
-            "An elliptic curve group (secp256k1, items hashed by SSWU of RFC 9380) instead of the integers modulo a prime.",
-            OWN_BLINDING,
-            TAGS,
-        ],
-        modes: &[Mode::semi_honest(Rounds::exactly(3), SECP256K1_ASSUMPTIONS, &[SIZES])],
-    };
-    const DOMAIN: &'static [u8] = b"vesica-v1-hfh99-secp256k1-with-secp256k1_XMD:SHA-256_SSWU_RO_";
-    type Exponent = k256::Scalar;
 }
 
 #[cfg(test)]
@@ -249,7 +203,5 @@ mod tests {
     #[test]
     fn points_outside_of_the_group_are_caught_on_both_sides() {
         bad_points_are_caught::<Ristretto>();
-        bad_points_are_caught::<Montgomery>();
-        bad_points_are_caught::<Koblitz>();
     }
 }

@@ -32,16 +32,16 @@ impl Output {
 }
 
 /// `a H(x)` of a party's items, which all outputs follow from.
-pub(super) struct Outputs<P: Zeroize> {
+pub struct Outputs<P: Zeroize> {
     /// The session's identifier.
-    pub(super) session: [u8; 32],
+    pub session: [u8; 32],
     /// The points, by item.
-    pub(super) points: Secret<Vec<P>>,
+    pub points: Secret<Vec<P>>,
 }
 
 impl<P: Pod + Zeroize + Send + Sync> Outputs<P> {
     /// The words whose low bits are the tags.
-    pub(super) fn tags(&self) -> Secret<Vec<u128>> {
+    pub fn tags(&self) -> Secret<Vec<u128>> {
         Secret::new(self.points.par_iter().map(|point| Output::of(&self.session, point).tag).collect())
     }
 }

@@ -96,12 +96,12 @@ mod mode;
 pub mod params;
 mod receiver;
 mod sender;
-mod variants;
+pub mod variants;
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Protocol};
+use vesica_party::{Entry, Protocol, Role};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::filters;
 use vesica_structures::okvs::Okvs;
@@ -110,8 +110,7 @@ pub(crate) use messages::MESSAGES;
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
-pub(crate) use variants::TWO_HASH_BINS;
-pub use variants::{Band, Clustered, Paxos};
+pub use variants::{Paxos, TWO_HASH_BINS};
 
 use crate::tasks::{Intersect, IntersectRequest};
 
@@ -141,5 +140,9 @@ impl<V: Variant> Protocol for Prty20<V> {
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
         params.predicted_bytes()
+    }
+
+    fn further_memory(params: &Params, role: Role) -> u64 {
+        params.finish.further_memory(role)
     }
 }

@@ -6,14 +6,15 @@ use vesica_mpc::code_oprf::Oos17;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
     Assumption, Attack, Choice, ChoiceValue, CostClass, Effort, Entry, Leak, Learner, Mode, Protocol, Resistance,
-    Rounds, Security, Status, Task, assume, assumptions, deviations,
+    Rounds, Security, Status, Task, assume, assumptions,
 };
 use vesica_structures::facts::Paper;
 use vesica_structures::{filters, okvs};
 
 use super::Variant;
+use crate::compared_entries;
 use crate::psi::OWN_COLLISIONS;
-use crate::psi::finish::compare::{self, Comparison, List, compared_entries};
+use crate::psi::finish::compare::{self, Comparison, List};
 use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
@@ -41,7 +42,8 @@ const ALL_TAGS_TWICE: Assumption = Assumption::new("no corrupt sender of 2^20 it
         source: "docs/parameters/prty20.md",
     });
 
-const MODES: &[Mode] = &[
+/// The modes of the row.
+pub const MODES: &[Mode] = &[
     Mode::semi_honest(
         Rounds::exactly(6),
         assumptions![
@@ -75,7 +77,8 @@ const MODES: &[Mode] = &[
 #[derive(Clone, Copy, Debug)]
 pub struct Paxos<C = List>(PhantomData<fn() -> C>);
 
-const ENTRY: Entry = Entry {
+/// The row.
+pub const ENTRY: Entry = Entry {
     id: "prty20",
     aliases: &["paxos"],
     variants: &[
@@ -136,38 +139,22 @@ const VACUUM: ChoiceValue = ChoiceValue { modes: Some(SEMI_HONEST), ..compare::V
 const FUSE: ChoiceValue = ChoiceValue { modes: Some(SEMI_HONEST), ..compare::FUSE };
 
 /// What the two-hash table here differs in from the paper's.
-pub(crate) const TWO_HASH_BINS: &str = "The two-hash table is one of bins, each of 2.4 cells an item of its own. Its dense part follows \
+pub const TWO_HASH_BINS: &str = "The two-hash table is one of bins, each of 2.4 cells an item of its own. Its dense part follows \
                     from the expected number of dependent sets of rows, instead of an estimate of the number of \
                     cycles and lambda more cells.";
-const TWO_HASHES: ChoiceValue =
+/// A value of the choice `okvs`.
+pub const TWO_HASHES: ChoiceValue =
     ChoiceValue::new("2-hash", "The paper's two-hash table, PaXoS: 2.4 cells an item.").deviating(&[TWO_HASH_BINS]);
-const CLUSTERED: ChoiceValue =
+/// A value of the choice `okvs`.
+pub const CLUSTERED: ChoiceValue =
     ChoiceValue::new("clustered", "The clustered 3-hash table of RR22: 1.23 cells an item for large sets.").deviating(
         &["The clustered 3-hash table (Raghuraman, Rindal, CCS 2022) instead of the paper's two-hash table."],
     );
-const BAND: ChoiceValue =
-    ChoiceValue::new("band", "The band table: 1.05 cells an item, the least traffic.").deviating(&[
+/// A value of the choice `okvs`.
+pub const BAND: ChoiceValue = ChoiceValue::new("band", "The band table: 1.05 cells an item, the least traffic.")
+    .deviating(&[
         "The band OKVS (Bienstock, Patel, Seo, Yeo, USENIX Security 2023) instead of the paper's two-hash table.",
     ]);
-
-/// `prty20:okvs=clustered`.
-#[derive(Clone, Copy, Debug)]
-pub enum Clustered {}
-
-impl Variant for Clustered {
-    const ENTRY: Entry =
-        ENTRY.variant("prty20:okvs=clustered", deviations![ENTRY.deviations, TWO_HASHES => CLUSTERED], MODES);
-    type Okvs = okvs::Clustered;
-}
-
-/// `prty20:okvs=band`.
-#[derive(Clone, Copy, Debug)]
-pub enum Band {}
-
-impl Variant for Band {
-    const ENTRY: Entry = ENTRY.variant("prty20:okvs=band", deviations![ENTRY.deviations, TWO_HASHES => BAND], MODES);
-    type Okvs = okvs::Band;
-}
 
 #[cfg(test)]
 mod tests {

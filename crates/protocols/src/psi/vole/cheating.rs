@@ -10,9 +10,9 @@ use vesica_structures::tags::TagFinder;
 use vesica_testkit::try_two_party;
 
 use super::messages::{OffsetOpening, OffsetShare, Proofs, SaltCommitment, SaltOpening, SaltShare, Table, Tags};
-use super::params::TagCoding;
+use super::params::{TagCoding, Values};
 use super::salt::{SALT_COMMITMENT, commit, toss_as_receiver};
-use super::{Params, Rr22, Variant, VoleFast, VolePsi};
+use super::{Params, Variant, VoleFast, VolePsi};
 use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 
@@ -223,11 +223,21 @@ fn malformed_masks_are_caught() {
     assert_blamed(receive_tags::<VoleFast>(|params| coded(0, params)), step);
 }
 
+/// A row whose tags are in whole bytes.
+enum Shuffled {}
+
+impl Variant for Shuffled {
+    const ENTRY: vesica_party::Entry = VoleFast::ENTRY;
+    type Okvs = vesica_structures::okvs::Clustered;
+    const VALUES: Values = Values::Field;
+    const CODING: TagCoding = TagCoding::Shuffled;
+}
+
 #[test]
 fn tags_wider_than_agreed_are_caught() {
     let width = |params: &Params| params.finish.tag_bits.div_ceil(8) as usize;
-    let shuffled = params::<Rr22>(Security::SemiHonest);
+    let shuffled = params::<Shuffled>(Security::SemiHonest);
     assert_eq!(shuffled.finish.coding, TagCoding::Shuffled);
     assert!(!shuffled.finish.tag_bits.is_multiple_of(8), "there are bits to be wider in");
-    assert_blamed(receive_tags::<Rr22>(|params| vec![0xff; N * width(params)]), Tags::STEP.number);
+    assert_blamed(receive_tags::<Shuffled>(|params| vec![0xff; N * width(params)]), Tags::STEP.number);
 }

@@ -82,12 +82,12 @@ pub mod params;
 mod receiver;
 mod salt;
 mod sender;
-mod variants;
+pub mod variants;
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Entry, Protocol};
+use vesica_party::{Entry, Protocol, Role};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::filters;
 use vesica_structures::okvs::Okvs;
@@ -95,13 +95,7 @@ use vesica_structures::okvs::Okvs;
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
-pub use variants::{
-    Rr22, Rr22Band, Rr22BandSorted, Rr22Bloom, Rr22Fuse, Rr22Sorted, Rr22TwoHashes, Rr22Vacuum, Rs21, Rs21Band,
-    Rs21BandSorted, Rs21Bloom, Rs21Fuse, Rs21Sorted, Rs21TwoHashes, Rs21Vacuum, VoleFast, VoleFastShuffled, VoleLean,
-    VoleLeanShuffled,
-};
-
-pub(crate) use variants::{RR22, joined};
+pub use variants::{VoleFast, VoleLean};
 
 use crate::tasks::{Intersect, IntersectRequest};
 use params::{TagCoding, Values};
@@ -136,5 +130,9 @@ impl<V: Variant> Protocol for VolePsi<V> {
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
         params.predicted_bytes()
+    }
+
+    fn further_memory(params: &Params, role: Role) -> u64 {
+        params.finish.further_memory(role)
     }
 }

@@ -108,7 +108,7 @@ impl Params {
     }
 
     /// All that the keys of a run are bound to, besides session and salt.
-    pub(super) fn fingerprint(&self) -> [u8; 32] {
+    pub fn fingerprint(&self) -> [u8; 32] {
         let finish = &self.finish;
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 vole-psi 2026 parameters");
         hasher.update(self.id.as_bytes()).update(&[
@@ -144,9 +144,7 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_structures::okvs;
-
-    use crate::psi::vole::{Rr22, Rr22Bloom, Rr22TwoHashes, Rs21, Rs21Bloom, Rs21TwoHashes, VoleFast};
+    use crate::psi::vole::VoleFast;
 
     fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
@@ -154,20 +152,12 @@ mod tests {
 
     #[test]
     fn the_field_of_values_follows_their_width() {
-        let derive = |id: &str, log: u32| {
-            let request = request(1 << log, 2, Security::SemiHonest);
-            let params = match id {
-                "rs21" => Params::derive::<Rs21>(&request),
-                "rr22" => Params::derive::<Rr22>(&request),
-                _ => Params::derive::<VoleFast>(&request),
-            };
+        let derive = |log: u32| {
+            let params = Params::derive::<VoleFast>(&request(1 << log, 2, Security::SemiHonest));
             params.map(|params| (params.field, params.value_bits)).unwrap()
         };
-        assert_eq!(derive("vole-fast", 23), (ValueField::Gf64, 64));
-        assert_eq!(derive("vole-fast", 24), (ValueField::Gf128, 65));
-        assert_eq!(derive("rr22", 20), (ValueField::Gf64, 64));
-        assert_eq!(derive("rr22", 24), (ValueField::Gf128, 128));
-        assert_eq!(derive("rs21", 2), (ValueField::Gf128, 128));
+        assert_eq!(derive(23), (ValueField::Gf64, 64));
+        assert_eq!(derive(24), (ValueField::Gf128, 65));
     }
 
     /// All failure events of `runs` runs together are as unlikely as those of one: values are as wide as for all
@@ -193,66 +183,5 @@ mod tests {
         let params = Params::derive::<VoleFast>(&malicious).expect("served");
         assert_eq!((params.value_bits, params.finish.tag_bits, params.encoding_bits), (128, 128, 49));
         assert_eq!(params.table_len, shared.3);
-    }
-
-    /// The table is the chosen one at the failure budget's share, and all that depends on its length
-    /// follows it.
-    #[test]
-    fn the_table_is_the_one_chosen() {
-        fn check<V: Variant>(len: fn(usize, u32) -> Result<usize, Unsupported>, security: Security, cell_bytes: u64) {
-            for receiver_items in [1, 2, 300, 20_000] {
-                let params = Params::derive::<V>(&request(1000, receiver_items, security)).unwrap();
-                let expected = len(receiver_items, FailureEvent::Encoding.bits()).unwrap();
-                assert_eq!(params.table_len, expected, "{}, {receiver_items} items", params.id);
-                assert_eq!(params.table_bytes, cell_bytes * expected as u64, "{}, {receiver_items} items", params.id);
-            }
-        }
-        check::<Rs21>(okvs::Clustered::table_len, Security::SemiHonest, 16);
-        check::<Rs21TwoHashes>(okvs::Paxos::table_len, Security::SemiHonest, 16);
-        check::<Rs21TwoHashes>(okvs::Paxos::table_len, Security::Malicious, 16);
-        check::<Rr22TwoHashes>(okvs::Paxos::table_len, Security::SemiHonest, 8);
-        check::<Rr22TwoHashes>(okvs::Paxos::table_len, Security::Malicious, 16);
-        check::<Rs21Bloom>(okvs::Gbf::table_len, Security::SemiHonest, 16);
-        check::<Rr22Bloom>(okvs::Gbf::table_len, Security::SemiHonest, 8);
-    }
-
-    #[test]
-    fn the_garbled_bloom_filter_is_refused_where_it_does_not_serve() {
-        fn refusal<V: Variant>(receiver_items: usize, security: Security) -> Unsupported {
-            Params::derive::<V>(&request(1000, receiver_items, security)).expect_err("refused")
-        }
-        for refused in
-            [refusal::<Rs21Bloom>(1000, Security::Malicious), refusal::<Rr22Bloom>(1000, Security::Malicious)]
-        {
-            assert!(refused.what.contains("no malicious mode") && refused.mend.contains("semi-honest"), "{refused:?}");
-        }
-        // 86.6 cells an item, and at most 2^28 in a VOLE.
-        let of_items = |receiver_items| request(1000, receiver_items, Security::SemiHonest);
-        assert!(Params::derive::<Rr22Bloom>(&of_items(3_000_000)).is_ok());
-        let refused = refusal::<Rr22Bloom>(3_200_000, Security::SemiHonest);
-        assert!(refused.what.contains("3200000 items") && refused.mend.contains("okvs for rr22"), "{refused:?}");
-        assert!(Params::derive::<Rr22TwoHashes>(&of_items(1 << 26)).is_ok());
-    }
-    /// What the entries say of a corrupt receiver with the table of two hashes: the most items `n'` with
-    /// `n' (128 - log2(e Q / n')) < 128 m + 40`, for `Q = 2^q` queries.
-    #[test]
-    fn corrupt_receivers_encode_as_many_items_as_the_entry_says() {
-        let most = |declared: usize, q: f64| {
-            let request = request(1000, declared, Security::Malicious);
-            let cells = Params::derive::<Rr22TwoHashes>(&request).expect("served").table_len as f64;
-            let fits =
-                |items: f64| items * (128.0 - q - std::f64::consts::LOG2_E + items.log2()) < 128.0 * cells + 40.0;
-            // By halving: what fits is all up to the most.
-            let (mut below, mut above) = (1, 1usize << 40);
-            while above - below > 1 {
-                let middle = usize::midpoint(below, above);
-                *(if fits(middle as f64) { &mut below } else { &mut above }) = middle;
-            }
-            below
-        };
-        assert_eq!([1, 2].map(|declared| [64.0, 80.0].map(|q| most(declared, q))), [[14, 18], [84, 108]]);
-        let shares = |declared: usize| [64.0, 80.0].map(|q| (most(declared, q) * 10 / declared) as f64 / 10.0);
-        assert_eq!(shares(150), [4.7, 6.1]);
-        assert_eq!([shares(1 << 20), shares(1 << 26)], [[3.6, 4.4], [3.4, 4.1]]);
     }
 }

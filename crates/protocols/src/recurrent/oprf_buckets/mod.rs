@@ -111,7 +111,9 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::rfc9497;
 use vesica_party::service::Service;
-use vesica_party::{CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task, assume};
+use vesica_party::{
+    CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Role, Rounds, Security, Status, Task, assume,
+};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::secret::Secret;
 
@@ -223,5 +225,9 @@ impl Service for OprfBuckets {
     fn query_bytes(params: &Params) -> RangeInclusive<u64> {
         let bytes = params.query_bytes();
         bytes..=bytes
+    }
+
+    fn further_memory(params: &Params, role: Role) -> u64 {
+        if role == Role::Sender { params.table_bytes() as u64 } else { 0 }
     }
 }

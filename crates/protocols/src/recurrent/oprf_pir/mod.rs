@@ -86,7 +86,7 @@ use std::ops::RangeInclusive;
 
 use vesica_party::service::Service;
 use vesica_party::{
-    Assumption, Attack, CostClass, Effort, Entry, Mode, Resistance, Rounds, Security, Status, Task, assume,
+    Assumption, Attack, CostClass, Effort, Entry, Mode, Resistance, Role, Rounds, Security, Status, Task, assume,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rlwe::RingLwe;
@@ -172,5 +172,12 @@ impl Service for OprfPir {
     fn query_bytes(params: &Params) -> RangeInclusive<u64> {
         let bytes = params.query_bytes();
         bytes..=bytes
+    }
+
+    fn further_memory(params: &Params, role: Role) -> u64 {
+        match role {
+            Role::Sender => params.preparation_bytes(),
+            Role::Receiver => params.bytes_in_flight(),
+        }
     }
 }

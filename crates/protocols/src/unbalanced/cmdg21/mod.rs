@@ -92,7 +92,7 @@ use std::ops::RangeInclusive;
 
 use vesica_party::service::Service;
 use vesica_party::{
-    Assumption, Attack, CostClass, Effort, Entry, Mode, Resistance, Rounds, Security, Status, Task, assume,
+    Assumption, Attack, CostClass, Effort, Entry, Mode, Resistance, Role, Rounds, Security, Status, Task, assume,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rlwe::RingLwe;
@@ -183,5 +183,10 @@ impl Service for Cmdg21 {
     fn query_bytes(params: &Params) -> RangeInclusive<u64> {
         let bytes = params.query_bytes();
         bytes..=bytes
+    }
+
+    fn further_memory(params: &Params, role: Role) -> u64 {
+        let makes_labels = role == Role::Sender && params.shape.payload_bytes > 0;
+        if makes_labels { params.preparation_bytes() } else { 0 }
     }
 }

@@ -11,14 +11,14 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
 /// Arrow 1: what keys the OPRF's functions.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
-pub(super) struct Salt(pub(super) [u8; 32]);
+pub struct Salt(pub(super) [u8; 32]);
 
 impl Fixed for Salt {
     const STEP: Step = step(1, Role::Sender, "the salt");
 }
 
 /// Arrow 2, packed.
-pub(super) enum Table {}
+pub enum Table {}
 
 impl Stream for Table {
     const STEP: Step = step(2, Role::Receiver, "the masked table");

@@ -17,8 +17,8 @@
 //! The table travels on a fork: the trees of circuit PSI's VOLE wait for their reader on the channel
 //! itself.
 
-pub(crate) mod messages;
-mod params;
+pub mod messages;
+pub mod params;
 
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use self::messages::{Salt, Table};
-pub(super) use self::params::Params;
+pub use self::params::Params;
 
 /// The OKVS of arrow 2.
 type Store = Band;
@@ -71,7 +71,7 @@ impl Keys {
 }
 
 /// The sender's half: the key.
-pub(super) struct Sender {
+pub struct Sender {
     params: Params,
     salt: [u8; 32],
     keys: Keys,
@@ -80,7 +80,7 @@ pub(super) struct Sender {
 
 impl Sender {
     /// Step 1, and the VOLE.
-    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
         ch.send(&Salt(salt))?;
@@ -90,12 +90,12 @@ impl Sender {
     }
 
     /// The salt, for further public functions of the run.
-    pub(super) fn salt(&self) -> &[u8; 32] {
+    pub fn salt(&self) -> &[u8; 32] {
         &self.salt
     }
 
     /// Step 2: the function at the sender's items.
-    pub(super) fn evaluate(self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
+    pub fn evaluate(self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
         let Self { params, keys, mut vole, .. } = self;
         let phase = ch.phase(Phase::HashItems);
         let store = Store::new(params.receiver_items, params.encoding_bits, keys.rows)?;
@@ -125,7 +125,7 @@ impl Sender {
 }
 
 /// The receiver's half.
-pub(super) struct Receiver {
+pub struct Receiver {
     params: Params,
     salt: [u8; 32],
     keys: Keys,
@@ -134,7 +134,7 @@ pub(super) struct Receiver {
 
 impl Receiver {
     /// Step 1, and the VOLE.
-    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    pub fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
         let keys = Keys::derive(ch, params, &salt);
         let vole = silent::Receiver::<Gf128>::setup(&params.vole, ch, rng)?.run((), ch, rng)?;
@@ -142,12 +142,12 @@ impl Receiver {
     }
 
     /// The salt, for further public functions of the run.
-    pub(super) fn salt(&self) -> &[u8; 32] {
+    pub fn salt(&self) -> &[u8; 32] {
         &self.salt
     }
 
     /// Step 2: the function at the receiver's items.
-    pub(super) fn ask(self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
+    pub fn ask(self, items: &[u128], ch: &mut Channel) -> Result<Secret<Vec<u128>>, Abort> {
         let Self { params, keys, vole, .. } = self;
         let phase = ch.phase(Phase::HashItems);
         let store = Store::new(params.receiver_items, params.encoding_bits, keys.rows)?;

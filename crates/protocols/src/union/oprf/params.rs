@@ -12,22 +12,25 @@ use super::Store;
 
 /// The parameters that both sides derive from the sizes; no set is empty.
 #[derive(Clone, Debug)]
-pub(in crate::union) struct Params {
-    pub(super) sender_items: usize,
-    pub(super) receiver_items: usize,
+pub struct Params {
+    /// `n_s`.
+    pub sender_items: usize,
+    /// `n_r`.
+    pub receiver_items: usize,
     /// `-log2` of the probability that the table of arrow 2 cannot be encoded.
-    pub(in crate::union) encoding_bits: u32,
+    pub encoding_bits: u32,
     /// Width of `H_B` and of a cell of the table: where `Decode(P, x) = H_B(x)` for a new item, the
     /// receiver can compute `F(x)`.
-    pub(in crate::union) value_bits: u32,
-    pub(super) vole: silent::params::Params,
+    pub value_bits: u32,
+    /// The VOLE.
+    pub vole: silent::params::Params,
     table_bytes: u64,
 }
 
 impl Params {
     /// The parameters where the table cannot be encoded with probability `2^-encoding_bits` at most,
     /// and the receiver can compute the function at a new item with `2^-stranger_bits` at most.
-    pub(in crate::union) fn derive(
+    pub fn derive(
         sender_items: usize,
         receiver_items: usize,
         encoding_bits: u32,
@@ -48,7 +51,7 @@ impl Params {
     }
 
     /// Bytes of all messages: the salt, the VOLE, the table.
-    pub(in crate::union) fn predicted_bytes(&self) -> u64 {
+    pub fn predicted_bytes(&self) -> u64 {
         32 + SilentVole::<Gf128>::predicted_bytes(&self.vole).end() + self.table_bytes
     }
 }

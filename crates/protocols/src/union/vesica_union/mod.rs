@@ -97,7 +97,7 @@ pub mod params;
 mod receiver;
 mod sender;
 #[cfg(test)]
-pub(in crate::union) mod tests;
+pub mod tests;
 
 use std::ops::RangeInclusive;
 

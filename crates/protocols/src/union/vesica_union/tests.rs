@@ -9,7 +9,7 @@ use vesica_testkit::{conformance, two_party};
 use super::messages::{Records, Tags};
 use super::*;
 use crate::tasks::{UnionReceiverInput, UnionSenderInput};
-use crate::union::leakage::{Sets, Shown, View};
+use crate::union::leakage::{MOST, RUNS, Sets, Shown, View, largest_score, real};
 
 const RECORD_BYTES: usize = 20;
 
@@ -148,7 +148,7 @@ fn strings_of_equal_records_differ() {
 }
 
 /// The receiver's view of a run on these sets: places that open hold new items, and others common ones.
-pub(in crate::union) fn view(sets: &Sets) -> View {
+pub fn view(sets: &Sets) -> View {
     let params = params(sets.sender.len(), sets.receiver.len());
     let sent = UnionSenderInput { items: sets.sender.clone(), ..sent(sets.sender.len()) };
     let (_, view) = two_party(
@@ -174,4 +174,11 @@ fn an_empty_receiver_gets_all_records_in_a_random_order() {
     let request = UnionRequest { receiver_items: 0, ..params(40, 1).request };
     let run = conformance::<VesicaUnion>(&request, sent(40), UnionReceiverInput::default());
     assert_ne!(run.receiver.records.open(), sent(40).records);
+}
+
+/// Without an order of its full bins, so many runs are needed to see it.
+#[test]
+fn places_show_nothing() {
+    let score = largest_score(&real(4 * RUNS, &mut vesica_structures::rng::SecretRng::insecure_from_seed(1), view));
+    assert!(score <= MOST, "{score}");
 }

@@ -80,7 +80,7 @@ fn small_sets_in_any_number_of_buckets_give_the_plain_join() {
             }
         }
     }
-    for protocol in ["vole-fast", "vole-lean", "rr22", "rs21", "rr22:okvs=band,tags=sorted"] {
+    for protocol in ["vole-fast", "vole-lean"] {
         check([70, 300], 33, 3, protocol);
     }
 }
@@ -110,9 +110,7 @@ fn buckets_against_a_malicious_partner_give_the_plain_join() {
         }
     }
     check([120, 120], 70, 64, "vole-fast");
-    for protocol in ["vole-lean", "rr22", "rs21", "rr22:okvs=band,tags=sorted", "rs21:okvs=2-hash"] {
-        check([70, 300], 33, 3, protocol);
-    }
+    check([70, 300], 33, 3, "vole-lean");
     let n = 1 << 14;
     for common in [0, 1, n - 1, n] {
         check([n, n], common, 3, "vole-fast");
@@ -332,12 +330,9 @@ fn what_buckets_do_not_serve_is_refused() {
     // A protocol whose bounds are for one run, which against a malicious partner are those that do not run in passes,
     // too: both sides come to it by themselves.
     write_tables(&folder, [5, 5], 1);
-    for (security, protocol) in [
-        (Security::SemiHonest, "kkrt16"),
-        (Security::Malicious, "prty20"),
-        (Security::Malicious, "rr16"),
-        (Security::Malicious, "rt21"),
-    ] {
+    for (security, protocol) in
+        [(Security::SemiHonest, "oprf-rfc9497"), (Security::SemiHonest, "prty20"), (Security::Malicious, "prty20")]
+    {
         let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
             let protocol = Some(protocol.into());
             Config { buckets: 2, protocol, security, ..folder.config(role, "intersect") }
@@ -355,7 +350,7 @@ fn what_buckets_do_not_serve_is_refused() {
 fn protocols_that_show_counts_refuse_buckets() {
     let folder = Folder::new();
     write_tables(&folder, [5, 5], 1);
-    for protocol in ["cgt12", "ecdh-ca-hfh99"] {
+    for protocol in ["cgt12"] {
         let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
             let protocol = Some(protocol.into());
             let config = folder.config(role, "cardinality");
@@ -375,7 +370,7 @@ fn protocols_that_show_counts_refuse_buckets() {
 #[test]
 fn protocols_for_honest_partners_stay_so_in_buckets() {
     let folder = Folder::new();
-    for protocol in ["ecdh-hfh99", "hfh99-x25519", "rr22:compare=fuse", "kkrt16"] {
+    for protocol in ["ecdh-hfh99", "cmdg21"] {
         let config = Config {
             buckets: 2,
             protocol: Some(protocol.into()),

@@ -321,7 +321,7 @@ fn clusters_of_any_size_give_the_plain_join() {
 
 #[test]
 fn recommended_protocols_pads_and_senders_that_learn() {
-    for protocol in ["vole-fast", "vole-lean", "rr22", "rs21"] {
+    for protocol in ["vole-fast", "vole-lean"] {
         check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| config.protocol = Some(protocol.into()));
     }
     let (received, sent) = check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| {

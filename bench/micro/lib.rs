@@ -1,0 +1,2 @@
+//! Nothing: this package has benches and tests alone.
+#![forbid(unsafe_code)]

@@ -1,0 +1,18 @@
+//! Tables of papers with ours beside them: `vesica-lab bench compare` and docs/paper-tables.md.
+//!
+//! [`Paper`] holds what bench/papers says of one paper, [`Runs`] are recorded runs of ours, and
+//! [`lines`] puts both side by side. [`Comparison`] does so for all tables of a paper, and is shown
+//! as [`text`], [`markdown`] or [`json`].
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+mod column;
+mod compare;
+mod paper;
+mod runs;
+mod show;
+
+pub use column::{Column, Part, What, link_name};
+pub use compare::{Comparison, Line, lines};
+pub use paper::{Figure, Hashing, HashingSaid, KEYS, Paper, PhaseRow, Phases, Row, Said, Table};
+pub use runs::{Cell, Runs, Time, amount, seconds};
+pub use show::{json, markdown, text};

@@ -1,0 +1,3 @@
+//! Cardinality of the intersection: the receiver learns how many items are common.
+
+pub mod hfh99;

@@ -1,0 +1,104 @@
+//! The rows: one for each circuit PSI that PsiBench runs as a PSI, and PSTY19, which they come from.
+
+use vesica_party::{Choice, ChoiceValue, Entry, Mode, Protocol, Rounds, Task};
+
+use super::Opened;
+use crate::circuit_psi::{cgs22, vole};
+use vesica_protocols::circuit_psi::psty19;
+use vesica_protocols::psi::vole::variants::joined;
+use vesica_protocols::styles;
+use vesica_protocols::tasks::Intersect;
+
+/// The deviation of all of them.
+const OPENED: &str = "The paper's result are the shares. Here the sender opens its own to the receiver, bin by bin, as \
+                      PsiBench does to compare circuit PSI with PSI. Both do not learn: which bins matched would say \
+                      where the receiver put its items.";
+
+/// A row that opens a circuit PSI: its name, the circuit PSI, its id, the choices that it has, and the
+/// modes.
+macro_rules! opened_row {
+    ($(#[$doc:meta])* $name:ident, $circuit:ty, $id:literal, $choices:expr, $modes:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl Opened for $name {
+            type Circuit = $circuit;
+            const ENTRY: Entry = Entry {
+                id: $id,
+                task: Intersect::NAME,
+                variants: $choices,
+                map_and_compare: Some(styles::CIRCUIT_OPENED),
+                deviations: &joined::<_, { <$circuit as Protocol>::ENTRY.deviations.len() + 1 }>(
+                    &[OPENED],
+                    <$circuit as Protocol>::ENTRY.deviations,
+                ),
+                modes: $modes,
+                ..<$circuit as Protocol>::ENTRY
+            };
+        }
+    };
+}
+
+/// The equality test, which changes no mode here.
+const EQUALITY: Choice = <psty19::Psty19 as Protocol>::ENTRY.variants[0];
+
+/// The choice of OTs of a circuit PSI, with the modes of the row that opens it.
+macro_rules! ots {
+    ($of_circuit:expr, $modes:expr) => {{
+        const OTS: Choice = $of_circuit;
+        const SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some($modes), ..OTS.values[1] };
+        Choice { values: &[OTS.values[0], SOFTSPOKEN], ..OTS }
+    }};
+}
+
+/// The mode of a circuit PSI, with what opening adds to its rounds.
+const fn opened<P: Protocol>(rounds: Rounds) -> Mode {
+    Mode { rounds, ..P::ENTRY.modes[0] }
+}
+
+const PSTY19_ROUNDS: Rounds = Rounds::between(15, 25);
+const PSTY19_SOFTSPOKEN: &[Mode] = &[opened::<psty19::Psty19SoftSpoken>(PSTY19_ROUNDS)];
+const CGS22_ROUNDS: Rounds = Rounds::between(17, 29);
+const CGS22_SOFTSPOKEN: &[Mode] = &[opened::<cgs22::Cgs22SoftSpoken>(CGS22_ROUNDS)];
+const RS21_ROUNDS: Rounds = Rounds::between(13, 25);
+const RS21_SOFTSPOKEN: &[Mode] = &[opened::<vole::Rs21CircuitSoftSpoken>(RS21_ROUNDS)];
+
+opened_row!(
+    /// `psty19-psi`.
+    Psty19, psty19::Psty19, "psty19-psi",
+    &[EQUALITY, ots!(<psty19::Psty19 as Protocol>::ENTRY.variants[1], PSTY19_SOFTSPOKEN)],
+    &[opened::<psty19::Psty19>(PSTY19_ROUNDS)]
+);
+opened_row!(
+    /// `psty19-psi:equality=cubic`.
+    Psty19Cubic, psty19::Psty19Cubic, "psty19-psi:equality=cubic", &[], &[opened::<psty19::Psty19Cubic>(PSTY19_ROUNDS)]
+);
+opened_row!(
+    /// `psty19-psi:ot=softspoken`.
+    Psty19SoftSpoken, psty19::Psty19SoftSpoken, "psty19-psi:ot=softspoken", &[], PSTY19_SOFTSPOKEN
+);
+opened_row!(
+    /// `cgs22-psi`.
+    Cgs22, cgs22::Cgs22, "cgs22-psi",
+    &[ots!(<cgs22::Cgs22 as Protocol>::ENTRY.variants[0], CGS22_SOFTSPOKEN)], &[opened::<cgs22::Cgs22>(CGS22_ROUNDS)]
+);
+opened_row!(
+    /// `cgs22-psi:ot=softspoken`.
+    Cgs22SoftSpoken, cgs22::Cgs22SoftSpoken, "cgs22-psi:ot=softspoken", &[], CGS22_SOFTSPOKEN
+);
+opened_row!(
+    /// `rs21-circuit-psi`.
+    Rs21, vole::Rs21Circuit, "rs21-circuit-psi",
+    &[EQUALITY, ots!(<vole::Rs21Circuit as Protocol>::ENTRY.variants[1], RS21_SOFTSPOKEN)],
+    &[opened::<vole::Rs21Circuit>(RS21_ROUNDS)]
+);
+opened_row!(
+    /// `rs21-circuit-psi:equality=cubic`.
+    Rs21Cubic, vole::Rs21CircuitCubic, "rs21-circuit-psi:equality=cubic", &[],
+    &[opened::<vole::Rs21CircuitCubic>(RS21_ROUNDS)]
+);
+opened_row!(
+    /// `rs21-circuit-psi:ot=softspoken`.
+    Rs21SoftSpoken, vole::Rs21CircuitSoftSpoken, "rs21-circuit-psi:ot=softspoken", &[], RS21_SOFTSPOKEN
+);

@@ -1,0 +1,303 @@
+//! SpOT-Light: Pinkas, Rosulek, Trieu, Yanai, "SpOT-Light: Lightweight Private Set Intersection
+//! from Sparse OT Extension" (Crypto 2019), Figures 5 and 7.
+//!
+//! ```text
+//!   Sender (Alice): X                                                Receiver (Bob): Y
+//!
+//!                                1. salt
+//!      ------------------------------------------------------------------------>
+//!      s, q_i = t_i or u_i          [ l random OTs by s ]                  t_i, u_i
+//!
+//!                                                      T(y), U(y): rows of bits F(t_i, y), F(u_i, y)
+//!                                                      R(y) = T(y) + U(y)
+//!                                2. P with P(y) = R(y) for all y in Y
+//!      <------------------------------------------------------------------------
+//!   Q(x): the row of bits F(q_i, x)
+//!   H(Q(x) + s P(x)) = tag, proof, key                H(T(y)) = tag, proof, key
+//!                                3. the sorted tags of X, Golomb-Rice coded
+//!      ------------------------------------------------------------------------>
+//!                                                      y matches if its tag is among them
+//!                                4. (labelled) payload_x + G(key_x), in the order of 3
+//!      ------------------------------------------------------------------------>
+//!                                5. (spot-low, both learn) the proofs of the matches
+//!      <------------------------------------------------------------------------
+//! ```
+//!
+//! `Q(x) = T(x) + s R(x)`, with `s` and `R` multiplied bit by bit, so that `Q(x) + s P(x) = T(x) +
+//! s (R(x) + P(x))`: `T(x)` for `x` in `Y`, and elsewhere as many bits of the secret `s` unknown to
+//! the receiver as `R(x)` and `P(x)` differ in, which the width of the rows makes 128 at least.
+//!
+//! `spot-low` has one polynomial. In `spot-fast` the receiver puts each item in one of its two bins
+//! ([`TwoChoiceShape`](vesica_structures::hashing::TwoChoiceShape)) and sends a polynomial for each
+//! bin; the sender evaluates an item in both. All are about `y || b`, where `b` says which of its
+//! bins this is, so that an item whose bins are one shows in nothing (section 4.3).
+//!
+//! # A table instead of the polynomial
+//!
+//! `spot-low:okvs=clustered` has for `P` a table of the clustered OKVS, as the authors of "PsiBench" have it in their
+//! tables (Appendix A): `P(x)` is `Decode(P, x)`, a sum of cells, and a cell is a row. The proofs ask two things of `P`.
+//!
+//! - *It says nothing of `Y` to the sender.* Of each column the sender has one of two keys, so that to it the rows `R(y)`
+//!   are uniform and independent, but for 2^-55. Where the table's rows of `Y` are linearly independent, the tables with `Decode(P, y) =
+//!   R(y)` for all of `Y` are as many for each value of the `R(y)`, and the encoder takes any of them alike, since it
+//!   fills free cells at random. So `P` is uniform, whatever `Y` is, and a simulator sends random cells. This is
+//!   Proposition 1. Zeros in the free cells would show which cells items take. Dependent rows, or a bin of the table that
+//!   overflows, stop the run; that has probability 2^-43, under a salt that does not depend on the items, which must be
+//!   chosen before it. No other salt is tried.
+//! - *It is no good elsewhere.* For `x` outside of `Y`, `R(x)` is uniform given all `R(y)` and what the encoder drew, and
+//!   so is `R(x) + Decode(P, x)`: Proposition 2, and the width is that of the polynomial. This holds for any table.
+//!
+//! `s` multiplies what is decoded, and no cell: so it need not commute with decoding, as it must in
+//! [`prty20`](vesica_protocols::psi::prty20). For large sets 1.23 rows an item travel instead of one, of exactly the width of the
+//! bound instead of 448 bits. Nothing is interpolated, and there are no coordinates that two items could share.
+//!
+//! # Compared by a filter
+//!
+//! Arrow 3 may carry a filter of the tags instead of their list ([`finish::compare`](vesica_protocols::psi::finish::compare)). In
+//! `spot-fast` it holds both tags of each of the sender's items; the receiver looks up the one that it has.
+//!
+//! | paper | here | what |
+//! |---|---|---|
+//! | Alice, `X`, `n_1` | [`Sender`], `items`, `finish.sender_items` | the sender, its set, its size |
+//! | Bob, `Y`, `n_2` | [`Receiver`], `items`, `finish.receiver_items` | the receiver, its set, its size |
+//! | `l` | [`COLUMNS`](vesica_structures::ot_rows::COLUMNS) | width of a row |
+//! | `s`, `q_i` | `rows::SenderColumns` | the sender's choices, and the keys of the columns that it chose |
+//! | `t_i`, `u_i` | `rows::ReceiverColumns` | both keys of each column |
+//! | `F` | [`rows::Columns`](vesica_structures::ot_rows::Columns) | from the key of a column to its bits |
+//! | `Q` | `own` of the sender's columns in `low.rs` and `fast.rs` | rows of the sender |
+//! | `T`, `R` | `own`, `differences` | rows of the receiver |
+//! | `P`, its slices (section 5.2) | `messages::Polynomials` | seven words a coefficient |
+//! | `P` as a table | `messages::Table` | a row a cell |
+//! | `M`, the sub-product tree | [`Tree`](vesica_structures::polynomial::Tree) | one tree for all slices of `spot-low` |
+//! | `H` | [`rows::hash_rows`](vesica_structures::ot_rows::hash_rows) | from a row to tag, proof and key |
+//! | `h_1`, `h_2`, `m` | `Keys::positions`, `TwoChoiceShape::bins` | the two bins of an item, and how many bins there are |
+//! | `b` | the lowest bit of an *evaluation* | which of its two bins this is |
+//! | `FindAssignment` (Algorithm 1) | `fast::assign` | puts items into bins |
+
+mod bins;
+mod fast;
+mod keys;
+mod low;
+pub(crate) mod messages;
+pub mod params;
+mod receiver;
+mod rows;
+mod sender;
+mod table;
+
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+
+use vesica_mpc::ot_extension::OtExtension;
+use vesica_party::{
+    Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task, assume, assumptions,
+    deviations,
+};
+use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::filters;
+
+pub use params::Params;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use params::Layout;
+use vesica_protocols::compared_entries;
+use vesica_protocols::psi::finish::compare::{self, Comparison, List};
+use vesica_protocols::styles;
+use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
+
+/// A row of the registry.
+pub trait Variant: Send + Sync + 'static {
+    /// The description.
+    const ENTRY: Entry;
+    /// The polynomials, or the table, for so many items of the receiver.
+    const LAYOUT: fn(usize) -> Layout;
+    /// The filter that travels instead of the list of tags.
+    const FILTER: Option<filters::Kind> = None;
+}
+
+/// The protocol of row `V`.
+pub struct Prty19<V>(PhantomData<fn() -> V>);
+
+impl<V: Variant> Protocol for Prty19<V> {
+    const ENTRY: Entry = V::ENTRY;
+    type Task = Intersect;
+    type Params = Params;
+    type Sender = Sender<V>;
+    type Receiver = Receiver<V>;
+
+    fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
+        Params::derive::<V>(request)
+    }
+
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
+        params.predicted_bytes()
+    }
+
+    fn further_memory(params: &Params, role: Role) -> u64 {
+        params.finish.further_memory(role)
+    }
+}
+
+const PAPER: Paper = Paper {
+    key: "PRTY19",
+    title: "SpOT-Light: Lightweight Private Set Intersection from Sparse OT Extension",
+    reference: "Pinkas, Rosulek, Trieu, Yanai. Crypto 2019, ePrint 2019/634",
+};
+
+/// The one mode that there is, with what is assumed of AES.
+const fn mode(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
+    Mode::semi_honest(rounds, assumptions, &[SIZES])
+}
+
+const ASSUMPTIONS: &[Assumption] = assumptions![
+    <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+    assume!["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
+];
+const TABLE_ASSUMPTIONS: &[Assumption] = assumptions![
+    <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+    assume!["AES-128 as a random permutation (hashes of items, rows of the table) and as a PRF (columns)"],
+];
+
+const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice \
+                     of random bits is a uniform element, so that Propositions 1 and 2 hold as they stand. Widths of \
+                     Figure 6 are rounded up to 448.";
+const ARGUMENTS: &str = "Arguments of P are 63-bit hashes. A further coefficient, on a second hash, keeps two items of one \
+                         argument apart; at most 2^21 items of the receiver.";
+const BASIS: &str = "Coefficients are those on the basis of an additive Fourier transform, of which element i has degree i, \
+                     and not on powers: as good a basis.";
+const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x with AES_k(bin of x), instead of a \
+                        pseudo-random function of x: the rows of the receiver's items are uniform together, and the \
+                        row of each other item is uniform given them, but for a probability below 2^-50. That is all \
+                        that the proof of Theorem 1 takes from F; rows of the sender's items are dependent, which H, \
+                        a random oracle, does not mind. A block of AES serves a bin of items. Theorem 2 (a malicious \
+                        sender) wants a random oracle there and is given up.";
+const TRANSFERS: &str = "The OTs, one for each column, are extended from 128.";
+const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, instead of AES.";
+const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 tags of 42 + log2(n_1 n_2) \
+                     bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
+
+const POLYNOMIAL: ChoiceValue =
+    ChoiceValue::new("polynomial", "The paper's polynomial: one value an item, the least traffic, and the slowest.")
+        .deviating(&[FIELD, ARGUMENTS, BASIS]);
+const CLUSTERED: ChoiceValue = ChoiceValue {
+    modes: Some(&[mode(SPOT_LOW_ROUNDS, TABLE_ASSUMPTIONS)]),
+    ..ChoiceValue::new(
+        "clustered",
+        "The clustered 3-hash table of RR22: 1.23 values an item for large sets, and no interpolation.",
+    )
+    .deviating(&[
+        "The clustered 3-hash table (Raghuraman, Rindal, CCS 2022) instead of a polynomial, as in PsiBench's \
+                  Appendix A. Its cells are rows, of the width of the bound; free cells are random, so that the table \
+                  is uniform.",
+        "The sender draws the salt alone. One that does not follow the protocol can search for a salt under which a \
+         guessed set does not encode (2^43 tries), and tests the guess by a failed run.",
+    ])
+};
+
+const SPOT_LOW_ROUNDS: Rounds = Rounds::exactly(6);
+
+/// `spot-low`: one polynomial, the least traffic; and what tags are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct SpotLow<C = List>(PhantomData<fn() -> C>);
+
+const SPOT_LOW: Entry = Entry {
+    id: "spot-low",
+    aliases: &[],
+    variants: &[
+        Choice {
+            name: "okvs",
+            what: "What encodes the rows of the receiver's items.",
+            values: &[POLYNOMIAL, CLUSTERED],
+        },
+        compare::choice(&[SPOT_LOW_LIST, compare::VACUUM, compare::FUSE]),
+    ],
+    task: Intersect::NAME,
+    paper: PAPER,
+    status: Status::Sound,
+    cost: CostClass::Polynomials,
+    map_and_compare: Some(styles::SPOT_LOW),
+    deviations: &[FIELD, ARGUMENTS, BASIS, FUNCTION, TRANSFERS, HASH, CODED],
+    modes: &[mode(SPOT_LOW_ROUNDS, ASSUMPTIONS)],
+};
+
+/// What makes way for a filter.
+const SPOT_LOW_LIST: ChoiceValue = compare::list(&[CODED]);
+
+const SPOT_LOW_ENTRIES: [Entry; 3] = compared_entries!(
+    SPOT_LOW,
+    SPOT_LOW_LIST,
+    "spot-low:compare=vacuum" => compare::VACUUM,
+    "spot-low:compare=fuse" => compare::FUSE,
+);
+
+impl<C: Comparison> Variant for SpotLow<C> {
+    const ENTRY: Entry = SPOT_LOW_ENTRIES[C::PLACE];
+    const LAYOUT: fn(usize) -> Layout = Layout::LOW;
+    const FILTER: Option<filters::Kind> = C::FILTER;
+}
+
+/// `spot-low:okvs=clustered`: a table instead of the polynomial.
+#[derive(Clone, Copy, Debug)]
+pub enum SpotLowClustered {}
+
+impl Variant for SpotLowClustered {
+    const ENTRY: Entry = Entry {
+        cost: CostClass::Symmetric,
+        ..SPOT_LOW.variant(
+            "spot-low:okvs=clustered",
+            deviations![SPOT_LOW.deviations, POLYNOMIAL => CLUSTERED],
+            &[mode(SPOT_LOW_ROUNDS, TABLE_ASSUMPTIONS)],
+        )
+    };
+    const LAYOUT: fn(usize) -> Layout = Layout::TABLE;
+}
+
+/// `spot-fast`: two-choice hashing, small polynomials; and what tags are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct SpotFast<C = List>(PhantomData<fn() -> C>);
+
+const SPOT_FAST: Entry = Entry {
+    id: "spot-fast",
+    aliases: &["spot-light"],
+    variants: &[compare::choice(&[SPOT_FAST_LIST, compare::VACUUM, compare::FUSE])],
+    task: Intersect::NAME,
+    paper: PAPER,
+    status: Status::Sound,
+    cost: CostClass::Polynomials,
+    map_and_compare: Some(styles::SPOT_FAST),
+    deviations: &[
+        FIELD,
+        "Arguments of P are 63-bit hashes; an item that meets another one in its bin goes to its other bin.",
+        "Bins hold 41 items, 40 on average, from 19 bins on, and up to 52 in fewer, by a bound from Hall's \
+         theorem; Algorithm 1 is followed by augmenting paths, so that placing fails only where no placement \
+         exists.",
+        PAYLOADS,
+        ONE_LEARNS,
+        FUNCTION,
+        TRANSFERS,
+        HASH,
+        CODED,
+    ],
+    modes: &[mode(Rounds::exactly(5), ASSUMPTIONS)],
+};
+
+const PAYLOADS: &str = "A payload travels twice, under either tag of its item.";
+const ONE_LEARNS: &str =
+    "Both do not learn: which of an item's two proofs the receiver returned would say where it put the item.";
+
+/// What makes way for a filter.
+const SPOT_FAST_LIST: ChoiceValue = compare::list(&[CODED, PAYLOADS, ONE_LEARNS]);
+
+const SPOT_FAST_ENTRIES: [Entry; 3] = compared_entries!(
+    SPOT_FAST,
+    SPOT_FAST_LIST,
+    "spot-fast:compare=vacuum" => compare::VACUUM,
+    "spot-fast:compare=fuse" => compare::FUSE,
+);
+
+impl<C: Comparison> Variant for SpotFast<C> {
+    const ENTRY: Entry = SPOT_FAST_ENTRIES[C::PLACE];
+    const LAYOUT: fn(usize) -> Layout = Layout::FAST;
+    const FILTER: Option<filters::Kind> = C::FILTER;
+}

@@ -1,0 +1,3 @@
+//! Sums over the intersection from additively homomorphic encryption.
+
+pub mod ikn20;

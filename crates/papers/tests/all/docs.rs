@@ -1,0 +1,369 @@
+//! The registry's entries are well formed, and PROTOCOLS.md and docs/protocols are what they say.
+
+use std::collections::HashSet;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+use vesica_papers::{attacks_markdown, catalogue_pages};
+use vesica_party::variants::resolve;
+use vesica_party::{Assumption, Attack, ChoiceValue, Effort, Entry, Registered, Resistance, Security, Status, Task};
+use vesica_protocols::registry as product;
+use vesica_protocols::tasks::{Extent, Intersect, SetFunctionality};
+use vesica_structures::rlwe::RingLwe;
+use vesica_testkit::{BLESS, Runnable};
+
+use crate::registry::{self, all_intersect, all_shares, all_union};
+
+/// The row or variant of this name, of the product or of a paper.
+fn find_intersect(name: &str) -> Option<Runnable<Intersect>> {
+    resolve(all_intersect(), name).ok().flatten()
+}
+
+#[test]
+fn names_are_unique_and_found() {
+    let mut names = HashSet::new();
+    for entry in registry::entries() {
+        for name in entry.aliases.iter().chain([&entry.id]) {
+            assert!(names.insert(*name), "{name} names two entries");
+            assert!(
+                name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'),
+                "{name} is hard to type"
+            );
+            assert_eq!(registry::find(name), Some(entry));
+        }
+    }
+    assert_eq!(registry::find("no-such-protocol"), None);
+    for row in all_intersect() {
+        assert_eq!(find_intersect(row.entry().id).map(|row| row.entry()), Some(row.entry()));
+    }
+}
+
+/// Each value of a row's choices exists as a variant under its canonical name. So do some of their
+/// combinations, and no other variants. Each says of itself what its values say.
+fn check_variants<T: Task>(all: &[Runnable<T>]) -> usize {
+    let mut variants = 0;
+    for row in all.iter().filter(|row| !row.entry().is_variant()) {
+        let entry = row.entry();
+        let mut combinations: Vec<Vec<(&str, &ChoiceValue)>> = vec![Vec::new()];
+        for choice in entry.variants {
+            assert!(choice.values.len() > 1 && choice.what.ends_with('.'), "{}: {}", entry.id, choice.name);
+            let with = |chosen: &Vec<_>| {
+                choice.values.iter().map(|value| [&chosen[..], &[(choice.name, value)]].concat()).collect::<Vec<_>>()
+            };
+            combinations = combinations.iter().flat_map(with).collect();
+        }
+        let mut variants_of_row = HashSet::new();
+        for chosen in combinations.into_iter().filter(|chosen| !chosen.is_empty()) {
+            let typed: Vec<String> =
+                chosen.iter().rev().map(|(name, value)| format!("{name}={}", value.name)).collect();
+            let name = format!("{}:{}", entry.aliases.first().unwrap_or(&entry.id), typed.join(","));
+            let canonical = entry.canonical(&typed.join(",")).expect("choices of the row");
+            let found = match resolve(all.iter().copied(), &name) {
+                Ok(found) => found.expect("a row").entry(),
+                // A variant that differs from its row in one choice has one equality sign in its name.
+                Err(_) if canonical.matches('=').count() > 1 => continue,
+                Err(missing) => panic!("{name}: {missing}"),
+            };
+            assert_eq!(found.id, canonical);
+            // The default of each choice is the row itself.
+            let others = chosen.iter().filter(|(name, value)| {
+                entry.variants.iter().any(|choice| choice.name == *name && choice.values[0] != **value)
+            });
+            let others: Vec<&ChoiceValue> = others.map(|(_, value)| *value).collect();
+            assert_eq!(others.is_empty(), found == entry, "{name}");
+            if others.is_empty() {
+                continue;
+            }
+            assert!(others.iter().all(|value| value.what.ends_with('.')), "{name}");
+            let changed = entry.variants.iter().filter(|choice| {
+                chosen.iter().any(|(name, value)| *name == choice.name && **value != choice.values[0])
+            });
+            let gone: Vec<&str> = changed.flat_map(|choice| choice.values[0].deviations).copied().collect();
+            assert!(
+                gone.iter().all(|deviation| entry.deviations.contains(deviation)),
+                "{name}: the row does not say what its default does"
+            );
+            let kept = entry.deviations.iter().filter(|deviation| !gone.contains(deviation));
+            let deviations: Vec<&str> = kept.chain(others.iter().flat_map(|value| value.deviations)).copied().collect();
+            assert_eq!(found.deviations, deviations, "{name}");
+            assert_eq!(
+                found.modes,
+                others.iter().filter_map(|value| value.modes).next_back().unwrap_or(entry.modes),
+                "{name}"
+            );
+            assert_eq!((found.task, found.paper, found.status), (entry.task, entry.paper, entry.status), "{name}");
+            assert!(found.is_variant() && found.variants.is_empty() && found.aliases.is_empty(), "{name}");
+            assert_eq!(found.row_id(), entry.id);
+            variants_of_row.insert(found.id);
+        }
+        let of_row = all.iter().map(|row| row.entry()).filter(|other| other.is_variant() && other.row_id() == entry.id);
+        let registered: HashSet<&str> = of_row.map(|variant| variant.id).collect();
+        assert_eq!(variants_of_row, registered, "the variants of {} are combinations of its choices", entry.id);
+        variants += variants_of_row.len();
+    }
+    variants
+}
+
+#[test]
+fn every_value_of_a_choice_is_a_variant_that_says_what_it_changes() {
+    assert!(check_variants(&all_intersect()) >= 8);
+    assert!(check_variants(&all_shares()) >= 4);
+    assert!(check_variants(&all_union()) >= 2);
+    let others = registry::own_entries().filter(|entry| entry.is_variant() || !entry.variants.is_empty());
+    let with_variants = ["intersect", "shares", "union"];
+    let bad: Vec<&str> = others.filter(|entry| !with_variants.contains(&entry.task)).map(|entry| entry.id).collect();
+    assert!(bad.is_empty(), "tests of aggregates do not run over variants yet: {bad:?}");
+    let find = |name| find_intersect(name).map(|row| row.entry().id);
+    assert_eq!(find("blazing-fast-psi:tags=sorted,okvs=band"), Some("rr22:okvs=band,tags=sorted"));
+    assert_eq!((find("rr22:okvs=clustered"), find("rr22:okvs=paxos"), find("rr22:")), (Some("rr22"), None, None));
+}
+
+/// Rows whose bounds are not derived for several runs must refuse them; and in the malicious mode those that do not
+/// run in passes.
+#[test]
+fn several_runs_are_served_by_rows_with_bounds_for_them_alone() {
+    let serves = |row: &&dyn Registered<Intersect>, items: usize| {
+        let served = [Security::SemiHonest, Security::Malicious].map(|security| {
+            let of = |runs| {
+                let extent = Extent::new(items, items, security).in_runs(runs);
+                row.predicted_bytes(&Intersect::request(&extent, &Default::default()))
+            };
+            assert!(of(0).is_err(), "{} without a run", row.entry().id);
+            if let (Ok(one), Ok(several)) = (of(1), of(1 << 10)) {
+                // In the malicious mode only the table may grow: all else has 128 bits.
+                let grows = several.end() > one.end() || security == Security::Malicious && several == one;
+                assert!(grows, "{} has the same widths in many runs", row.entry().id);
+            }
+            of(2).is_ok()
+        });
+        let in_passes = [product::intersect_in_passes(), registry::intersect_in_passes()]
+            .concat()
+            .iter()
+            .any(|other| other.entry().id == row.entry().id);
+        assert_eq!(served[1], in_passes, "{} in the malicious mode", row.entry().id);
+        served[0]
+    };
+    for items in [10, 3000, 1 << 20] {
+        let rows = all_intersect().into_iter().filter(|row| serves(row, items));
+        let ids: Vec<&str> = rows.map(|row| row.entry().id).filter(|id| !id.contains(':')).collect();
+        assert_eq!(ids, ["ecdh-hfh99", "vole-fast", "vole-lean", "hfh99-x25519", "hfh99-secp256k1", "rs21", "rr22"]);
+    }
+}
+
+#[test]
+fn every_entry_says_what_a_user_must_know() {
+    for entry in registry::entries() {
+        assert!(!entry.modes.is_empty(), "{} has no mode", entry.id);
+        assert!(
+            !entry.paper.key.is_empty() && !entry.paper.title.is_empty() && !entry.paper.reference.is_empty(),
+            "{}",
+            entry.id
+        );
+        if let Status::Broken { how, .. } = entry.status {
+            assert!(how.len() > 20, "{} does not say how it is broken", entry.id);
+        }
+        let mut securities = HashSet::new();
+        for mode in entry.modes {
+            assert!(securities.insert(mode.security), "{} has two {} modes", entry.id, mode.security);
+            assert!(!mode.assumptions.is_empty(), "{} {} assumes nothing", entry.id, mode.security);
+            let broken = matches!(entry.status, Status::Broken { .. });
+            assert!(
+                broken || mode.meets(mode.security),
+                "{} {} does not resist what it is named for",
+                entry.id,
+                mode.security
+            );
+            assert!(broken || mode.corrupt_sender.min(mode.corrupt_receiver) > Resistance::None, "{}", entry.id);
+        }
+    }
+}
+
+#[test]
+fn a_mode_that_a_row_lacks_is_refused_with_those_that_it_has() {
+    let row = find_intersect("ecdh-hfh99").expect("registered");
+    let refusal = row.predicted_bytes(&crate::inputs::request(1, 1, Security::Malicious)).unwrap_err();
+    assert!(refusal.what.contains("no malicious mode") && refusal.mend.contains("semi-honest"), "{refusal}");
+}
+
+/// A file of the repository, by its path from the root.
+fn in_root(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// Compares a file with what the registry says, or writes it.
+fn check_or_bless(name: &str, of_registry: impl FnOnce(&str) -> String) {
+    let path = in_root(name);
+    let file = read_to_string(&path).unwrap_or_default();
+    let now = of_registry(&file);
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(&path, now).expect("the file can be written");
+        return;
+    }
+    assert!(
+        file == now,
+        "{name} is not what the registry says; {BLESS}=1 cargo test --release --locked --workspace --test all writes it"
+    );
+}
+
+#[test]
+fn the_catalogue_is_the_registry() {
+    let pages = catalogue_pages();
+    for (name, text) in &pages {
+        check_or_bless(name, |_| text.clone());
+    }
+    // No page is left of a task that is gone.
+    for file in std::fs::read_dir(in_root("docs/protocols")).expect("the folder") {
+        let name = format!("docs/protocols/{}", file.expect("a file").file_name().to_string_lossy());
+        assert!(pages.iter().any(|(page, _)| *page == name), "{name} is of no task");
+    }
+}
+
+/// The marks around what is generated in SECURITY.md.
+const GENERATED: [&str; 2] =
+    ["<!-- The registry's table of attacks, by `VESICA_BLESS=1`; do not edit. -->\n\n", "\n<!-- End of the table. -->"];
+
+/// The text before what is generated, and behind it.
+fn around_generated(text: &str) -> (&str, &str) {
+    let [start, end] = GENERATED;
+    let (before, rest) = text.split_once(start).expect("the first mark");
+    (before, rest.split_once(end).expect("the second mark").1)
+}
+
+#[test]
+fn security_md_has_the_attacks_of_the_registry() {
+    check_or_bless("SECURITY.md", |file| {
+        let ((before, behind), [start, end]) = (around_generated(file), GENERATED);
+        [before, start, &attacks_markdown(), end, behind].concat()
+    });
+}
+
+/// Attacks of all modes, those of variants too.
+fn attacks() -> impl Iterator<Item = (&'static str, Assumption, Attack)> {
+    let modes = registry::entries().flat_map(|entry| {
+        let values = entry.variants.iter().flat_map(|choice| choice.values);
+        let modes = entry.modes.iter().chain(values.filter_map(|value| value.modes).flatten());
+        modes.map(|mode| (entry.id, mode))
+    });
+    let assumed = modes.flat_map(|(id, mode)| mode.assumptions.iter().map(move |assumption| (id, *assumption)));
+    assumed.filter_map(|(id, assumption)| Some((id, assumption, assumption.attack?)))
+}
+
+/// The words of a page, however its lines are broken.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// An attack's figures stand in the text that derives them, and the statement names the ring that the attack is on.
+#[test]
+fn attacks_have_a_source_that_says_the_same() {
+    let mut rings = 0;
+    for (id, assumption, attack) in attacks() {
+        let page = words(&read_to_string(in_root(attack.source)).unwrap_or_default());
+        let takes = attack.takes.to_string();
+        let figures = takes.split(|c: char| c.is_whitespace() || c == ',').filter(|word| word.starts_with("2^"));
+        for figure in figures {
+            assert!(page.contains(figure), "{id}: {} does not derive {figure} ({takes})", attack.source);
+        }
+        if let Effort::Primal(RingLwe { degree, modulus_bits }) = attack.takes {
+            for named in [format!("{degree} coefficients"), format!("{modulus_bits} bits")] {
+                assert!(assumption.what.contains(&named), "{id}: {named}, but {}", assumption.what);
+            }
+            rings += 1;
+        }
+    }
+    assert!(rings >= 9, "{rings} rows rest on ring-LWE");
+    let mut stated: Vec<Assumption> = Vec::new();
+    for (id, assumption, _) in attacks() {
+        match stated.iter().find(|other| other.what == assumption.what) {
+            Some(other) => assert_eq!(*other, assumption, "{id} has another attack on the same statement"),
+            None => stated.push(assumption),
+        }
+    }
+}
+
+/// What an assumption says has an attack, where it speaks of work or of rings.
+#[test]
+fn no_statement_hides_an_attack_in_its_words() {
+    for entry in registry::entries() {
+        for assumption in entry.modes.iter().flat_map(|mode| mode.assumptions) {
+            let what = assumption.what;
+            let ring = what.contains("ring-LWE") || what.contains("ring LWE");
+            assert!(!ring || assumption.attack.is_some(), "{}: {what}", entry.id);
+            for power in what.split("2^").skip(1) {
+                let digits: String = power.chars().take_while(char::is_ascii_digit).collect();
+                assert!(digits.parse::<u32>().is_ok_and(|power| power < 60), "{}: {what}", entry.id);
+            }
+        }
+    }
+}
+
+/// docs/tasks.md says of each protocol for sets what a partner can time, and nothing of what is none.
+#[test]
+fn every_protocol_has_its_row_in_the_table_on_time() {
+    let tasks = read_to_string(in_root("docs/tasks.md")).expect("the page");
+    let (_, section) = tasks.split_once("\n## Time\n").expect("the section");
+    let (section, _) = section.split_once("\n## ").expect("a section behind it");
+    let rows = section.lines().filter(|line| line.starts_with('|')).skip(2);
+    let first_cells = rows.filter_map(|row| row.split('|').nth(1));
+    let named: Vec<&str> = first_cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    let is_named =
+        |id: &str| named.iter().any(|name| name.strip_suffix('*').map_or(*name == id, |prefix| id.starts_with(prefix)));
+    let of_sets = || registry::entries().filter(|entry| entry.map_and_compare.is_some());
+    for entry in of_sets() {
+        assert!(is_named(entry.id), "{} has no row in the table *Time* of docs/tasks.md", entry.id);
+    }
+    for name in named.iter().filter(|name| !name.ends_with('*') && !name.starts_with("--")) {
+        assert!(of_sets().any(|entry| entry.id == *name), "{name} is no protocol");
+    }
+}
+
+/// Labels change with every statement that comes or goes, so only what is generated names them.
+#[test]
+fn labels_of_statements_stand_in_generated_text_alone() {
+    let mut pages = vec![in_root("SECURITY.md"), in_root("README.md"), in_root("ARCHITECTURE.md")];
+    let mut folders = vec![in_root("docs")];
+    while let Some(folder) = folders.pop() {
+        if folder.ends_with("docs/protocols") {
+            continue;
+        }
+        for file in std::fs::read_dir(folder).expect("a folder") {
+            let path = file.expect("a file").path();
+            match path.extension() {
+                None => folders.push(path),
+                Some(extension) if extension == "md" => pages.push(path),
+                Some(_) => {}
+            }
+        }
+    }
+    assert!(pages.len() > 50, "{} pages", pages.len());
+    for page in pages {
+        let text = read_to_string(&page).expect("a page");
+        let text = match page.file_name() == Some("SECURITY.md".as_ref()) {
+            true => [around_generated(&text).0, around_generated(&text).1].concat(),
+            false => text,
+        };
+        check_labels(&page, &text);
+    }
+}
+
+fn check_labels(page: &Path, text: &str) {
+    let is_label = |word: &str| word.strip_prefix('A').is_some_and(|rest| rest.parse::<u32>().is_ok());
+    let named = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(|word| is_label(word));
+    assert_eq!(named, None, "{}", page.display());
+}
+
+/// A corrupt sender can make a filter that serves too many items.
+#[test]
+fn filters_are_for_semi_honest_senders() {
+    let is_filtered = |entry: &&Entry| entry.id.contains("compare=");
+    let all = all_intersect().into_iter().map(|row| row.entry());
+    let entries: Vec<&Entry> = all.filter(is_filtered).collect();
+    let mut rows: Vec<&str> = entries.iter().map(|entry| entry.row_id()).collect();
+    rows.dedup();
+    let expected =
+        ["ecdh-hfh99", "psz14", "pssz15", "kkrt16", "oos17", "cm20", "spot-low", "spot-fast", "prty20", "rs21", "rr22"];
+    assert_eq!(rows, expected);
+    for mode in entries.iter().flat_map(|entry| entry.modes) {
+        assert_eq!((mode.security, mode.corrupt_sender), (Security::SemiHonest, Resistance::SemiHonest));
+    }
+}
