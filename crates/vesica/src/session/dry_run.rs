@@ -6,26 +6,26 @@
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use vesica_party::{Channel, Role, Security};
 use vesica_protocols::tasks::Extent;
 
-use super::deadline::Deadline;
+use super::agree::padded;
+use super::context::{Context, Limits, watched};
 use super::parting::Parting;
 use super::prepare::Places;
+use super::ready::Ready;
 use super::revealed::revealed;
-use super::run::{Limits, Ready, open_channel, padded};
-use super::tell::{Meeting, tell_partner};
-use super::{Config, Events, Interrupt, Protection, RetryPolicy, advice, link};
+use super::tell::tell_partner;
+use super::{Config, Events, Interrupt, Protection, advice, link};
 use crate::buckets;
 use crate::failure::{Failure, code};
 use crate::handshake::{self, Hello, TaskBytes};
 use crate::memory::{Budget, Bytes};
 use crate::plan::{self, Link, Machine};
-use crate::progress::{Gauge, Stage, Watch, begin_pass};
+use crate::progress::{Gauge, Stage, begin_pass};
 use crate::table::{Examined, Fault, KeyStats, KeyTable, Position};
 use crate::task::AnyJob;
 use crate::threads;
@@ -130,30 +130,23 @@ pub fn dry_run(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<DryRun, Failure> {
-    thread::scope(|scope| watched(config, assumed, interrupt, events, &Watch::start(scope, events)))
+    watched(&Limits::default(), config, interrupt, events, |ctx| try_run(ctx, assumed))
 }
 
-fn watched(
-    config: &Config,
-    assumed: &Assumptions,
-    interrupt: &Interrupt,
-    events: &dyn Events,
-    watch: &Watch<'_>,
-) -> Result<DryRun, Failure> {
-    let started = Instant::now();
-    let meeting = Meeting::of(config);
+fn try_run(ctx: &Context<'_>, assumed: &Assumptions) -> Result<DryRun, Failure> {
+    let config = ctx.config;
     let Ready { job, hello, .. } =
-        Ready::new(config).map_err(|failure| tell_partner(&meeting, failure, interrupt, events))?;
+        Ready::new(config).map_err(|failure| tell_partner(&ctx.meeting(), failure, ctx.interrupt, ctx.events))?;
     let mut hello = Hello { dry_run: true, ..hello };
-    let met = meet(config, &*job, &mut hello, started, interrupt, events, watch);
+    let met = meet(ctx, &*job, &mut hello);
     // The partner is gone from here on.
     let peer = match (&config.protection, &met) {
         (Protection::Tls { peer, .. }, Ok(_)) => Some(peer.fingerprint().to_string()),
         _ => None,
     };
     let position = Arc::default();
-    watch.enter(Stage::Reading, Gauge::Position(Arc::clone(&position)));
-    let (examined, obstacle) = examine(config, &*job, Deadline::of(config.deadline, started), interrupt, position)?;
+    ctx.watch.enter(Stage::Reading, Gauge::Position(Arc::clone(&position)));
+    let (examined, obstacle) = examine(ctx, &*job, position)?;
     let mut found = DryRun {
         ok: false,
         dry_run: true,
@@ -191,49 +184,31 @@ fn watched(
 }
 
 /// Meets the partner, compares settings and parts. Gives the partner's settings.
-fn meet(
-    config: &Config,
-    job: &(dyn AnyJob + 'static),
-    hello: &mut Hello,
-    started: Instant,
-    interrupt: &Interrupt,
-    events: &dyn Events,
-    watch: &Watch<'_>,
-) -> Result<Hello, Failure> {
-    let limits = Limits::default();
-    let bound = link::bind(&config.end, events)?;
-    watch.enter(Stage::Waiting, Gauge::Nothing);
-    let stop = || interrupt.reason();
-    let (wait, flag) = Meeting::of(config).wait_and_flag();
-    let connection = link::reach(&bound, &config.protection, &RetryPolicy { wait, flag, stop: &stop }, events)?;
+fn meet(ctx: &Context<'_>, job: &(dyn AnyJob + 'static), hello: &mut Hello) -> Result<Hello, Failure> {
+    let bound = link::bind(&ctx.config.end, ctx.events)?;
+    let connection = ctx.reach(&bound, &|| ctx.interrupt.reason())?;
     drop(bound);
-    events.connected();
-    hello.clock = handshake::clock::now();
-    let mut ch = open_channel(config, &limits, connection, started)?;
-    interrupt.attach(ch.canceller());
-    watch.count(ch.meter());
-    watch.enter(Stage::Comparing, Gauge::Nothing);
-    let compared = compare_and_part(config, job, hello, &limits, &mut ch);
+    let mut ch = ctx.open(connection, hello)?;
+    ctx.watch.enter(Stage::Comparing, Gauge::Nothing);
+    let compared = compare_and_part(ctx, job, hello, &mut ch);
     match &compared {
         // Both sides have said goodbye.
         Ok(_) => drop(ch.finish()),
         Err(failure) => ch.abort(&failure.for_peer()),
     }
-    interrupt.detach();
-    watch.close();
-    compared.map_err(|failure| interrupt.reason().unwrap_or(failure))
+    ctx.let_go();
+    compared.map_err(|failure| ctx.interrupt.reason().unwrap_or(failure))
 }
 
 fn compare_and_part(
-    config: &Config,
+    ctx: &Context<'_>,
     job: &(dyn AnyJob + 'static),
     hello: &Hello,
-    limits: &Limits,
     ch: &mut Channel,
 ) -> Result<Hello, Failure> {
     let theirs = handshake::agree(ch, hello, job)?;
     // There is nothing to sign. That the goodbye must come within the patience is all that `complete` says here.
-    let parting = Parting { role: config.role, signing: None, complete: true, patience: limits.parting };
+    let parting = Parting { role: ctx.config.role, signing: None, complete: true, patience: ctx.limits.parting };
     match parting.take(ch)?.unconfirmed {
         Some(abort) => Err(abort.into()),
         None => Ok(theirs),
@@ -243,12 +218,11 @@ fn compare_and_part(
 /// Reads the own table, but not beyond an interruption or the deadline, and tries the places of results. Gives also why
 /// these cannot be had.
 fn examine(
-    config: &Config,
+    ctx: &Context<'_>,
     job: &(dyn AnyJob + 'static),
-    deadline: Option<Deadline>,
-    interrupt: &Interrupt,
     position: Arc<OnceLock<Position>>,
 ) -> Result<(Examined, Option<Failure>), Failure> {
+    let config = ctx.config;
     let (columns, own, memory) = (job.columns(), config.source.clone(), config.memory);
     let places = Places::of(config, job);
     let (done, outcome) = mpsc::channel();
@@ -265,10 +239,10 @@ fn examine(
         _ = done.send((examined, obstacle));
     })?;
     loop {
-        if let Some(reason) = interrupt.reason() {
+        if let Some(reason) = ctx.interrupt.reason() {
             return Err(reason);
         }
-        if let Some(deadline) = deadline {
+        if let Some(deadline) = ctx.deadline() {
             deadline.check("the input was read")?;
         }
         match outcome.recv_timeout(CHECK_EVERY) {
@@ -334,7 +308,7 @@ impl Sides<'_> {
             ));
         }
         found.warnings.extend(chosen.entry.warning().into_iter().chain(terms.warnings()));
-        found.revealed = revealed(&*terms, chosen.entry, &extent, self.config.source.key.alternatives().len());
+        found.revealed = revealed(&*terms, chosen.entry, &extent, &self.config.source.key);
         found.estimate = Some(Estimate {
             protocol: chosen.entry.id,
             choice: chosen.why(&link),

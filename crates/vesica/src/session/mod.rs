@@ -1,9 +1,17 @@
 //! A whole run of one side: reach the peer, agree, run the protocol, write the result, report.
-//! [`dry_run()`] tries a run up to the exchange of sizes, and [`run_on_cluster`] has the protocol run by the workers of
-//! a cluster.
+//!
+//! A run is a chain of steps, each of which takes the state that the one before it gave: connect, compare, read, size,
+//! agree, set up, run, close, hang up and deliver. Their order stands in `run.rs`, for this process and for the machines
+//! of a cluster alike.
+//! [`dry_run()`] tries a run up to the exchange of sizes.
 
 pub(crate) mod advice;
+mod agree;
+mod close;
+mod connect;
+mod context;
 pub(crate) mod deadline;
+mod deliver;
 mod dry_run;
 mod files;
 mod guests;
@@ -12,10 +20,12 @@ mod link;
 mod on_cluster;
 mod parting;
 mod prepare;
+mod ready;
 mod revealed;
 mod run;
 mod tell;
 mod validate;
+mod work;
 mod write;
 
 use std::net::SocketAddr;
@@ -31,18 +41,23 @@ pub(crate) use guests::{Guests, Limits as GuestLimits, Outcome as Greeted, Visit
 pub use interrupt::Interrupt;
 pub(crate) use link::{Bound, RetryPolicy, bind as bind_end, reach as reach_end};
 pub use link::{End, Protection};
-pub use on_cluster::run_on_cluster;
-pub use run::run;
-pub(crate) use run::{dummies, fresh, in_role};
+pub(crate) use ready::fresh;
+pub(crate) use run::in_role;
+pub use run::{run, run_on_cluster};
 pub use tell::{Meeting, tell_partner};
 pub use validate::check;
+pub(crate) use work::dummies;
 
 use crate::failure::Failure;
+use crate::handshake::Agreement;
 use crate::key::KeySpec;
 use crate::plan::{Link, Machine};
 use crate::progress::{Progress, Stage};
 use crate::table::{Join, OpenSink, OpenSource};
-use crate::task::{AnyTask, Settings};
+use crate::task::{AnyAgreed, AnyTask, Settings};
+
+/// What both sides agreed on, the task's terms among it.
+type TaskAgreement = Agreement<Box<dyn AnyAgreed>>;
 
 /// Items that a peer may bring unless `--max-peer-items` says otherwise.
 pub const MAX_PEER_ITEMS: u64 = 1 << 28;

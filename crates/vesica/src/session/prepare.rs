@@ -24,11 +24,13 @@ const CHECK_EVERY: Duration = Duration::from_millis(20);
 /// those leave nothing.
 const WAIT_FOR_PLACES: Duration = Duration::from_secs(1);
 
-/// What the preparation gives.
+/// The own table, once it has been read.
 pub(super) struct Prepared {
     pub source: Box<dyn Source>,
     pub table: KeyTable,
     pub placed: Placed,
+    /// Keys of the table; items behind them are dummies.
+    pub distinct: usize,
 }
 
 /// Where the results of a run go.
@@ -130,7 +132,8 @@ impl Preparation {
             None => self.wait(ch, interrupt, deadline)?,
         };
         let placed = self.placed.recv().map_err(|_| panicked())?;
-        Ok(Prepared { source, table, placed })
+        let distinct = table.digests.len();
+        Ok(Prepared { source, table, placed, distinct })
     }
 
     fn wait(&self, ch: &Channel, interrupt: &Interrupt, deadline: Option<Deadline>) -> Outcome {

@@ -4,12 +4,13 @@
 use vesica_party::{Entry, Learner};
 use vesica_protocols::tasks::Extent;
 
+use crate::key::KeySpec;
 use crate::task::AnyAgreed;
 
 /// One sentence for each thing that is revealed: by the task, by every run, and by the protocol.
-/// `alternatives` is how many the key has.
-pub(super) fn revealed(terms: &dyn AnyAgreed, entry: &Entry, extent: &Extent, alternatives: usize) -> Vec<String> {
+pub(super) fn revealed(terms: &dyn AnyAgreed, entry: &Entry, extent: &Extent, key: &KeySpec) -> Vec<String> {
     let mut all = terms.revealed();
+    let alternatives = key.alternatives().len();
     let mut counted = "";
     if alternatives > 1 {
         all.extend(of_alternatives(alternatives, terms.disclosure().both_learn));

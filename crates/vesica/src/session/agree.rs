@@ -1,0 +1,214 @@
+//! The steps until both sides agree: they compare settings, each reads its table, and then they exchange sizes, choose
+//! the protocol and fix the session.
+
+use vesica_party::Channel;
+use vesica_structures::rng::SecretRng;
+
+use super::advice;
+use super::connect::{Connected, Reader};
+use super::context::Context;
+use super::on_cluster::Workers;
+use super::prepare::Prepared;
+use super::ready::Ready;
+use super::revealed;
+use super::{Config, Protection, TaskAgreement};
+use crate::failure::{Failure, code};
+use crate::handshake::messages::Sizes;
+use crate::handshake::{self, Hello, Negotiation};
+use crate::key::Kind;
+use crate::memory::Budget;
+use crate::noise;
+use crate::plan::Link;
+use crate::progress::{Gauge, Stage};
+use crate::table::KeyStats;
+
+/// Two sides whose settings go together.
+pub(super) struct Compared<'m> {
+    ready: Ready,
+    reader: Reader<'m>,
+    theirs: Hello,
+}
+
+impl<'m> Connected<'m> {
+    /// Compares the settings of both sides.
+    pub fn compare(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<Compared<'m>, Failure> {
+        let Self { ready, reader } = self;
+        if let Reader::ThisProcess(preparation) = &reader
+            && let Some(failure) = preparation.failure()
+        {
+            return Err(failure.clone());
+        }
+        ctx.watch.enter(Stage::Comparing, Gauge::Nothing);
+        let theirs = handshake::agree(ch, &ready.hello, &*ready.job)?;
+        Ok(Compared { ready, reader, theirs })
+    }
+}
+
+/// A side that has read its table: from here on its keys are fixed.
+pub(super) struct Read<'m> {
+    ready: Ready,
+    theirs: Hello,
+    own: Prepared,
+    /// The workers of a cluster, if the protocol does not run in this process.
+    workers: Option<Workers<'m>>,
+}
+
+impl<'m> Compared<'m> {
+    /// Reads the own table.
+    pub fn read(self, ctx: &Context<'_>, ch: &Channel) -> Result<Read<'m>, Failure> {
+        let Self { ready, reader, theirs } = self;
+        let (own, workers) = match reader {
+            Reader::ThisProcess(preparation) => {
+                ctx.watch.enter(Stage::Reading, preparation.gauge());
+                let own = preparation.finish(ch, ctx.interrupt, ctx.deadline())?;
+                for notice in own.placed.notices() {
+                    ctx.events.notice(&notice);
+                }
+                (own, None)
+            }
+            Reader::Cluster(driver, outside) => {
+                ctx.watch.enter(Stage::Reading, Gauge::Nothing);
+                let (own, workers) = driver.read(outside, ctx, ch)?;
+                (own, Some(workers))
+            }
+        };
+        Ok(Read { ready, theirs, own, workers })
+    }
+}
+
+/// A side that knows how many items it brings.
+pub(super) struct Counted<'m> {
+    read: Read<'m>,
+    padded: usize,
+    sizes: Sizes,
+}
+
+impl<'m> Read<'m> {
+    /// Makes what the partner hears of the own table.
+    pub fn size(self, ctx: &Context<'_>) -> Result<Counted<'m>, Failure> {
+        let table = &self.own.table;
+        let padded = padded(ctx.config, self.own.distinct)?;
+        let sizes = Sizes {
+            items: padded as u64,
+            // The table has been read: from here on its keys do not depend on the salt.
+            salt_share: self.ready.salt_share,
+            key_kinds: table.stats.kinds(),
+            measure: self.ready.job.measure(table),
+        };
+        sizes.check_length()?;
+        Ok(Counted { read: self, padded, sizes })
+    }
+}
+
+/// Two sides that agree.
+pub(super) struct Agreed<'m> {
+    pub settled: Settled,
+    pub rng: SecretRng,
+    /// The link to the partner, by what both sides say of it.
+    pub link: Link,
+    pub workers: Option<Workers<'m>>,
+}
+
+/// What all later steps are about.
+pub(super) struct Settled {
+    pub hello: Hello,
+    pub agreement: TaskAgreement,
+    pub own: Prepared,
+    /// How many items this side brings, dummies included.
+    pub padded: usize,
+    pub key_notes: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+impl<'m> Counted<'m> {
+    /// Exchanges sizes, agrees on the terms and the protocol, pays for the noise, and says what is to be said before
+    /// anything has been compared.
+    pub fn agree(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<Agreed<'m>, Failure> {
+        let Self { read: Read { ready: Ready { job, hello, rng, .. }, theirs, own, workers }, padded, sizes } = self;
+        let Config { max_peer_items, memory, ref source, link, .. } = *ctx.config;
+        let negotiation = Negotiation {
+            task: &*job,
+            ours: &hello,
+            theirs: &theirs,
+            sizes,
+            max_peer_items,
+            // On a cluster what a worker takes, which holds one bucket. Without --memory it may take what is free here:
+            // workers are on other machines, but a partner's sizes must have some bound.
+            memory: Budget::now(memory),
+        };
+        ctx.watch.enter(Stage::Settling, Gauge::Nothing);
+        let agreement = handshake::settle(ch, &negotiation)?;
+        debit(ctx, ch)?;
+        let (key_notes, warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
+        if source.key.has_alternatives() {
+            let both_learn = agreement.terms.disclosure().both_learn;
+            ctx.events.notice(&revealed::notice(source.key.alternatives().len(), both_learn));
+        }
+        let link = Link::agreed(link, theirs.link);
+        Ok(Agreed { settled: Settled { hello, agreement, own, padded, key_notes, warnings }, rng, link, workers })
+    }
+}
+
+/// How many keys a side with `distinct` of its own brings, dummies of `--pad-to` included. One without any brings a
+/// dummy: an empty table runs like another, and no protocol needs to take an empty set.
+pub(super) fn padded(config: &Config, distinct: usize) -> Result<usize, Failure> {
+    let Some(target) = config.pad_to else { return Ok(distinct.max(1)) };
+    match usize::try_from(target) {
+        Ok(target) if target >= distinct => Ok(target),
+        _ => {
+            let mut failure = Failure::new(
+                code::USAGE,
+                format_args!("--pad-to {target} is less than the {distinct} distinct keys of the table"),
+                "give a number that is at least as large as any table of yours",
+            );
+            failure.told = Some("its table has more keys than its --pad-to says");
+            Err(failure)
+        }
+    }
+}
+
+/// Takes the noise's epsilon from the partner's budget, before the first message of the
+/// protocol: what was spent stays spent, however the run ends. A run that cannot start any
+/// more spends nothing.
+fn debit(ctx: &Context<'_>, ch: &Channel) -> Result<(), Failure> {
+    let (Some(noise), Protection::Tls { peer, .. }) = (&ctx.config.settings.noise, &ctx.config.protection) else {
+        return Ok(());
+    };
+    let mut waits = false;
+    noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon, |moment| {
+        if moment == noise::Moment::Locked && !std::mem::replace(&mut waits, true) {
+            ctx.events.notice("waiting for another run, which holds the budget file");
+        }
+        if let Some(reason) = ctx.interrupt.reason() {
+            return Err(reason);
+        }
+        if let Some(deadline) = ctx.deadline() {
+            let what = if waits { "another run held the budget file" } else { "the run was about to start" };
+            deadline.check(&format!("{what}; nothing was spent"))?;
+        }
+        Ok(ch.check()?)
+    })
+}
+
+/// Says what is to be said before anything has been compared. Gives the notes on the keys, and the warnings.
+fn tell_before(
+    ctx: &Context<'_>,
+    agreement: &TaskAgreement,
+    stats: &KeyStats,
+    key_kinds: &[Kind],
+) -> (Vec<String>, Vec<String>) {
+    let key = &ctx.config.source.key;
+    let key_notes = advice::notes(key, stats);
+    for note in &key_notes {
+        ctx.events.notice(note);
+    }
+    let warnings = agreement.entry.warning().into_iter().chain(agreement.terms.warnings());
+    let warnings = warnings.chain(advice::empty(stats));
+    // Of the own keys, and where the partner writes them in another way.
+    let of_keys = handshake::kind_warnings(key, key_kinds, &agreement.peer_key_kinds);
+    let warnings: Vec<String> = warnings.chain(advice::once(stats.warnings(key).into_iter().chain(of_keys))).collect();
+    for warning in &warnings {
+        ctx.events.warning(warning);
+    }
+    (key_notes, warnings)
+}

@@ -1,0 +1,154 @@
+//! The last steps with the partner: goodbye, and the end of the connection.
+
+use vesica_party::transport::tls::PublicKey;
+use vesica_party::{Abort, Channel, Role, Tally};
+
+use super::Protection;
+use super::agree::Settled;
+use super::context::Context;
+use super::parting::{Parted, Parting, Signing};
+use super::revealed::revealed;
+use super::tell;
+use super::work::{Outcome, Ran};
+use crate::failure::{Failure, code};
+use crate::handshake::WIRE_VERSION;
+use crate::progress::{Gauge, Stage};
+use crate::receipt::{Receipt, Statement, to_hex};
+
+/// A conversation that has come to its end.
+pub(super) struct Closed {
+    settled: Settled,
+    outcome: Outcome,
+    receipt: Option<Receipt>,
+    /// Why the partner did not confirm the end, if it did not.
+    unconfirmed: Option<Abort>,
+}
+
+impl Ran {
+    /// Ends the conversation. A side with a result keeps it from here on.
+    pub fn close(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<Closed, Failure> {
+        let Self { mut settled, began, outcome } = self;
+        ctx.watch.enter(Stage::Closing, Gauge::Nothing);
+        let patience = ctx.limits.parting.saturating_add(began.elapsed());
+        let signing = match (&ctx.config.protection, ch.transcript()) {
+            (Protection::Tls { identity, peer }, Some(transcript)) => {
+                let attempts = outcome.cluster.as_ref().map(|cluster| cluster.attempts);
+                let statement =
+                    Statement { attempts, ..statement(ctx, &settled, transcript, identity.public(), *peer) };
+                Some(Signing { transcript, statement, identity, peer: *peer })
+            }
+            _ => None,
+        };
+        let parting = Parting { role: ctx.config.role, signing, complete: outcome.is_complete, patience };
+        let Parted { receipt, forged, unconfirmed } = parting.take(ch)?;
+        let alone = if ctx.config.receipt.is_some() { "; the receipt has this side's signature alone" } else { "" };
+        if forged {
+            settled
+                .warnings
+                .push(format!("the partner's signature under the receipt is wrong, and was left out{alone}"));
+        }
+        if let Some(abort) = &unconfirmed {
+            let why = ctx.interrupt.reason().map_or_else(|| abort.to_string(), |reason| reason.fault);
+            settled.warnings.push(format!(
+                "the partner did not confirm the end of the run ({why}); the result was complete before that{alone}"
+            ));
+        }
+        Ok(Closed { settled, outcome, receipt, unconfirmed })
+    }
+}
+
+/// A side whose partner is gone.
+pub(super) struct Ended {
+    pub settled: Settled,
+    pub outcome: Outcome,
+    pub receipt: Option<Receipt>,
+    pub tally: Tally,
+}
+
+impl Closed {
+    /// Closes the channel of a run that is complete.
+    pub fn hang_up(self, ctx: &Context<'_>, ch: Channel) -> Ended {
+        let Self { mut settled, outcome, receipt, unconfirmed } = self;
+        ctx.interrupt.complete();
+        let tally = ch.tally();
+        let tally = match unconfirmed {
+            Some(abort) => {
+                ch.abort(&abort);
+                tally
+            }
+            None => ch.finish().unwrap_or_else(|abort| {
+                settled.warnings.push(format!("the connection did not close cleanly: {abort}"));
+                tally
+            }),
+        };
+        ctx.let_go();
+        Ended { settled, outcome, receipt, tally }
+    }
+}
+
+impl Context<'_> {
+    /// Tells the partner why the run has failed, and gives what the user is to hear.
+    pub fn give_up(&self, ch: Channel, failure: Failure, is_driver: bool) -> Failure {
+        // What the partner said last explains more than what its end did to our workers.
+        let said = if is_driver { ch.check().err().map(Failure::from) } else { None };
+        let said = said.filter(|_| failure.code == code::LINK);
+        ch.abort(&failure.for_peer());
+        self.let_go();
+        if failure.announced {
+            tell::told(self.events);
+        }
+        // A signal also shows as a failure of whatever it cut short.
+        self.interrupt.reason().or(said).unwrap_or(failure)
+    }
+
+    /// Nothing may keep the socket open once the conversation is over.
+    pub fn let_go(&self) {
+        self.interrupt.detach();
+        self.watch.close();
+    }
+}
+
+/// What both sides sign.
+fn statement(
+    ctx: &Context<'_>,
+    settled: &Settled,
+    transcript: [u8; 32],
+    ours: PublicKey,
+    theirs: PublicKey,
+) -> Statement {
+    let Settled { hello, agreement, .. } = settled;
+    let (sender, receiver) = match ctx.config.role {
+        Role::Sender => (ours, theirs),
+        Role::Receiver => (theirs, ours),
+    };
+    let disclosure = agreement.terms.disclosure();
+    Statement {
+        wire_version: WIRE_VERSION,
+        session: to_hex(&agreement.session),
+        transcript: to_hex(&transcript),
+        started_at: agreement.clock,
+        task: hello.task.clone(),
+        protocol: agreement.entry.id.into(),
+        broken: agreement.entry.broken().map(Into::into),
+        choice: agreement.why.clone(),
+        security: hello.security,
+        sender_items: agreement.extent.sender_items as u64,
+        receiver_items: agreement.extent.receiver_items as u64,
+        buckets: ctx.config.buckets,
+        attempts: None,
+        both_learn: disclosure.both_learn,
+        key_digest: hello.key_digest.clone(),
+        key_columns: hello.key_columns.clone(),
+        or_keys: hello.or_keys.clone(),
+        payload_columns: disclosure.payload_columns,
+        payload_bytes: disclosure.payload_bytes as u64,
+        sender_values: disclosure.sender_values,
+        receiver_values: disclosure.receiver_values,
+        groups: disclosure.groups.unwrap_or(1) as u64,
+        reveal_if_at_least: disclosure.at_least,
+        noise_epsilon: disclosure.noise,
+        revealed: revealed(&*agreement.terms, agreement.entry, &agreement.extent, &ctx.config.source.key),
+        sender_key: sender.to_string(),
+        receiver_key: receiver.to_string(),
+    }
+}

@@ -1,0 +1,172 @@
+//! The steps in which the protocol runs: on all items, on one bucket after the other, or on the machines of a cluster.
+
+use std::time::Instant;
+
+use vesica_party::{Channel, Role};
+use vesica_structures::rng::SecretRng;
+
+use super::agree::{Agreed, Settled};
+use super::context::{Context, in_role};
+use super::on_cluster::{Divided, OfCluster};
+use super::ready::fresh;
+use crate::buckets::{self, Buckets};
+use crate::cluster::Learned;
+use crate::failure::Failure;
+use crate::plan::{self, Link};
+use crate::progress::{Gauge, Stage};
+use crate::task::{AnyAgreed, Unopened};
+
+/// Who runs the protocol, and on what.
+pub(super) enum Work<'m> {
+    /// This process, on all items at once.
+    Whole(Vec<u128>),
+    /// This process, on one bucket after the other.
+    Buckets(Buckets),
+    /// The machines of a cluster, on buckets.
+    Cluster(Box<Divided<'m>>),
+}
+
+/// A side whose items are ready for the protocol.
+pub(super) struct SetUp<'m> {
+    settled: Settled,
+    rng: SecretRng,
+    work: Work<'m>,
+}
+
+impl<'m> Agreed<'m> {
+    /// Makes the items: salted keys with dummies behind them, in buckets if that was agreed.
+    pub fn set_up(self, ctx: &Context<'_>, ch: &Channel) -> Result<SetUp<'m>, Failure> {
+        let Self { mut settled, mut rng, link, workers } = self;
+        let work = match workers {
+            None => set_up_here(ctx, &mut settled, &link, &mut rng)?,
+            Some(workers) => {
+                ctx.watch.enter(Stage::Running(settled.agreement.entry.id), Gauge::Nothing);
+                Work::Cluster(Box::new(workers.divide(ctx, ch, &settled.agreement, settled.own.distinct, &mut rng)?))
+            }
+        };
+        Ok(SetUp { settled, rng, work })
+    }
+}
+
+fn set_up_here<'m>(
+    ctx: &Context<'_>,
+    settled: &mut Settled,
+    link: &Link,
+    rng: &mut SecretRng,
+) -> Result<Work<'m>, Failure> {
+    let Settled { agreement, own, padded, warnings, .. } = settled;
+    let entry = agreement.entry;
+    if let Some(own) = agreement.own_view {
+        let chosen = entry.id;
+        warnings.push(format!(
+            "the receiver chose {chosen}, where this side would have chosen {own}; are the releases of vesica the same?"
+        ));
+    }
+    let workload = agreement.terms.workload();
+    let expected = plan::expected(entry, workload, &ctx.config.machine, link);
+    ctx.watch.enter(Stage::Running(entry.id), Gauge::Traffic(expected));
+    let role = ctx.config.role;
+    let missing = *padded - own.distinct;
+    let mut items = std::mem::take(&mut own.table.digests).fold(agreement.salt);
+    items.extend(dummies(role, &fresh(rng)).take(missing));
+    let run = workload.extent();
+    if run.runs == 1 {
+        return Ok(Work::Whole(items));
+    }
+    let dummies = dummies(role, &fresh(rng));
+    Ok(Work::Buckets(Buckets::new(items, agreement.salt, run.runs, buckets::size(run, role), dummies)?))
+}
+
+/// A side whose protocol has come to its end.
+pub(super) struct Ran {
+    pub settled: Settled,
+    /// When the protocol began.
+    pub began: Instant,
+    pub outcome: Outcome,
+}
+
+/// What the protocol gave this side; nothing of it has been looked at.
+pub(super) struct Outcome {
+    /// Whether this side learns something, and has it completely.
+    pub is_complete: bool,
+    /// The result, if this process has it.
+    pub result: Option<Unopened>,
+    /// How many keys matched, where the machines of a cluster keep which.
+    pub matched_elsewhere: Option<u64>,
+    /// What is to be said of a cluster, if one has run it.
+    pub cluster: Option<OfCluster>,
+}
+
+impl Outcome {
+    fn here(result: Option<Unopened>) -> Self {
+        Self { is_complete: result.is_some(), result, matched_elsewhere: None, cluster: None }
+    }
+
+    fn of_cluster(learned: Option<Learned>, cluster: OfCluster, terms: &dyn AnyAgreed) -> Self {
+        let is_complete = learned.is_some();
+        let (matched_elsewhere, result) = match learned {
+            None => (None, None),
+            Some(Learned::Matched(keys)) => (Some(keys), None),
+            Some(Learned::Totals(totals)) => (None, terms.result_of_totals(totals)),
+        };
+        Self { is_complete, result, matched_elsewhere, cluster: Some(cluster) }
+    }
+}
+
+impl SetUp<'_> {
+    /// Runs the protocol.
+    pub fn run(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<Ran, Failure> {
+        let Self { mut settled, mut rng, work } = self;
+        let Settled { agreement, own, .. } = &mut settled;
+        let (entry, terms, table) = (agreement.entry, &agreement.terms, &mut own.table);
+        let role = ctx.config.role;
+        let began = Instant::now();
+        let outcome = match work {
+            Work::Whole(items) => Outcome::here(in_role(role, ch, |ch| terms.run(entry, items, table, ch, &mut rng))?),
+            Work::Buckets(buckets) => {
+                Outcome::here(in_role(role, ch, |ch| terms.run_in_buckets(entry, buckets, table, ch, &mut rng))?)
+            }
+            Work::Cluster(divided) => {
+                let (learned, cluster) = divided.run(ctx, ch, agreement, &mut rng)?;
+                Outcome::of_cluster(learned, cluster, &**terms)
+            }
+        };
+        // From here on a side with a result keeps it.
+        if outcome.is_complete {
+            ctx.interrupt.complete();
+        }
+        Ok(Ran { settled, began, outcome })
+    }
+}
+
+/// Items that are nobody's key: from a domain of the side's own, under a secret `key` of the run, so that
+/// neither the own keys, nor the peer's, nor the peer's dummies are among them but with probability
+/// 2^-128 each.
+pub(crate) fn dummies(role: Role, key: &[u8; 32]) -> impl Iterator<Item = u128> + use<> {
+    let domain = match role {
+        Role::Sender => "vesica 2026-11-20 dummy items of the sender v1",
+        Role::Receiver => "vesica 2026-11-20 dummy items of the receiver v1",
+    };
+    let mut stream = blake3::Hasher::new_derive_key(domain).update(key).finalize_xof();
+    let mut item = [0; 16];
+    std::iter::repeat_with(move || {
+        stream.fill(&mut item);
+        u128::from_le_bytes(item)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dummies_of_the_two_sides_differ_under_one_seed_and_are_fresh() {
+        let of = |role, seed| {
+            dummies(role, &fresh(&mut SecretRng::insecure_from_seed(seed))).take(1000).collect::<Vec<u128>>()
+        };
+        let mut all = [of(Role::Sender, 1), of(Role::Receiver, 1), of(Role::Sender, 2)].concat();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 3000);
+    }
+}
