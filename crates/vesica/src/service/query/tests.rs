@@ -4,16 +4,18 @@ use std::sync::Mutex;
 
 use vesica_party::Abort;
 use vesica_party::service::{ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server as _, Service};
-use vesica_party::service::{Stop, serve};
+use vesica_party::service::{StateId, Stop, serve};
 use vesica_party::transport::acceptor::PlaintextAcceptor;
 use vesica_party::transport::tcp;
 use vesica_protocols::recurrent::rfc9497::{OprfRfc9497, Server};
 use vesica_protocols::tasks::IntersectSenderInput;
 
 use super::*;
+use crate::failure::code;
 use crate::key::{DIGEST_VERSION, KeySpec};
-use crate::session::{Protection, Silent};
-use crate::table::{Duplicates, InputOptions, OutputOptions, PayloadSpec, SinkFile, SourceFile};
+use crate::service::Description;
+use crate::session::Silent;
+use crate::table::{Duplicates, InputOptions, Join, OutputOptions, PayloadSpec, SinkFile, SourceFile};
 
 /// What the server sees of its clients.
 #[derive(Default)]
