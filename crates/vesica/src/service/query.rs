@@ -81,8 +81,8 @@ fn all_steps(ctx: &Context<'_>) -> Result<QueryReport, Failure> {
     let _lock = state.as_deref().map(|path| lock(path, ctx)).transpose()?;
     let own = Own::read(ctx)?;
     let described = own.describe(ctx)?;
-    let ready = described.hash(ctx)?;
-    let answered = ready.ask(ctx, state.as_deref())?;
+    let unasked = described.hash(ctx)?;
+    let answered = unasked.ask(ctx, state.as_deref())?;
     answered.deliver(ctx)
 }
 

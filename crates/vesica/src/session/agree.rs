@@ -77,7 +77,7 @@ impl<'m> Compared<'m> {
 }
 
 /// A side that knows how many items it brings.
-pub(super) struct Counted<'m> {
+pub(super) struct OwnSizes<'m> {
     read: Read<'m>,
     padded: usize,
     sizes: Sizes,
@@ -85,7 +85,7 @@ pub(super) struct Counted<'m> {
 
 impl<'m> Read<'m> {
     /// Makes what the partner hears of the own table.
-    pub fn size(self, ctx: &Context<'_>) -> Result<Counted<'m>, Failure> {
+    pub fn size(self, ctx: &Context<'_>) -> Result<OwnSizes<'m>, Failure> {
         let table = &self.own.table;
         let padded = padded(ctx.config, self.own.distinct)?;
         let sizes = Sizes {
@@ -96,21 +96,21 @@ impl<'m> Read<'m> {
             measure: self.ready.job.measure(table),
         };
         sizes.check_length()?;
-        Ok(Counted { read: self, padded, sizes })
+        Ok(OwnSizes { read: self, padded, sizes })
     }
 }
 
 /// Two sides that agree.
-pub(super) struct Agreed<'m> {
-    pub settled: Settled,
+pub(super) struct InAgreement<'m> {
+    pub carried: Carried,
     pub rng: SecretRng,
     /// The link to the partner, by what both sides say of it.
     pub link: Link,
     pub workers: Option<Workers<'m>>,
 }
 
-/// What all later steps are about.
-pub(super) struct Settled {
+/// What all later steps have in hand.
+pub(super) struct Carried {
     pub hello: Hello,
     pub agreement: TaskAgreement,
     pub own: Prepared,
@@ -120,10 +120,10 @@ pub(super) struct Settled {
     pub warnings: Vec<String>,
 }
 
-impl<'m> Counted<'m> {
+impl<'m> OwnSizes<'m> {
     /// Exchanges sizes, agrees on the terms and the protocol, pays for the noise, and says what is to be said before
     /// anything has been compared.
-    pub fn agree(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<Agreed<'m>, Failure> {
+    pub fn agree(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<InAgreement<'m>, Failure> {
         let Self { read: Read { ready: Ready { job, hello, rng, .. }, theirs, own, workers }, padded, sizes } = self;
         let Config { max_peer_items, memory, ref source, link, .. } = *ctx.config;
         let negotiation = Negotiation {
@@ -145,7 +145,7 @@ impl<'m> Counted<'m> {
             ctx.events.notice(&revealed::notice(source.key.alternatives().len(), both_learn));
         }
         let link = Link::agreed(link, theirs.link);
-        Ok(Agreed { settled: Settled { hello, agreement, own, padded, key_notes, warnings }, rng, link, workers })
+        Ok(InAgreement { carried: Carried { hello, agreement, own, padded, key_notes, warnings }, rng, link, workers })
     }
 }
 

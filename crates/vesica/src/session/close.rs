@@ -4,12 +4,12 @@ use vesica_party::transport::tls::PublicKey;
 use vesica_party::{Abort, Channel, Role, Tally};
 
 use super::Protection;
-use super::agree::Settled;
+use super::agree::Carried;
 use super::context::Context;
 use super::parting::{Parted, Parting, Signing};
 use super::revealed::revealed;
 use super::tell;
-use super::work::{Outcome, Ran};
+use super::work::{ProtocolEnded, ProtocolOutcome};
 use crate::failure::{Failure, code};
 use crate::handshake::WIRE_VERSION;
 use crate::progress::{Gauge, Stage};
@@ -17,24 +17,24 @@ use crate::receipt::{Receipt, Statement, to_hex};
 
 /// A conversation that has come to its end.
 pub(super) struct Closed {
-    settled: Settled,
-    outcome: Outcome,
+    carried: Carried,
+    outcome: ProtocolOutcome,
     receipt: Option<Receipt>,
     /// Why the partner did not confirm the end, if it did not.
     unconfirmed: Option<Abort>,
 }
 
-impl Ran {
+impl ProtocolEnded {
     /// Ends the conversation. A side with a result keeps it from here on.
     pub fn close(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<Closed, Failure> {
-        let Self { mut settled, began, outcome } = self;
+        let Self { mut carried, began, outcome } = self;
         ctx.watch.enter(Stage::Closing, Gauge::Nothing);
         let patience = ctx.limits.parting.saturating_add(began.elapsed());
         let signing = match (&ctx.config.protection, ch.transcript()) {
             (Protection::Tls { identity, peer }, Some(transcript)) => {
                 let attempts = outcome.cluster.as_ref().map(|cluster| cluster.attempts);
                 let statement =
-                    Statement { attempts, ..statement(ctx, &settled, transcript, identity.public(), *peer) };
+                    Statement { attempts, ..statement(ctx, &carried, transcript, identity.public(), *peer) };
                 Some(Signing { transcript, statement, identity, peer: *peer })
             }
             _ => None,
@@ -43,32 +43,32 @@ impl Ran {
         let Parted { receipt, forged, unconfirmed } = parting.take(ch)?;
         let alone = if ctx.config.receipt.is_some() { "; the receipt has this side's signature alone" } else { "" };
         if forged {
-            settled
+            carried
                 .warnings
                 .push(format!("the partner's signature under the receipt is wrong, and was left out{alone}"));
         }
         if let Some(abort) = &unconfirmed {
             let why = ctx.interrupt.reason().map_or_else(|| abort.to_string(), |reason| reason.fault);
-            settled.warnings.push(format!(
+            carried.warnings.push(format!(
                 "the partner did not confirm the end of the run ({why}); the result was complete before that{alone}"
             ));
         }
-        Ok(Closed { settled, outcome, receipt, unconfirmed })
+        Ok(Closed { carried, outcome, receipt, unconfirmed })
     }
 }
 
 /// A side whose partner is gone.
-pub(super) struct Ended {
-    pub settled: Settled,
-    pub outcome: Outcome,
+pub(super) struct PartnerGone {
+    pub carried: Carried,
+    pub outcome: ProtocolOutcome,
     pub receipt: Option<Receipt>,
     pub tally: Tally,
 }
 
 impl Closed {
     /// Closes the channel of a run that is complete.
-    pub fn hang_up(self, ctx: &Context<'_>, ch: Channel) -> Ended {
-        let Self { mut settled, outcome, receipt, unconfirmed } = self;
+    pub fn hang_up(self, ctx: &Context<'_>, ch: Channel) -> PartnerGone {
+        let Self { mut carried, outcome, receipt, unconfirmed } = self;
         ctx.interrupt.complete();
         let tally = ch.tally();
         let tally = match unconfirmed {
@@ -77,12 +77,12 @@ impl Closed {
                 tally
             }
             None => ch.finish().unwrap_or_else(|abort| {
-                settled.warnings.push(format!("the connection did not close cleanly: {abort}"));
+                carried.warnings.push(format!("the connection did not close cleanly: {abort}"));
                 tally
             }),
         };
         ctx.let_go();
-        Ended { settled, outcome, receipt, tally }
+        PartnerGone { carried, outcome, receipt, tally }
     }
 }
 
@@ -111,12 +111,12 @@ impl Context<'_> {
 /// What both sides sign.
 fn statement(
     ctx: &Context<'_>,
-    settled: &Settled,
+    carried: &Carried,
     transcript: [u8; 32],
     ours: PublicKey,
     theirs: PublicKey,
 ) -> Statement {
-    let Settled { hello, agreement, .. } = settled;
+    let Carried { hello, agreement, .. } = carried;
     let (sender, receiver) = match ctx.config.role {
         Role::Sender => (ours, theirs),
         Role::Receiver => (theirs, ours),

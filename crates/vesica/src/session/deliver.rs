@@ -3,12 +3,12 @@
 use vesica_party::Tally;
 
 use super::advice::{self, Matched};
-use super::agree::Settled;
-use super::close::Ended;
+use super::agree::Carried;
+use super::close::PartnerGone;
 use super::context::Context;
 use super::prepare::Prepared;
 use super::revealed::revealed;
-use super::work::Outcome;
+use super::work::ProtocolOutcome;
 use super::write::Writing;
 use super::{Config, Protection, TaskAgreement};
 use crate::failure::Failure;
@@ -19,11 +19,12 @@ use crate::table::{KeyTable, Place};
 use crate::task::{Finished, ResultSet};
 use crate::threads;
 
-impl Ended {
+impl PartnerGone {
     /// Looks at the result, writes it and reports.
     pub fn deliver(self, ctx: &Context<'_>) -> Result<Report, Failure> {
-        let Self { settled, outcome: Outcome { result, matched_elsewhere, cluster, .. }, receipt, tally } = self;
-        let Settled { agreement, own, padded, key_notes, mut warnings, .. } = settled;
+        let Self { carried, outcome: ProtocolOutcome { result, matched_elsewhere, cluster, .. }, receipt, tally } =
+            self;
+        let Carried { agreement, own, padded, key_notes, mut warnings, .. } = carried;
         let Prepared { source, table, placed, distinct } = own;
         // A cluster leaves nothing but a few numbers to be written here.
         let is_long = cluster.is_none();

@@ -53,8 +53,8 @@ fn all_steps(ctx: &Context<'_>, executor: Executor<'_>) -> Result<Report, Failur
     let closed = (|| {
         let compared = connected.compare(ctx, &mut ch)?;
         let read = compared.read(ctx, &ch)?;
-        let counted = read.size(ctx)?;
-        let agreed = counted.agree(ctx, &mut ch)?;
+        let sizes = read.size(ctx)?;
+        let agreed = sizes.agree(ctx, &mut ch)?;
         let set_up = agreed.set_up(ctx, &ch)?;
         let ran = set_up.run(ctx, &mut ch)?;
         ran.close(ctx, &mut ch)

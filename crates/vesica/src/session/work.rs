@@ -5,7 +5,7 @@ use std::time::Instant;
 use vesica_party::{Channel, Role};
 use vesica_structures::rng::SecretRng;
 
-use super::agree::{Agreed, Settled};
+use super::agree::{Carried, InAgreement};
 use super::context::{Context, in_role};
 use super::on_cluster::{Divided, OfCluster};
 use super::ready::fresh;
@@ -17,7 +17,7 @@ use crate::progress::{Gauge, Stage};
 use crate::task::{AnyAgreed, Unopened};
 
 /// Who runs the protocol, and on what.
-pub(super) enum Work<'m> {
+pub(super) enum Execution<'m> {
     /// This process, on all items at once.
     Whole(Vec<u128>),
     /// This process, on one bucket after the other.
@@ -28,33 +28,34 @@ pub(super) enum Work<'m> {
 
 /// A side whose items are ready for the protocol.
 pub(super) struct SetUp<'m> {
-    settled: Settled,
+    carried: Carried,
     rng: SecretRng,
-    work: Work<'m>,
+    execution: Execution<'m>,
 }
 
-impl<'m> Agreed<'m> {
+impl<'m> InAgreement<'m> {
     /// Makes the items: salted keys with dummies behind them, in buckets if that was agreed.
     pub fn set_up(self, ctx: &Context<'_>, ch: &Channel) -> Result<SetUp<'m>, Failure> {
-        let Self { mut settled, mut rng, link, workers } = self;
-        let work = match workers {
-            None => set_up_here(ctx, &mut settled, &link, &mut rng)?,
+        let Self { mut carried, mut rng, link, workers } = self;
+        let execution = match workers {
+            None => set_up_here(ctx, &mut carried, &link, &mut rng)?,
             Some(workers) => {
-                ctx.watch.enter(Stage::Running(settled.agreement.entry.id), Gauge::Nothing);
-                Work::Cluster(Box::new(workers.divide(ctx, ch, &settled.agreement, settled.own.distinct, &mut rng)?))
+                ctx.watch.enter(Stage::Running(carried.agreement.entry.id), Gauge::Nothing);
+                let divided = workers.divide(ctx, ch, &carried.agreement, carried.own.distinct, &mut rng)?;
+                Execution::Cluster(Box::new(divided))
             }
         };
-        Ok(SetUp { settled, rng, work })
+        Ok(SetUp { carried, rng, execution })
     }
 }
 
 fn set_up_here<'m>(
     ctx: &Context<'_>,
-    settled: &mut Settled,
+    carried: &mut Carried,
     link: &Link,
     rng: &mut SecretRng,
-) -> Result<Work<'m>, Failure> {
-    let Settled { agreement, own, padded, warnings, .. } = settled;
+) -> Result<Execution<'m>, Failure> {
+    let Carried { agreement, own, padded, warnings, .. } = carried;
     let entry = agreement.entry;
     if let Some(own) = agreement.own_view {
         let chosen = entry.id;
@@ -71,22 +72,22 @@ fn set_up_here<'m>(
     items.extend(dummies(role, &fresh(rng)).take(missing));
     let run = workload.extent();
     if run.runs == 1 {
-        return Ok(Work::Whole(items));
+        return Ok(Execution::Whole(items));
     }
     let dummies = dummies(role, &fresh(rng));
-    Ok(Work::Buckets(Buckets::new(items, agreement.salt, run.runs, buckets::size(run, role), dummies)?))
+    Ok(Execution::Buckets(Buckets::new(items, agreement.salt, run.runs, buckets::size(run, role), dummies)?))
 }
 
 /// A side whose protocol has come to its end.
-pub(super) struct Ran {
-    pub settled: Settled,
+pub(super) struct ProtocolEnded {
+    pub carried: Carried,
     /// When the protocol began.
     pub began: Instant,
-    pub outcome: Outcome,
+    pub outcome: ProtocolOutcome,
 }
 
 /// What the protocol gave this side; nothing of it has been looked at.
-pub(super) struct Outcome {
+pub(super) struct ProtocolOutcome {
     /// Whether this side learns something, and has it completely.
     pub is_complete: bool,
     /// The result, if this process has it.
@@ -97,7 +98,7 @@ pub(super) struct Outcome {
     pub cluster: Option<OfCluster>,
 }
 
-impl Outcome {
+impl ProtocolOutcome {
     fn here(result: Option<Unopened>) -> Self {
         Self { is_complete: result.is_some(), result, matched_elsewhere: None, cluster: None }
     }
@@ -115,27 +116,29 @@ impl Outcome {
 
 impl SetUp<'_> {
     /// Runs the protocol.
-    pub fn run(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<Ran, Failure> {
-        let Self { mut settled, mut rng, work } = self;
-        let Settled { agreement, own, .. } = &mut settled;
+    pub fn run(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<ProtocolEnded, Failure> {
+        let Self { mut carried, mut rng, execution } = self;
+        let Carried { agreement, own, .. } = &mut carried;
         let (entry, terms, table) = (agreement.entry, &agreement.terms, &mut own.table);
         let role = ctx.config.role;
         let began = Instant::now();
-        let outcome = match work {
-            Work::Whole(items) => Outcome::here(in_role(role, ch, |ch| terms.run(entry, items, table, ch, &mut rng))?),
-            Work::Buckets(buckets) => {
-                Outcome::here(in_role(role, ch, |ch| terms.run_in_buckets(entry, buckets, table, ch, &mut rng))?)
+        let outcome = match execution {
+            Execution::Whole(items) => {
+                ProtocolOutcome::here(in_role(role, ch, |ch| terms.run(entry, items, table, ch, &mut rng))?)
             }
-            Work::Cluster(divided) => {
+            Execution::Buckets(buckets) => ProtocolOutcome::here(in_role(role, ch, |ch| {
+                terms.run_in_buckets(entry, buckets, table, ch, &mut rng)
+            })?),
+            Execution::Cluster(divided) => {
                 let (learned, cluster) = divided.run(ctx, ch, agreement, &mut rng)?;
-                Outcome::of_cluster(learned, cluster, &**terms)
+                ProtocolOutcome::of_cluster(learned, cluster, &**terms)
             }
         };
         // From here on a side with a result keeps it.
         if outcome.is_complete {
             ctx.interrupt.complete();
         }
-        Ok(Ran { settled, began, outcome })
+        Ok(ProtocolEnded { carried, began, outcome })
     }
 }
 

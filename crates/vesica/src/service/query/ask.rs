@@ -8,7 +8,7 @@ use vesica_party::{Abort, Channel};
 use vesica_protocols::tasks::{IntersectReceiverInput, SealedPayloads};
 
 use super::Context;
-use super::describe::{Inquiry, Ready};
+use super::describe::{Inquiry, Unasked};
 use super::kept::Kept;
 use super::report::Enrolment;
 use crate::failure::{Failure, code};
@@ -23,7 +23,7 @@ const MOST_STARTS: usize = 5;
 /// A query whose items all have their answer.
 pub(super) struct Answered {
     pub inquiry: Inquiry,
-    pub answers: Answers,
+    pub answers: AnswersSoFar,
     pub enrolment: Enrolment,
     /// Sent and received over all connections.
     pub bytes: [u64; 2],
@@ -31,7 +31,7 @@ pub(super) struct Answered {
 
 /// What the server has answered.
 #[derive(Default)]
-pub(super) struct Answers {
+pub(super) struct AnswersSoFar {
     /// The prepared set that all answers are about.
     set: Option<StateId>,
     /// How many sets the query was begun with.
@@ -47,11 +47,11 @@ pub(super) struct Answers {
     pub unread: usize,
 }
 
-impl Ready {
+impl Unasked {
     /// Asks about all items.
     pub fn ask(self, ctx: &Context<'_>, state: Option<&Path>) -> Result<Answered, Failure> {
         let protocol = self.inquiry.description.protocol.clone();
-        with_service(&protocol, Ask { ctx, state, ready: self })?
+        with_service(&protocol, Ask { ctx, state, unasked: self })?
     }
 }
 
@@ -59,15 +59,15 @@ impl Ready {
 struct Ask<'a> {
     ctx: &'a Context<'a>,
     state: Option<&'a Path>,
-    ready: Ready,
+    unasked: Unasked,
 }
 
 impl WithService for Ask<'_> {
     type Output = Result<Answered, Failure>;
 
     fn with<S: TableService>(self) -> Self::Output {
-        let Self { ctx, state, ready: Ready { inquiry, ch } } = self;
-        let (answers, bytes) = (Answers::default(), [0; 2]);
+        let Self { ctx, state, unasked: Unasked { inquiry, ch } } = self;
+        let (answers, bytes) = (AnswersSoFar::default(), [0; 2]);
         Asking::<S> { ctx, state, inquiry, kept: None, answers, enrolment: None, bytes }.ask_all(ch)
     }
 }
@@ -80,7 +80,7 @@ struct Asking<'a, S: TableService> {
     inquiry: Inquiry,
     /// What the last connection has left.
     kept: Option<Kept<S>>,
-    answers: Answers,
+    answers: AnswersSoFar,
     enrolment: Option<Enrolment>,
     bytes: [u64; 2],
 }
@@ -231,7 +231,7 @@ impl<S: TableService> Asking<'_, S> {
     }
 }
 
-impl Answers {
+impl AnswersSoFar {
     /// Starts with the first item again if the server has another set than the answers so far are
     /// about. Whether it does.
     fn begin_with(&mut self, set: StateId, events: &dyn Events) -> Result<bool, Failure> {

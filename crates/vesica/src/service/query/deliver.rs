@@ -2,7 +2,7 @@
 
 use vesica_protocols::tasks::SealedPayloads;
 
-use super::ask::{Answered, Answers};
+use super::ask::{Answered, AnswersSoFar};
 use super::describe::Inquiry;
 use super::report::QueryReport;
 use super::terms::trust;
@@ -20,7 +20,7 @@ impl Answered {
     /// Writes the rows that match and reports.
     pub fn deliver(self, ctx: &Context<'_>) -> Result<QueryReport, Failure> {
         ctx.interrupt.complete();
-        let Self { inquiry, answers: Answers { asked, matches, payloads, unread, .. }, enrolment, bytes } = self;
+        let Self { inquiry, answers: AnswersSoFar { asked, matches, payloads, unread, .. }, enrolment, bytes } = self;
         let Inquiry { own: Own { source, sink, table, .. }, description, questions, mut warnings } = inquiry;
         let config = ctx.config;
         warnings.extend(advice::empty(&table.stats));

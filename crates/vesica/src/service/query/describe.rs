@@ -74,7 +74,7 @@ pub(super) struct Described {
 }
 
 /// A client that has the items which the server compares.
-pub(super) struct Ready {
+pub(super) struct Unasked {
     pub inquiry: Inquiry,
     /// The first connection, if it goes on.
     pub ch: Option<Channel>,
@@ -133,18 +133,18 @@ impl Inquiry {
 impl Described {
     /// Puts the server's slow hash of each item in its place, if it wants that. The client leaves before it hashes: no
     /// server waits for a client that computes for minutes.
-    pub fn hash(self, ctx: &Context<'_>) -> Result<Ready, Failure> {
+    pub fn hash(self, ctx: &Context<'_>) -> Result<Unasked, Failure> {
         let Self { mut inquiry, ch } = self;
         let Inquiry { description, questions, warnings, .. } = &mut inquiry;
         let Some((slow, salt)) = description.slow_hash().zip(description.salt_number()) else {
-            return Ok(Ready { inquiry, ch: Some(ch) });
+            return Ok(Unasked { inquiry, ch: Some(ch) });
         };
         if let Err(abort) = depart(ch) {
             warnings.push(format!("the first connection did not close cleanly: {abort}"));
         }
         ctx.let_go();
         ctx.hash_slowly(slow, salt, &mut questions.items)?;
-        Ok(Ready { inquiry, ch: None })
+        Ok(Unasked { inquiry, ch: None })
     }
 }
 
