@@ -9,7 +9,7 @@ use crate::table::{
     PayloadSchema, ReceivedPayload, ResultKind, TableError, ValueSpec, read_keys, read_values, write_matches,
 };
 
-pub use crate::table::csv::{Field, Split, split_line, split_record};
+pub use crate::table::formats::csv::{Field, Split, split_line, split_record};
 
 /// Reads bytes as a table with the key `email`, all its columns where these have types: its rows.
 /// Leaves no file behind.

@@ -16,82 +16,50 @@
 //! key, besides one block of the file. CSV is UTF-8 with a header row (RFC 4180: quotes, doubled
 //! quotes, line breaks in quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
 
-mod along;
-mod batches;
-mod block;
-mod bytes_at;
-mod collect;
-mod collected;
-mod columnar;
-pub(crate) mod csv;
-mod distinct;
-mod ending;
 mod error;
 mod extension;
-mod faults;
-mod file;
-mod foreign;
+mod files;
+pub(crate) mod formats;
 mod identity;
-mod input;
-mod integers;
-mod ipc_check;
-mod json_lines;
-mod managed;
-mod named_columns;
-mod output;
 mod packing;
-mod parquet_check;
-mod parquet_file;
-mod part_names;
-mod partial;
-mod partitions;
-mod parts;
 mod payload;
-mod place;
 mod position;
-mod row_digests;
+mod read;
 mod sink;
 mod source;
-mod stats;
 pub(crate) mod values;
 mod write;
 
-pub use along::Along;
-pub use batches::{Batches, keep_batch, scan_batch};
-pub use collect::{
-    KeyTable, NO_KEY, collect_keys, collect_values, read_integers, read_keys, read_keys_within, read_union_within,
-    read_values,
-};
-pub use collected::{Collected, Delivered};
 pub use error::{Blame, TableError};
-pub use faults::{Examined, Fault, LISTED_ROWS, examine};
-pub use file::{SinkFile, SourceFile, TableFile};
+pub use files::{Format, Input, InputOptions, Parts, SinkFile, SourceFile, TableFile};
+pub use formats::arrow::batches::{Batches, keep_batch, scan_batch};
 pub use identity::FileIdentity;
-pub use input::{Format, Input, InputOptions};
-pub use integers::MOST_INTEGER_BITS;
-pub use output::{Output, OutputOptions};
 pub use packing::Packing;
-pub use parts::Parts;
 pub use payload::{
     Duplicates, KeyKind, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,
     PayloadUnit, ReceivedPayload, UnionKeys, UnionSpec, key_schema,
 };
-pub use place::{Place, STANDARD_OUTPUT};
 pub use position::Position;
+pub use read::{
+    Along, AlternativeStats, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS, MOST_INTEGER_BITS, NO_KEY,
+    collect_keys, collect_values, examine, read_integers, read_keys, read_keys_within, read_union_within, read_values,
+};
 pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};
-pub use stats::{AlternativeStats, ColumnStats, KeyStats};
 pub use values::{
     Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal,
 };
-pub use write::{Join, KeptRows, Matches, NewKeys, UnionStats, WriteStats, write_matches, write_union};
+pub use write::{
+    Collected, Delivered, Join, KeptRows, Matches, NewKeys, Output, OutputOptions, Place, STANDARD_OUTPUT, UnionStats,
+    WriteStats, write_matches, write_union,
+};
 
-pub(crate) use block::LONGEST_VALUE;
-pub(crate) use columnar::{ColumnarReader, canonical_kind};
-pub(crate) use csv::{CsvReader, write_field};
-pub(crate) use named_columns::NamedColumns;
-pub(crate) use parquet_check::fuzz as fuzz_parquet_structures;
+pub(crate) use formats::columnar::{ColumnarReader, canonical_kind};
+pub(crate) use formats::csv::{CsvReader, write_field};
+pub(crate) use formats::parquet::check::fuzz as fuzz_parquet_structures;
+pub(crate) use formats::text_block::LONGEST_VALUE;
 pub(crate) use position::Counted;
+pub(crate) use read::NamedColumns;
 
 /// Rows that become columns together, in either direction.
 pub(crate) const ROWS_PER_BATCH: usize = 8192;

@@ -1,5 +1,6 @@
-//! Payload columns: the sender's values for a key as a record of fixed width (`encode`), and back
-//! (`decode`). `keys` are the keys of a union, which travel as records too.
+//! Payload columns: the sender's values for a key, which travel as a record of fixed width, and the
+//! receiver's way back from records to values (`decode`). `keys` are the keys of a union, which travel
+//! as records too.
 //!
 //! A record is a presence bit for each field (little-endian bits, 1 = not null), then the present
 //! values: booleans one byte, what has a fixed width as Arrow stores it (little-endian), text and
@@ -8,15 +9,12 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod decode;
-mod encode;
 mod keys;
 mod kind;
 
 pub use decode::ReceivedPayload;
 pub(crate) use decode::Value;
-pub(crate) use encode::{PayloadCollector, PayloadColumn, PayloadRows};
 pub use keys::{KeyKind, UnionKeys, UnionSpec, key_schema};
-pub(crate) use keys::{UnionCollector, UnionRows, key_kinds};
 pub use kind::{PayloadKind, PayloadUnit};
 
 use std::fmt;

@@ -2,11 +2,9 @@
 //! the groups of the keys.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-mod collect;
 pub mod decimal;
 mod results;
 
-pub(crate) use collect::{ValueCollector, ValueRows, stored_as};
 pub(crate) use results::LARGEST_EXACT;
 pub use results::ResultTable;
 

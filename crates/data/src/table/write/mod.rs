@@ -1,15 +1,15 @@
 //! The second pass: every own row of the result, once, in input order.
 
-mod columns;
-mod lines;
-mod parquet_types;
-mod rows;
-mod text;
+mod collected;
+pub(crate) mod ending;
+mod output;
+mod partial;
+mod place;
 mod union;
 
-pub(crate) use columns::{ColumnsWriter, WithPayload, with_payload};
-pub(crate) use lines::LinesWriter;
-pub(crate) use text::TextWriter;
+pub use collected::{Collected, Delivered};
+pub use output::{Output, OutputOptions};
+pub use place::{Place, STANDARD_OUTPUT};
 pub use union::{NewKeys, UnionStats, write_union};
 
 use std::cell::Cell;
@@ -17,7 +17,9 @@ use std::fmt;
 
 use arrow_schema::Schema;
 
-use crate::table::ending::RowsAs;
+use crate::table::formats::columns_writer as columns;
+use crate::table::formats::csv::write as text;
+use crate::table::write::ending::RowsAs;
 use crate::table::{Format, KeyTable, NO_KEY, PayloadSchema, ReceivedPayload, Sink, Source, TableError};
 
 /// Which rows are the result.
@@ -199,7 +201,7 @@ pub fn write_matches(
 }
 
 /// Names for the payload's columns that do not collide with those of the table or with each other.
-fn payload_names(schema: &Schema, payload: &PayloadSchema) -> Vec<String> {
+pub(crate) fn payload_names(schema: &Schema, payload: &PayloadSchema) -> Vec<String> {
     let mut taken: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
     let own = taken.len();
     for field in &payload.fields {

@@ -1,0 +1,3 @@
+//! Arrow in memory: record batches as a table.
+
+pub(crate) mod batches;

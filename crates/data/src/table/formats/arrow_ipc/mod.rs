@@ -1,0 +1,3 @@
+//! Arrow IPC, files and streams.
+
+pub(crate) mod check;

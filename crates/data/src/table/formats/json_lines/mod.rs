@@ -1,0 +1,14 @@
+//! JSON lines: one object a line (`object`), read in blocks of whole lines (`reader`), as a table
+//! whose columns are the keys of the first lines (`source`).
+//!
+//! A value is a cell as it is written: a number keeps its digits and is never rounded, a text loses
+//! its quotes and escapes, `null` and a missing key are null.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+mod lines;
+mod object;
+mod read;
+pub(crate) mod write;
+
+pub(crate) use object::{is_bare, write_text};
+pub(crate) use read::{keep, scan, schema};

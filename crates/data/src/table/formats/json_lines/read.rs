@@ -1,0 +1,209 @@
+//! A file of JSON lines as a [`Source`](crate::table::Source): a scan on several threads, and lines
+//! kept byte by byte.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use rayon::prelude::*;
+
+use super::lines::{LineReader, Lines};
+use super::object::{Fault, Keys, any, check, scalar};
+use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};
+use crate::table::{Format, Head, Input, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError};
+
+/// The lines whose keys are the columns of the table.
+pub(super) const SAMPLED_LINES: usize = 1024;
+
+/// Bytes that are worth a thread.
+const BYTES_PER_PART: usize = 1 << 16;
+
+/// Bytes of lines that become one batch, at most, but for the last line: Arrow counts the bytes of a
+/// column of text in 31 bits.
+const BATCH_BYTES: usize = 1 << 28;
+
+/// What the first lines say.
+struct Sample {
+    schema: SchemaRef,
+    /// For each column whether it has a value there, and none but numbers and truth values.
+    bare: Vec<bool>,
+}
+
+/// The keys of the first lines, in the order in which they come: columns of nullable text. A file without lines names
+/// no columns.
+pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {
+    Ok(sample(input)?.schema)
+}
+
+fn sample(input: &Input) -> Result<Sample, TableError> {
+    let mut reader = LineReader::open(input, 1)?;
+    let (mut keys, mut bare) = (Keys::growing(), Vec::<Option<bool>>::new());
+    let mut sampled = 0;
+    'blocks: while let Some(mut lines) = reader.next()? {
+        let mut values = Vec::new();
+        while let Some((line, number)) = lines.next() {
+            keys.read(line, &mut values).map_err(|fault| at_line(input, number, fault))?;
+            bare.resize(values.len(), None);
+            for (bare, value) in bare.iter_mut().zip(&values) {
+                if let Some(first) = value.and_then(|value| value.bytes().next()).filter(|&first| first != b'n') {
+                    *bare = Some(bare.unwrap_or(true) && !matches!(first, b'"' | b'{' | b'['));
+                }
+            }
+            sampled += 1;
+            if sampled == SAMPLED_LINES {
+                break 'blocks;
+            }
+        }
+    }
+    if sampled > 0 && keys.names().is_empty() {
+        // It is no empty part: what follows may have keys.
+        let what = format!("has no key, nor has any other of the first {sampled} lines");
+        return Err(at_line(
+            input,
+            1,
+            Fault { what, mend: "write the keys of the table in the first lines, with null where they are missing" },
+        ));
+    }
+    let fields: Vec<_> = keys.names().iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+    Ok(Sample {
+        schema: Arc::new(Schema::new(fields)),
+        bare: bare.into_iter().map(|bare| bare == Some(true)).collect(),
+    })
+}
+
+/// The error of a line.
+fn at_line(input: &Input, line: u64, Fault { what, mend }: Fault) -> TableError {
+    TableError::JsonLine { path: input.path().to_owned(), line, what, mend }
+}
+
+/// See [`crate::table::Source::scan`].
+pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
+    let schema = input.known_schema(|| schema(input))?;
+    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let columns = Columns { names: &names, wanted };
+    let threads = rayon::current_num_threads();
+    let mut reader = LineReader::open(input, threads)?;
+    let mut is_first = true;
+    while let Some(mut lines) = reader.next()? {
+        if std::mem::replace(&mut is_first, false) {
+            scanner.expect_rows(lines.expected_in(input.len()));
+        }
+        let most = threads.min(lines.len() / BYTES_PER_PART);
+        if most > 1 {
+            let parts = scanner.parts(most);
+            // One part would do for a walk from the first line.
+            let is_split = parts.len() > 1;
+            let pieces = if is_split { lines.split(parts.len()) } else { Vec::new() };
+            let read = |(mut lines, mut part): (Lines<'_>, Box<dyn ScannerPart + '_>)| {
+                columns.push(input, &mut lines, &mut *part)
+            };
+            if is_split && pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<()>, _>>().is_ok() {
+                scanner.commit()?;
+                continue;
+            }
+        }
+        // Only a walk from the first line knows the number of the faulty one.
+        let pushed = scanner.parts(1).into_iter().try_for_each(|mut part| columns.push(input, &mut lines, &mut *part));
+        // The rows before a malformed one come first: they may hold an earlier fault.
+        scanner.commit()?;
+        pushed?;
+    }
+    Ok(())
+}
+
+/// What a scan reads of a line.
+struct Columns<'a> {
+    names: &'a [String],
+    wanted: &'a [Wanted],
+}
+
+impl Columns<'_> {
+    fn push(&self, input: &Input, lines: &mut Lines<'_>, part: &mut dyn ScannerPart) -> Result<(), TableError> {
+        let mut keys = Keys::fixed(self.names.iter());
+        let (mut values, mut scratch) = (Vec::new(), String::new());
+        while let Some((line, number)) = lines.next() {
+            let mut row = || {
+                let failed = |fault| at_line(input, number, fault);
+                keys.read(line, &mut values).map_err(failed)?;
+                // A result may be written in another format, which takes all columns.
+                values.iter().flatten().try_for_each(|value| check(value, &mut scratch)).map_err(failed)?;
+                for (place, wanted) in self.wanted.iter().enumerate() {
+                    let value = values.get(wanted.column).copied().flatten().unwrap_or("null");
+                    let name = self.names.get(wanted.column).map_or("", String::as_str);
+                    let text = scalar(value, name, &mut scratch).map_err(failed)?;
+                    part.cell(place, text.map_or(Cell::Null, Cell::Text))?;
+                }
+                part.end_row()
+            };
+            match row() {
+                Err(error @ TableError::JsonLine { .. }) => part.refuse(error)?,
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// See [`crate::table::Source::keep`].
+pub(crate) fn keep(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+    let Sample { schema, bare } = sample(input)?;
+    let head = Head::of(input.path(), schema.clone(), kept.payload_schema());
+    sink.begin(&Head { format: Some(Format::JsonLines), bare: &bare, ..head })?;
+    if sink.takes_lines() { keep_lines(input, kept, sink) } else { keep_batches(input, &schema, kept, sink) }
+}
+
+/// Copies lines as they stand.
+fn keep_lines(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+    let mut reader = LineReader::open(input, 1)?;
+    let mut row = 0;
+    while let Some(mut lines) = reader.next()? {
+        while let Some((line, _)) = lines.next() {
+            if let Some(payload) = kept.row(row) {
+                sink.record(line, line.trim_ascii_end().len(), payload)?;
+            }
+            row += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Converts lines to columns of text. What is nested becomes its JSON.
+fn keep_batches(input: &Input, schema: &SchemaRef, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+    let mut reader = LineReader::open(input, 1)?;
+    let mut keys = Keys::fixed(schema.fields().iter().map(|field| field.name()));
+    let mut builders: Vec<StringBuilder> = schema.fields().iter().map(|_| StringBuilder::new()).collect();
+    let (mut payloads, mut row_numbers) = (Vec::new(), Vec::new());
+    let (mut row, mut bytes, mut scratch) = (0, 0, String::new());
+    let mut flush = |builders: &mut Vec<StringBuilder>, payloads: &mut Vec<_>, row_numbers: &mut Vec<u64>| {
+        let columns = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
+        let columns = RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+            .map_err(|error| input.damaged(error))?;
+        sink.batch(&RowBatch { columns: &columns, payloads, row_numbers })?;
+        payloads.clear();
+        row_numbers.clear();
+        Ok::<(), TableError>(())
+    };
+    while let Some(mut lines) = reader.next()? {
+        let mut values = Vec::new();
+        while let Some((line, number)) = lines.next() {
+            if let Some(payload) = kept.row(row) {
+                let failed = |fault| at_line(input, number, fault);
+                keys.read(line, &mut values).map_err(failed)?;
+                for (builder, value) in builders.iter_mut().zip(&values) {
+                    builder.append_option(any(value.unwrap_or("null"), &mut scratch).map_err(failed)?);
+                }
+                bytes += line.len();
+                payloads.push(payload);
+                row_numbers.push(row as u64 + 1);
+            }
+            row += 1;
+            if payloads.len() == ROWS_PER_BATCH || bytes >= BATCH_BYTES {
+                flush(&mut builders, &mut payloads, &mut row_numbers)?;
+                bytes = 0;
+            }
+        }
+    }
+    if payloads.is_empty() { Ok(()) } else { flush(&mut builders, &mut payloads, &mut row_numbers) }
+}

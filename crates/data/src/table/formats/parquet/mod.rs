@@ -1,0 +1,5 @@
+//! Apache Parquet.
+
+pub(crate) mod check;
+pub(crate) mod footer;
+pub(crate) mod types;
