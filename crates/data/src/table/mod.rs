@@ -19,8 +19,11 @@
 mod error;
 mod extension;
 mod files;
+mod format;
 pub(crate) mod formats;
 mod identity;
+mod kept_rows;
+mod open;
 mod packing;
 mod payload;
 mod position;
@@ -31,9 +34,12 @@ pub(crate) mod values;
 mod write;
 
 pub use error::{Blame, TableError};
-pub use files::{Format, Input, InputOptions, Parts, SinkFile, SourceFile, TableFile};
+pub use files::{Input, InputOptions, Parts, SourceFile, TableFile};
+pub use format::Format;
 pub use formats::arrow::batches::{Batches, keep_batch, scan_batch};
 pub use identity::FileIdentity;
+pub use kept_rows::{Join, KeptRows, Matches, NO_KEY};
+pub use open::{OpenSink, OpenSource};
 pub use packing::Packing;
 pub use payload::{
     Duplicates, KeyKind, MAX_PAYLOAD_WIDTH, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable,
@@ -41,17 +47,17 @@ pub use payload::{
 };
 pub use position::Position;
 pub use read::{
-    Along, AlternativeStats, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS, MOST_INTEGER_BITS, NO_KEY,
+    Along, AlternativeStats, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS, MOST_INTEGER_BITS,
     collect_keys, collect_values, examine, read_integers, read_keys, read_keys_within, read_union_within, read_values,
 };
-pub use sink::{CsvHead, Head, OpenSink, ResultKind, RowBatch, Sink, write_new_rows, write_rows};
-pub use source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Stored, Wanted};
+pub use sink::{CsvHead, Head, ResultKind, RowBatch, Sink, WriteStats, write_new_rows, write_rows};
+pub use source::{Cell, CellForm, Scanner, ScannerPart, Source, Stored, Wanted};
 pub use values::{
     Clamp, ExpectedRange, MAX_GROUPS, ResultTable, ValueColumn, ValueDuplicates, ValueSpec, ValueTable, decimal,
 };
 pub use write::{
-    Collected, Delivered, Join, KeptRows, Matches, NewKeys, Output, OutputOptions, Place, STANDARD_OUTPUT, UnionStats,
-    WriteStats, write_matches, write_union,
+    Collected, Delivered, NewKeys, Output, OutputOptions, Place, STANDARD_OUTPUT, SinkFile, UnionStats, write_matches,
+    write_union,
 };
 
 pub(crate) use formats::columnar::{ColumnarReader, canonical_kind};
@@ -60,6 +66,4 @@ pub(crate) use formats::parquet::check::fuzz as fuzz_parquet_structures;
 pub(crate) use formats::text_block::LONGEST_VALUE;
 pub(crate) use position::Counted;
 pub(crate) use read::NamedColumns;
-
-/// Rows that become columns together, in either direction.
-pub(crate) const ROWS_PER_BATCH: usize = 8192;
+pub(crate) use sink::ROWS_PER_BATCH;

@@ -3,16 +3,25 @@
 //! A sink for rows alone implements [`Sink::name`], [`Sink::begin`], [`Sink::batch`] and
 //! [`Sink::finish`].
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use parquet::basic::Compression;
 
-use crate::table::{
-    FileIdentity, Format, PayloadSchema, ROWS_PER_BATCH, ReceivedPayload, ResultTable, Source, TableError, WriteStats,
-};
+use crate::table::{Format, PayloadSchema, ReceivedPayload, ResultTable, TableError};
+
+/// Rows that become columns together, in either direction.
+pub(crate) const ROWS_PER_BATCH: usize = 8192;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct WriteStats {
+    /// Rows of the result.
+    pub rows: u64,
+    /// Their bytes, before compression.
+    pub bytes: u64,
+}
 
 /// What a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,20 +176,6 @@ pub struct RowBatch<'a> {
     pub payloads: &'a [Option<&'a [u8]>],
     /// For each row its number in the source, from 1, for errors; empty for new rows.
     pub row_numbers: &'a [u64],
-}
-
-/// Opens a sink, before the protocol starts: what cannot be written is refused then.
-pub trait OpenSink: fmt::Debug + Send + Sync {
-    /// The name that errors show.
-    fn name(&self) -> String;
-
-    /// Makes the place of a result of this kind ready. Rows come from `source`.
-    fn open(&self, kind: ResultKind, source: &dyn Source) -> Result<Box<dyn Sink>, TableError>;
-
-    /// The file that is written, if it is one: no other file of the run may be the same.
-    fn file(&self) -> Option<FileIdentity> {
-        None
-    }
 }
 
 /// Writes new rows to a sink, all of them with the columns `schema`.

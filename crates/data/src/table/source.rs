@@ -4,12 +4,10 @@
 //! A kind of table that comes in Arrow record batches implements [`Source`] by the functions of
 //! [`super::batches`]. One that comes as text gives [`Cell::Text`] and [`Cell::Null`] alone.
 
-use std::fmt;
-
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use crate::table::{FileIdentity, Format, KeptRows, Packing, Position, Sink, TableError};
+use crate::table::{Format, KeptRows, Packing, Position, Sink, TableError};
 
 /// A table that is read twice. What can be read only once is copied first, as
 /// [`crate::table::Input`] does with standard input and [`crate::table::Input::spool_batches`] with
@@ -171,19 +169,5 @@ impl<P: ScannerPart + ?Sized> ScannerPart for &mut P {
 
     fn refuse(&mut self, error: TableError) -> Result<(), TableError> {
         (**self).refuse(error)
-    }
-}
-
-/// Opens a table, on the thread that will read it.
-pub trait OpenSource: fmt::Debug + Send + Sync {
-    /// The name that errors show.
-    fn name(&self) -> String;
-
-    /// Opens the table.
-    fn open(&self) -> Result<Box<dyn Source>, TableError>;
-
-    /// The files that are read: no output may replace them.
-    fn files(&self) -> Vec<FileIdentity> {
-        Vec::new()
     }
 }

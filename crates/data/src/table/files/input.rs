@@ -4,7 +4,6 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
@@ -12,80 +11,10 @@ use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
 
-use crate::table::formats::csv;
 use crate::table::formats::foreign::{self, Foreign, HEAD_BYTES};
 use crate::table::formats::parquet::footer::ParquetFile;
-use crate::table::{Counted, Packing, Position, Stored, TableError};
-
-/// File formats of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// Separated values, RFC 4180.
-    Csv,
-    /// One JSON object a line.
-    JsonLines,
-    /// Apache Parquet.
-    Parquet,
-    /// Arrow IPC file, also known as Feather version 2.
-    ArrowFile,
-    /// Arrow IPC stream.
-    ArrowStream,
-}
-
-impl Format {
-    /// Reads a `--format` value.
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "csv" => Some(Self::Csv),
-            "jsonl" | "ndjson" => Some(Self::JsonLines),
-            "parquet" => Some(Self::Parquet),
-            "arrow" => Some(Self::ArrowFile),
-            "arrow-stream" => Some(Self::ArrowStream),
-            _ => None,
-        }
-    }
-
-    /// The name that errors use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "CSV",
-            Self::JsonLines => "JSON lines",
-            Self::Parquet => "Parquet",
-            Self::ArrowFile => "Arrow",
-            Self::ArrowStream => "Arrow stream",
-        }
-    }
-
-    /// Whether its rows are lines of text, which can be compressed as a whole.
-    pub(crate) fn is_text(self) -> bool {
-        matches!(self, Self::Csv | Self::JsonLines)
-    }
-
-    /// The format that a file name's extension says (that of a
-    /// [`Packing`] is passed over), if it is known.
-    pub fn of_name(path: &str) -> Option<Self> {
-        let lower = path.to_ascii_lowercase();
-        let (name, _) = Packing::of_name(&lower);
-        match Path::new(name).extension()?.to_str()? {
-            "csv" | "tsv" | "tab" | "txt" => Some(Self::Csv),
-            "jsonl" | "ndjson" => Some(Self::JsonLines),
-            "parquet" | "pq" => Some(Self::Parquet),
-            "arrow" | "feather" | "ipc" => Some(Self::ArrowFile),
-            "arrows" => Some(Self::ArrowStream),
-            _ => None,
-        }
-    }
-
-    fn of_magic(magic: &[u8]) -> Option<Self> {
-        match magic {
-            [b'P', b'A', b'R', b'1', ..] => Some(Self::Parquet),
-            [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Some(Self::ArrowFile),
-            [0xff, 0xff, 0xff, 0xff, ..] => Some(Self::ArrowStream),
-            _ => None,
-        }
-    }
-}
+use crate::table::formats::{columnar, csv, json_lines};
+use crate::table::{Counted, Format, KeptRows, Packing, Position, Scanner, Sink, Source, Stored, TableError, Wanted};
 
 /// How to read an input, where its name does not say it.
 #[derive(Clone, Debug, Default)]
@@ -377,6 +306,51 @@ impl Input {
 
     pub(crate) fn damaged(&self, reason: impl ToString) -> TableError {
         TableError::Damaged { path: self.path.clone(), format: self.format.name(), reason: reason.to_string() }
+    }
+}
+
+impl Source for Input {
+    fn name(&self) -> &str {
+        self.path()
+    }
+
+    fn schema(&self) -> Result<SchemaRef, TableError> {
+        self.known_schema(|| match self.format() {
+            Format::Csv => csv::schema(self),
+            Format::JsonLines => json_lines::schema(self),
+            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::schema(self),
+        })
+    }
+
+    fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
+        match self.format() {
+            Format::Csv => csv::scan(self, wanted, scanner),
+            Format::JsonLines => json_lines::scan(self, wanted, scanner),
+            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::scan(self, wanted, scanner),
+        }
+    }
+
+    fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+        match self.format() {
+            Format::Csv => csv::keep(self, kept, sink),
+            Format::JsonLines => json_lines::keep(self, kept, sink),
+            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::keep(self, kept, sink),
+        }
+    }
+
+    fn stored(&self) -> Option<Stored> {
+        Some(self.stored_as())
+    }
+
+    fn position(&self) -> Option<Position> {
+        Some(self.pass())
+    }
+
+    fn sample(&self) -> Result<RecordBatch, TableError> {
+        match self.format() {
+            Format::Csv | Format::JsonLines => Ok(RecordBatch::new_empty(self.schema()?)),
+            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::sample(self),
+        }
     }
 }
 

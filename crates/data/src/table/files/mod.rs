@@ -7,6 +7,6 @@ mod partitions;
 mod parts;
 mod source_file;
 
-pub use input::{Format, Input, InputOptions};
+pub use input::{Input, InputOptions};
 pub use parts::Parts;
-pub use source_file::{SinkFile, SourceFile, TableFile};
+pub use source_file::{SourceFile, TableFile};

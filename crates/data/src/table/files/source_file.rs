@@ -1,17 +1,9 @@
-//! Files, and standard input and output, as [`Source`] and [`Sink`](crate::table::Sink).
+//! A table by the name that a user gives: a file, standard input, or several files.
 
 use std::path::Path;
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
-
 use crate::table::files::part_names::{Named, named};
-use crate::table::formats::{columnar, csv, json_lines};
-use crate::table::source::{OpenSource, Scanner, Source, Stored, Wanted};
-use crate::table::{
-    FileIdentity, Format, Input, InputOptions, KeptRows, OpenSink, Output, OutputOptions, Parts, Position, ResultKind,
-    Sink, TableError,
-};
+use crate::table::{FileIdentity, Input, InputOptions, OpenSource, Parts, Source, TableError};
 
 /// A table file, standard input for `-`, a folder of files, or a pattern that names files: `*` stands
 /// for any text without `/` and `?` for one character, unless there is a file of that name. The
@@ -73,77 +65,6 @@ impl TableFile {
         match self {
             Self::One(input) => input,
             Self::Parts(parts) => parts,
-        }
-    }
-}
-
-/// A file for a result, or standard output for `-`.
-#[derive(Clone, Debug)]
-pub struct SinkFile {
-    /// Its name.
-    pub path: String,
-    /// How to write it. Only rows have a choice of formats.
-    pub options: OutputOptions,
-}
-
-impl OpenSink for SinkFile {
-    fn name(&self) -> String {
-        self.path.clone()
-    }
-
-    fn open(&self, kind: ResultKind, source: &dyn Source) -> Result<Box<dyn Sink>, TableError> {
-        Ok(Box::new(Output::open(&self.path, &self.options, kind, source)?))
-    }
-
-    fn file(&self) -> Option<FileIdentity> {
-        match self.path.as_str() {
-            "-" => FileIdentity::of_standard_output(),
-            path => FileIdentity::of_path(Path::new(path)),
-        }
-    }
-}
-
-impl Source for Input {
-    fn name(&self) -> &str {
-        self.path()
-    }
-
-    fn schema(&self) -> Result<SchemaRef, TableError> {
-        self.known_schema(|| match self.format() {
-            Format::Csv => csv::schema(self),
-            Format::JsonLines => json_lines::schema(self),
-            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::schema(self),
-        })
-    }
-
-    fn scan(&self, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
-        match self.format() {
-            Format::Csv => csv::scan(self, wanted, scanner),
-            Format::JsonLines => json_lines::scan(self, wanted, scanner),
-            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::scan(self, wanted, scanner),
-        }
-    }
-
-    fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-        match self.format() {
-            Format::Csv => csv::keep(self, kept, sink),
-            Format::JsonLines => json_lines::keep(self, kept, sink),
-            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::keep(self, kept, sink),
-        }
-    }
-
-    fn stored(&self) -> Option<Stored> {
-        Some(self.stored_as())
-    }
-
-    fn position(&self) -> Option<Position> {
-        Some(self.pass())
-    }
-
-    fn sample(&self) -> Result<RecordBatch, TableError> {
-        match self.format() {
-            Format::Csv | Format::JsonLines => Ok(RecordBatch::new_empty(self.schema()?)),
-            Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::sample(self),
         }
     }
 }

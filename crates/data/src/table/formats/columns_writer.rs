@@ -20,8 +20,7 @@ use crate::table::extension::TypeName;
 use crate::table::formats::parquet::footer::GEO_KEY;
 use crate::table::formats::parquet::types as parquet_types;
 use crate::table::payload::{PayloadKind, Value};
-use crate::table::write::{WriteStats, payload_names};
-use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError};
+use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError, WriteStats};
 
 /// Refuses a header of CSV with a name that stands there twice.
 pub(crate) fn check_names(schema: &Schema, path: &str) -> Result<(), TableError> {
@@ -65,7 +64,7 @@ pub(crate) struct WithPayload {
 pub(crate) fn with_payload(own: SchemaRef, payload: Option<&PayloadSchema>) -> Result<WithPayload, TableError> {
     let mut fields: Vec<FieldRef> = own.fields().iter().cloned().collect();
     if let Some(payload) = payload {
-        for (name, field) in payload_names(&own, payload).into_iter().zip(&payload.fields) {
+        for (name, field) in payload.names_beside(&own).into_iter().zip(&payload.fields) {
             fields.push(Arc::new(field.kind.field(&name).ok_or(TableError::PeerPayload(UNKNOWN_TYPE))?));
         }
     }

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use crate::table::TableError;
 use crate::table::packing::{Packer, Packing};
-use crate::table::write::WriteStats;
+use crate::table::{TableError, WriteStats};
 
 /// Bytes that are gathered before they are written.
 const BLOCK_BYTES: usize = 1 << 18;

@@ -19,6 +19,8 @@ pub use kind::{PayloadKind, PayloadUnit};
 
 use std::fmt;
 
+use arrow_schema::Schema;
+
 /// The widest record: each match costs its width, and each key of the sender on the wire too.
 pub const MAX_PAYLOAD_WIDTH: usize = 1 << 16;
 
@@ -69,6 +71,20 @@ impl PayloadSchema {
     /// Bytes of presence bits.
     pub(crate) fn presence_bytes(&self) -> usize {
         self.fields.len().div_ceil(8)
+    }
+
+    /// Names for the columns that collide neither with those of the table nor with each other.
+    pub(crate) fn names_beside(&self, table: &Schema) -> Vec<String> {
+        let mut taken: Vec<String> = table.fields().iter().map(|field| field.name().clone()).collect();
+        let own = taken.len();
+        for field in &self.fields {
+            let mut name = field.name.clone();
+            while taken.contains(&name) {
+                name.insert_str(0, "partner_");
+            }
+            taken.push(name);
+        }
+        taken.split_off(own)
     }
 
     /// A record whose fields are all null.

@@ -5,6 +5,7 @@ use std::mem::take;
 use std::sync::Arc;
 
 use crate::key::{Digests, KeySpec};
+use crate::table::kept_rows::RowKeys;
 use crate::table::payload::{UnionKeys, UnionSpec};
 use crate::table::read::beside::integers::IntegerCollector;
 use crate::table::read::beside::payload::PayloadCollector;
@@ -16,10 +17,7 @@ use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
 use crate::table::read::row_digests::RowDigests;
 use crate::table::source::{Scanner, ScannerPart, Source, Wanted};
-use crate::table::{KeyStats, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
-
-/// In [`KeyTable::row_key`]: the row has no usable key and never matches.
-pub const NO_KEY: u32 = u32::MAX;
+use crate::table::{KeyStats, NO_KEY, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
 
 /// The most rows for which room is made in advance.
 const MAX_EXPECTED_ROWS: usize = 1 << 24;
@@ -47,6 +45,11 @@ impl KeyTable {
     /// Entries of a row in `row_key`.
     pub fn keys_per_row(&self) -> usize {
         self.stats.alternatives.len().max(1)
+    }
+
+    /// The keys of the rows, for a second pass.
+    pub(crate) fn row_keys(&self) -> RowKeys<'_> {
+        RowKeys { all: &self.row_key, per_row: self.keys_per_row(), distinct: self.stats.distinct as usize }
     }
 
     /// How many of these distinct keys are of each alternative.

@@ -12,8 +12,7 @@ pub use beside::Along;
 pub use beside::integers::MOST_INTEGER_BITS;
 pub use faults::{Examined, Fault, LISTED_ROWS, examine};
 pub use keys::{
-    KeyTable, NO_KEY, collect_keys, collect_values, read_integers, read_keys, read_keys_within, read_union_within,
-    read_values,
+    KeyTable, collect_keys, collect_values, read_integers, read_keys, read_keys_within, read_union_within, read_values,
 };
 pub(crate) use named_columns::NamedColumns;
 pub use stats::{AlternativeStats, ColumnStats, KeyStats};

@@ -3,13 +3,17 @@
 
 use std::fmt;
 use std::io::Write;
+use std::path::Path;
 
 use crate::table::formats::columns_writer::ColumnsWriter;
 use crate::table::formats::csv::write::TextWriter;
 use crate::table::formats::json_lines::write::LinesWriter;
 use crate::table::write;
 use crate::table::write::ending::{self, NumbersAs, RowsAs};
-use crate::table::{Format, Head, Place, ResultKind, ResultTable, RowBatch, Sink, Source, TableError, WriteStats};
+use crate::table::{
+    FileIdentity, Format, Head, OpenSink, Place, ResultKind, ResultTable, RowBatch, Sink, Source, TableError,
+    WriteStats,
+};
 
 /// How to write an output.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +22,32 @@ pub struct OutputOptions {
     pub force: bool,
     /// Format, where neither the name nor the input shall decide.
     pub format: Option<Format>,
+}
+
+/// A file for a result, or standard output for `-`.
+#[derive(Clone, Debug)]
+pub struct SinkFile {
+    /// Its name.
+    pub path: String,
+    /// How to write it. Only rows have a choice of formats.
+    pub options: OutputOptions,
+}
+
+impl OpenSink for SinkFile {
+    fn name(&self) -> String {
+        self.path.clone()
+    }
+
+    fn open(&self, kind: ResultKind, source: &dyn Source) -> Result<Box<dyn Sink>, TableError> {
+        Ok(Box::new(Output::open(&self.path, &self.options, kind, source)?))
+    }
+
+    fn file(&self) -> Option<FileIdentity> {
+        match self.path.as_str() {
+            "-" => FileIdentity::of_standard_output(),
+            path => FileIdentity::of_path(Path::new(path)),
+        }
+    }
 }
 
 /// A file for a result, or standard output. Dropping it without [`Sink::finish`] leaves nothing

@@ -12,8 +12,9 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use crate::key::uuid;
 use crate::table::extension::Extension;
 use crate::table::payload::Value;
-use crate::table::write::KeptRows;
-use crate::table::{Head, KeyTable, PayloadSchema, ROWS_PER_BATCH, RowBatch, Sink, Source, TableError, WriteStats};
+use crate::table::{
+    Head, KeptRows, KeyTable, PayloadSchema, ROWS_PER_BATCH, RowBatch, Sink, Source, TableError, WriteStats,
+};
 
 /// What came of a union.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +61,7 @@ pub fn write_union(
         nulls: vec![0; new.payload.map_or(0, |payload| payload.width)],
         schema: None,
     };
-    let kept = KeptRows::all(table);
+    let kept = KeptRows::all(table.row_keys());
     source.keep(&kept, &mut widened)?;
     kept.check_rows(source.name())?;
     let schema = widened.schema.ok_or_else(|| TableError::unfit_result(sink.name(), "its rows have no columns"))?;

@@ -14,8 +14,8 @@ use crate::table::formats::columnar::Scalars;
 use crate::table::payload::PayloadKind;
 use crate::table::read::beside::payload::PayloadColumn;
 use crate::table::read::beside::values::stored_as;
-use crate::table::source::{Cell, CellForm, OpenSource, Scanner, ScannerPart, Source, Wanted};
-use crate::table::{Head, Input, KeptRows, RowBatch, Sink, TableError};
+use crate::table::source::{Cell, CellForm, Scanner, ScannerPart, Source, Wanted};
+use crate::table::{Head, Input, KeptRows, OpenSource, RowBatch, Sink, TableError};
 
 /// Rows of a batch that are worth a thread.
 const ROWS_PER_PART: usize = 2048;

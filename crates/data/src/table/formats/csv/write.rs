@@ -14,8 +14,7 @@ use crate::table::formats::csv::write_field;
 use crate::table::formats::text_rows::Rows;
 use crate::table::payload::Value;
 use crate::table::write::ending::RowsAs;
-use crate::table::write::{WriteStats, payload_names};
-use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError, canonical_kind};
+use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError, WriteStats, canonical_kind};
 
 /// Writes rows as CSV.
 pub(crate) struct TextWriter<W: Write> {
@@ -56,7 +55,7 @@ impl<W: Write> TextWriter<W> {
             }
         };
         let own_columns = head.csv.is_some() || !head.schema.fields().is_empty();
-        for (index, name) in head.payload.iter().flat_map(|payload| payload_names(&head.schema, payload)).enumerate() {
+        for (index, name) in head.payload.iter().flat_map(|payload| payload.names_beside(&head.schema)).enumerate() {
             if own_columns || index > 0 {
                 block.push(delimiter);
             }

@@ -11,8 +11,7 @@ use crate::table::formats::text_rows::Rows;
 use crate::table::payload::Value;
 use crate::table::values::LARGEST_EXACT;
 use crate::table::write::ending::RowsAs;
-use crate::table::write::{WriteStats, payload_names};
-use crate::table::{Head, PayloadKind, PayloadSchema, RowBatch, TableError};
+use crate::table::{Head, PayloadKind, PayloadSchema, RowBatch, TableError, WriteStats};
 
 /// Writes rows as JSON lines.
 pub(crate) struct LinesWriter<W: Write> {
@@ -88,7 +87,7 @@ impl<W: Write> LinesWriter<W> {
             name: quoted(field.name()),
             form: if head.bare.get(place) == Some(&true) { Form::Bare } else { Form::of(field.data_type()) },
         });
-        let names = head.payload.iter().flat_map(|payload| payload_names(&head.schema, payload));
+        let names = head.payload.iter().flat_map(|payload| payload.names_beside(&head.schema));
         Ok(Self {
             out: Rows::new(writer, rows.packing, path)?,
             source: head.source.to_owned(),
