@@ -5,8 +5,8 @@ pub mod seeds;
 
 use crate::key::{DateFormat, KeySpec};
 use crate::table::{
-    Collected, ColumnarReader, ExpectedRange, Format, Input, InputOptions, Join, KeyTable, Matches, OpenSink,
-    PayloadSchema, ReceivedPayload, ResultKind, TableError, ValueSpec, read_keys, read_values, write_matches,
+    Collected, ExpectedRange, Format, Input, InputOptions, Join, KeyTable, Matches, OpenSink, PayloadSchema,
+    ReceivedPayload, ResultKind, TableError, ValueSpec, read_keys, read_values, write_matches,
 };
 
 pub use crate::table::formats::csv::{Field, Split, split_line, split_record};
@@ -20,7 +20,7 @@ pub fn table(bytes: &[u8], format: Format) -> Result<u64, TableError> {
     let input = input(bytes, format)?;
     let all = || {
         let mut rows = 0;
-        let mut reader = ColumnarReader::open(&input, None)?;
+        let mut reader = input.batches()?;
         while let Some(batch) = reader.next()? {
             rows += batch.num_rows() as u64;
         }

@@ -76,7 +76,7 @@ pub fn check_file(table: &TableFile, spec: &KeySpec) -> Result<Profile, TableErr
 fn report(input: &dyn Source, first: &Input, files: usize, spec: &KeySpec) -> Result<Profile, TableError> {
     let mut warnings = Vec::new();
     let csv = if first.format() == Format::Csv { Some(csv_profile(first)?) } else { None };
-    let stored = input.stored().unwrap_or(first.stored_as());
+    let stored = input.stored().unwrap_or(first.file().stored());
     let table = collect_keys(input, spec)?;
     let mut multiplicities = vec![0u64; table.digests.len()];
     for &key in table.row_key.iter().filter(|&&key| key != NO_KEY) {
@@ -137,7 +137,7 @@ fn report(input: &dyn Source, first: &Input, files: usize, spec: &KeySpec) -> Re
 }
 
 fn csv_profile(input: &Input) -> Result<CsvProfile, TableError> {
-    let reader = CsvReader::open(input)?;
+    let reader = CsvReader::open(input.file())?;
     let line_end = match reader.line_end() {
         b"\r\n" => "CRLF",
         b"\r" => "CR",

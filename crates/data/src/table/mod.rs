@@ -36,7 +36,8 @@ mod write;
 pub use error::{Blame, TableError};
 pub use files::{Input, InputOptions, Parts, SourceFile, TableFile};
 pub use format::Format;
-pub use formats::arrow::batches::{Batches, keep_batch, scan_batch};
+pub use formats::arrow::batches::Batches;
+pub use formats::arrow::columns::{keep_batch, scan_batch};
 pub use identity::FileIdentity;
 pub use kept_rows::{Join, KeptRows, Matches, NO_KEY};
 pub use open::{OpenSink, OpenSource};
@@ -60,7 +61,6 @@ pub use write::{
     write_union,
 };
 
-pub(crate) use formats::columnar::{ColumnarReader, canonical_kind};
 pub(crate) use formats::csv::{CsvReader, write_field};
 pub(crate) use formats::parquet::check::fuzz as fuzz_parquet_structures;
 pub(crate) use formats::text_block::LONGEST_VALUE;

@@ -3,7 +3,6 @@
 //!
 //! A column is of integers or dates if each of its values is the canonical text of one, and else of text: no digit is
 //! lost, and a key column has the same canonical bytes in either case.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 use arrow_select::take::take;
 
-use crate::table::formats::arrow::batches::Columns;
+use crate::table::formats::arrow::columns::Columns;
 use crate::table::formats::csv::write_field;
 use crate::table::formats::json_lines::write_text;
 use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};

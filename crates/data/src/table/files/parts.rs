@@ -3,7 +3,6 @@
 //! The files are opened one after the other, in both passes, so that their number is not bounded by
 //! that of open files. A file that is another one in the second pass than in the first is refused.
 //! A file without a byte, or without a row, is an empty part.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::sync::Arc;
 
@@ -12,9 +11,9 @@ use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use crate::invisible::visible;
 use crate::table::error::looks_like_data;
-use crate::table::files::input::State;
 use crate::table::files::part_names::PartNames;
 use crate::table::files::partitions::{FolderValues, Partitions};
+use crate::table::formats::opened_file::State;
 use crate::table::source::{Scanner, Source, Stored, Wanted};
 use crate::table::{
     CsvHead, Format, Head, Input, InputOptions, KeptRows, Position, RowBatch, Sink, TableError, WriteStats,
@@ -130,7 +129,7 @@ impl Source for Parts {
                 continue;
             }
             let scan = self.partitions.scan(place, self.file_columns, wanted, &mut *scanner);
-            let (wanted, mut scanner) = scan.map_err(|error| input.damaged(error))?;
+            let (wanted, mut scanner) = scan.map_err(|error| input.file().damaged(error))?;
             input.scan(&wanted, &mut scanner)?;
         }
         Ok(())
@@ -190,7 +189,7 @@ impl Opening {
                 self.headless.get_or_insert(error);
                 return Ok(());
             }
-            schema => (schema?, input.stored_as()),
+            schema => (schema?, input.file().stored()),
         };
         if schema.fields().is_empty() && stored.format == Format::JsonLines {
             self.nameless.get_or_insert((Part { path, state: input.state(), before: 0 }, schema, stored));

@@ -1,12 +1,12 @@
 //! Bytes of an input at places that the file itself names, for the checks that come before a
 //! library reads it.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::table::{Input, TableError};
+use crate::table::TableError;
+use crate::table::formats::opened_file::OpenedFile;
 
 /// What a check found.
 pub(crate) enum Fault {
@@ -29,7 +29,7 @@ impl Fault {
     }
 
     /// The error of the whole input.
-    pub fn of(self, input: &Input) -> TableError {
+    pub fn of(self, input: &OpenedFile) -> TableError {
         match self {
             Self::Read(source) => input.unreadable(source),
             Self::Wrong(what) => input.damaged(what),

@@ -1,5 +1,4 @@
 //! Files that hold no table which can be read: what they are, by their first bytes, and what a user does with them.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use crate::table::{Packing, TableError};
 

@@ -1,8 +1,9 @@
-//! A block of an input's text, which moves on and grows as far as the longest record needs.
+//! A block of an file's text, which moves on and grows as far as the longest record needs.
 
 use std::io::{self, Read};
 
-use crate::table::{Input, TableError};
+use crate::table::TableError;
+use crate::table::formats::opened_file::OpenedFile;
 
 /// Bytes read at once by one thread.
 pub(crate) const BLOCK_BYTES: usize = 1 << 18;
@@ -16,7 +17,7 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
 /// What of a text is in memory: `bytes[start..end]`, of which the reader consumes the front.
 pub(crate) struct Block<'a> {
-    input: &'a Input,
+    file: &'a OpenedFile,
     source: Box<dyn Read>,
     /// At least `end` bytes.
     pub bytes: Vec<u8>,
@@ -32,9 +33,9 @@ pub(crate) struct Block<'a> {
 impl<'a> Block<'a> {
     /// Large enough for some threads. Also tells whether the text began with a byte-order mark, which
     /// is consumed.
-    pub fn open(input: &'a Input, threads: usize) -> Result<(Self, bool), TableError> {
+    pub fn open(file: &'a OpenedFile, threads: usize) -> Result<(Self, bool), TableError> {
         let bytes = vec![0; BLOCK_BYTES * threads.max(1)];
-        let mut block = Self { input, source: input.text()?, bytes, start: 0, end: 0, is_last: false };
+        let mut block = Self { file, source: file.text()?, bytes, start: 0, end: 0, is_last: false };
         while !block.is_last && block.end < BYTE_ORDER_MARK.len() {
             block.fill(1)?;
         }
@@ -53,7 +54,7 @@ impl<'a> Block<'a> {
     /// Reads more, behind what is not consumed.
     ///
     /// # Errors
-    /// If the input cannot be read; or if what is not consumed, which starts in `line`, is as long as the
+    /// If the file cannot be read; or if what is not consumed, which starts in `line`, is as long as the
     /// longest record.
     pub fn fill(&mut self, line: u64) -> Result<(), TableError> {
         if self.start > 0 {
@@ -63,7 +64,7 @@ impl<'a> Block<'a> {
         }
         if self.end == self.bytes.len() {
             if self.end >= LONGEST_VALUE {
-                return Err(TableError::LongRecord { path: self.input.path().to_owned(), line, limit: LONGEST_VALUE });
+                return Err(TableError::LongRecord { path: self.file.path().to_owned(), line, limit: LONGEST_VALUE });
             }
             self.bytes.resize((2 * self.end).min(LONGEST_VALUE), 0);
         }
@@ -72,7 +73,7 @@ impl<'a> Block<'a> {
                 Ok(0) => self.is_last = true,
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.input.unreadable(error)),
+                Err(error) => return Err(self.file.unreadable(error)),
             }
             return Ok(());
         }

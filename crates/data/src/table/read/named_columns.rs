@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Schema};
 use crate::invisible::visible;
 use crate::table::error::missing_column_mend;
 use crate::table::extension::TypeName;
-use crate::table::formats::columnar::canonical_kind;
+use crate::table::formats::arrow::scalars::canonical_kind;
 use crate::table::source::{CellForm, Source, Wanted};
 use crate::table::{Format, TableError};
 

@@ -1,3 +1,6 @@
-//! Arrow in memory: record batches as a table.
+//! Arrow in memory: tables of record batches, and the cells and rows of a batch, whatever it was read from.
 
 pub(crate) mod batches;
+pub(crate) mod columns;
+mod payload_column;
+pub(crate) mod scalars;

@@ -1,13 +1,13 @@
 //! Lengths in Arrow IPC files, checked against the file before the Arrow reader trusts them: it
 //! allocates what a length says, and a failed allocation ends the process.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
 
 use arrow_ipc::{Block, Field, MessageHeader, RecordBatch, Schema, root_as_footer, root_as_message};
 
 use crate::table::formats::bytes_at::{BytesAt, Fault};
-use crate::table::{Format, Input, NO_KEY, TableError};
+use crate::table::formats::opened_file::OpenedFile;
+use crate::table::{NO_KEY, TableError};
 
 /// More than any buffer of a sound file unpacks to.
 const LARGEST_BUFFER: u64 = 1 << 32;
@@ -20,21 +20,20 @@ const BEST_RATIO: u64 = 1 << 15;
 /// take none.
 const ROWS_WITHOUT_BYTES: u64 = 1 << 24;
 
-/// Refuses an Arrow input with lengths that its bytes cannot hold.
-pub(crate) fn check(input: &Input, file: &File) -> Result<(), TableError> {
+/// Refuses an Arrow file with lengths that its bytes cannot hold.
+pub(crate) fn check_file(input: &OpenedFile, file: &File) -> Result<(), TableError> {
     let mut check = Check { bytes: BytesAt { file, len: input.len() }, rows: 0, unpacked: 0 };
-    let found = match input.format() {
-        Format::ArrowFile => check.file(),
-        Format::ArrowStream => check.stream(),
-        Format::Csv | Format::JsonLines | Format::Parquet => {
-            Err(Fault::Wrong("it is not of an Arrow format".to_owned()))
-        }
-    };
-    found.and_then(|()| check.sum()).map_err(|fault| fault.of(input))
+    check.file().and_then(|()| check.sum()).map_err(|fault| fault.of(input))
+}
+
+/// Refuses an Arrow stream with lengths that its bytes cannot hold.
+pub(crate) fn check_stream(input: &OpenedFile, file: &File) -> Result<(), TableError> {
+    let mut check = Check { bytes: BytesAt { file, len: input.len() }, rows: 0, unpacked: 0 };
+    check.stream().and_then(|()| check.sum()).map_err(|fault| fault.of(input))
 }
 
 /// Refuses a Parquet input that names a type of Arrow that the Arrow reader does not know.
-pub(crate) fn check_encoded_schema(input: &Input, encoded: &str) -> Result<(), TableError> {
+pub(crate) fn check_encoded_schema(input: &OpenedFile, encoded: &str) -> Result<(), TableError> {
     // What is malformed otherwise is left to the reader.
     let Some(bytes) = base64(encoded) else { return Ok(()) };
     let message = if bytes.starts_with(&[0xff; 4]) { bytes.get(8..).unwrap_or_default() } else { &bytes };

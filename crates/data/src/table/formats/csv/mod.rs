@@ -1,6 +1,5 @@
-//! CSV: splitting a stream of bytes into records (`split`), reading them in blocks (`reader`),
-//! scanning and keeping the rows of a file (`source`), writing fields (`field`).
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+//! CSV: splitting bytes into records (`split`), reading these in blocks (`records`), scanning and keeping the rows of a
+//! file (`read`), the line that names the delimiter (`separator`), fields (`field`) and rows (`write`) as text.
 
 mod field;
 mod read;
@@ -10,7 +9,7 @@ mod split;
 pub(crate) mod write;
 
 pub(crate) use field::write_field;
-pub(crate) use read::{keep, scan, schema};
+pub(crate) use read::Csv;
 pub(crate) use records::{CsvReader, Records};
 pub(crate) use separator::separator_line;
 pub(crate) use split::MOST_COLUMNS;

@@ -1,5 +1,4 @@
-//! A CSV file as a [`Source`](crate::table::Source): a scan on several threads, and records kept
-//! byte by byte.
+//! Reading CSV: a scan on several threads, and records kept byte by byte.
 
 use std::sync::Arc;
 
@@ -8,47 +7,65 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use rayon::prelude::*;
 
+use crate::table::formats::FormatReader;
 use crate::table::formats::csv::{CsvReader, Records};
+use crate::table::formats::opened_file::OpenedFile;
 use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};
-use crate::table::{CsvHead, Format, Head, Input, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError};
+use crate::table::{CsvHead, Format, Head, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError};
 
 /// Bytes of CSV that are worth a thread.
 const BYTES_PER_PART: usize = 1 << 16;
 
-/// The columns of the header, all of them nullable text.
-pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {
-    Ok(schema_of(CsvReader::open(input)?.header()))
+/// Reads CSV: the columns are those of the header, all of them nullable text.
+#[derive(Debug)]
+pub(crate) struct Csv;
+
+impl FormatReader for Csv {
+    fn schema(&self, file: &OpenedFile) -> Result<SchemaRef, TableError> {
+        Ok(schema_of(CsvReader::open(file)?.header()))
+    }
+
+    fn scan(&self, file: &OpenedFile, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
+        let threads = rayon::current_num_threads();
+        let mut reader = CsvReader::open_for(file, threads)?;
+        let columns: Vec<usize> = wanted.iter().map(|wanted| wanted.column).collect();
+        scanner.expect_rows(reader.rows_expected());
+        loop {
+            let mut records = reader.records();
+            let most = threads.min(records.len() / BYTES_PER_PART);
+            let passed = if most > 1 { in_parts(&records, &columns, most, scanner)? } else { None };
+            let (bytes, lines) = match passed {
+                Some(passed) => passed,
+                None => {
+                    let pushed =
+                        scanner.parts(1).into_iter().try_for_each(|mut part| push(&mut records, &columns, &mut *part));
+                    // The rows before a malformed one come first: they may hold an earlier fault.
+                    scanner.commit()?;
+                    pushed?;
+                    records.passed()
+                }
+            };
+            if !reader.refill(bytes, lines)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn keep(&self, file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+        if sink.takes_records(file.delimiter()) {
+            keep_records(file, kept, sink)
+        } else {
+            keep_batches(file, kept, sink)
+        }
+    }
+
+    fn sample(&self, file: &OpenedFile) -> Result<RecordBatch, TableError> {
+        Ok(RecordBatch::new_empty(file.known_schema(|| self.schema(file))?))
+    }
 }
 
 fn schema_of(header: &[String]) -> SchemaRef {
     Arc::new(Schema::new(header.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect::<Vec<_>>()))
-}
-
-/// See [`crate::table::Source::scan`].
-pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
-    let threads = rayon::current_num_threads();
-    let mut reader = CsvReader::open_for(input, threads)?;
-    let columns: Vec<usize> = wanted.iter().map(|wanted| wanted.column).collect();
-    scanner.expect_rows(reader.rows_expected());
-    loop {
-        let mut records = reader.records();
-        let most = threads.min(records.len() / BYTES_PER_PART);
-        let passed = if most > 1 { in_parts(&records, &columns, most, scanner)? } else { None };
-        let (bytes, lines) = match passed {
-            Some(passed) => passed,
-            None => {
-                let pushed =
-                    scanner.parts(1).into_iter().try_for_each(|mut part| push(&mut records, &columns, &mut *part));
-                // The rows before a malformed one come first: they may hold an earlier fault.
-                scanner.commit()?;
-                pushed?;
-                records.passed()
-            }
-        };
-        if !reader.refill(bytes, lines)? {
-            return Ok(());
-        }
-    }
 }
 
 /// Pushes records on several threads, and gives the bytes and lines that they took. `None`, and
@@ -99,23 +116,14 @@ fn push(records: &mut Records, columns: &[usize], part: &mut dyn ScannerPart) ->
     }
 }
 
-/// See [`crate::table::Source::keep`].
-pub(crate) fn keep(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-    if sink.takes_records(input.delimiter()) {
-        keep_records(input, kept, sink)
-    } else {
-        keep_batches(input, kept, sink)
-    }
-}
-
 /// Copies records as they stand.
-fn keep_records(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-    let mut reader = CsvReader::open(input)?;
+fn keep_records(file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+    let mut reader = CsvReader::open(file)?;
     let csv = CsvHead { byte_order_mark: reader.marked(), header: reader.header_bytes(), line_end: reader.line_end() };
     let head = Head {
         csv: Some(csv),
         format: Some(Format::Csv),
-        ..Head::of(input.path(), schema_of(reader.header()), kept.payload_schema())
+        ..Head::of(file.path(), schema_of(reader.header()), kept.payload_schema())
     };
     sink.begin(&head)?;
     let mut row = 0;
@@ -129,10 +137,10 @@ fn keep_records(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Resu
 }
 
 /// Converts records to columns of text.
-fn keep_batches(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-    let mut reader = CsvReader::open(input)?;
+fn keep_batches(file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+    let mut reader = CsvReader::open(file)?;
     let schema = schema_of(reader.header());
-    sink.begin(&Head { format: Some(Format::Csv), ..Head::of(input.path(), schema.clone(), kept.payload_schema()) })?;
+    sink.begin(&Head { format: Some(Format::Csv), ..Head::of(file.path(), schema.clone(), kept.payload_schema()) })?;
     let mut builders: Vec<StringBuilder> = schema.fields().iter().map(|_| StringBuilder::new()).collect();
     let (mut payloads, mut row_numbers) = (Vec::new(), Vec::new());
     let mut scratch = String::new();
@@ -153,7 +161,7 @@ fn keep_batches(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Resu
         if payloads.len() == ROWS_PER_BATCH || (end && !payloads.is_empty()) {
             let columns: Vec<ArrayRef> =
                 builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
-            let columns = RecordBatch::try_new(schema.clone(), columns).map_err(|error| input.damaged(error))?;
+            let columns = RecordBatch::try_new(schema.clone(), columns).map_err(|error| file.damaged(error))?;
             sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: &row_numbers })?;
             payloads.clear();
             row_numbers.clear();

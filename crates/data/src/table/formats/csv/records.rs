@@ -1,9 +1,10 @@
-//! Reading a CSV input record by record through one growing block.
+//! Reading a CSV file record by record through one growing block.
 
+use crate::table::TableError;
 use crate::table::formats::csv::split::MOST_COLUMNS;
 use crate::table::formats::csv::{Field, Split, split_line, split_record};
+use crate::table::formats::opened_file::OpenedFile;
 use crate::table::formats::text_block::{BYTE_ORDER_MARK, Block};
-use crate::table::{Input, TableError};
 
 /// A data record, valid UTF-8 when it came from [`CsvReader::next`].
 #[derive(Clone, Copy)]
@@ -71,9 +72,9 @@ fn begins_like(record: &[u8], header: &[String], delimiter: u8) -> bool {
     }
 }
 
-/// A CSV input, its header read.
+/// A CSV file, its header read.
 pub(crate) struct CsvReader<'a> {
-    input: &'a Input,
+    file: &'a OpenedFile,
     block: Block<'a>,
     line: u64,
     fields: Vec<Field>,
@@ -89,20 +90,20 @@ pub(crate) struct CsvReader<'a> {
 )]
 impl<'a> CsvReader<'a> {
     /// Reads the header.
-    pub fn open(input: &'a Input) -> Result<Self, TableError> {
-        Self::open_for(input, 1)
+    pub fn open(file: &'a OpenedFile) -> Result<Self, TableError> {
+        Self::open_for(file, 1)
     }
 
     /// [`Self::open`] with a block large enough for several threads.
-    pub fn open_for(input: &'a Input, threads: usize) -> Result<Self, TableError> {
-        let (mut block, marked) = Block::open(input, threads)?;
-        let skipped = input.separator_line();
+    pub fn open_for(file: &'a OpenedFile, threads: usize) -> Result<Self, TableError> {
+        let (mut block, marked) = Block::open(file, threads)?;
+        let skipped = file.separator_line();
         while block.unread().len() < skipped && !block.is_last {
             block.fill(1)?;
         }
         block.start += skipped.min(block.unread().len());
         let mut reader = Self {
-            input,
+            file,
             block,
             line: 1 + u64::from(skipped > 0),
             fields: Vec::new(),
@@ -118,7 +119,7 @@ impl<'a> CsvReader<'a> {
             (names, record.bytes[..record.end].to_vec(), record.bytes[record.end..].to_vec())
         });
         let Some((names, bytes, line_end)) = header else {
-            return Err(TableError::Empty { path: input.path().to_owned() });
+            return Err(TableError::Empty { path: file.path().to_owned() });
         };
         reader.header = names;
         reader.header_bytes = bytes;
@@ -158,7 +159,7 @@ impl<'a> CsvReader<'a> {
             let bytes = &self.block.bytes[from..from + len];
             if !repeats(bytes, &self.fields, &self.header) {
                 let bytes = &self.block.bytes[from..from + len];
-                return check(self.input, bytes, None, end, &self.fields, line, Some(expected)).map(Some);
+                return check(self.file, bytes, None, end, &self.fields, line, Some(expected)).map(Some);
             }
         }
     }
@@ -167,24 +168,24 @@ impl<'a> CsvReader<'a> {
     fn first(&mut self) -> Result<Option<Record<'_>>, TableError> {
         let Some((from, len, end, line)) = self.advance(split_record)? else { return Ok(None) };
         let bytes = &self.block.bytes[from..from + len];
-        check(self.input, bytes, None, end, &self.fields, line, None).map(Some)
+        check(self.file, bytes, None, end, &self.fields, line, None).map(Some)
     }
 
     /// About the rows that a file is to have which goes on as it starts; no promise.
     pub fn rows_expected(&self) -> usize {
         let start = self.block.unread();
         let lines = memchr::memchr_iter(b'\n', start).count();
-        let bytes = usize::try_from(self.input.len()).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(self.file.len()).unwrap_or(usize::MAX);
         bytes / (start.len() / (lines + 1)).max(1)
     }
 
     /// All that is read and not consumed, as whole records and perhaps the start of another.
     pub fn records(&self) -> Records<'_> {
-        Records::new(self.input, self.block.unread(), self.block.is_last, self.line, &self.header)
+        Records::new(self.file, self.block.unread(), self.block.is_last, self.line, &self.header)
     }
 
     /// Consumes what [`Self::records`] passed over, and reads more; `false` at the end of the
-    /// input.
+    /// file.
     pub fn refill(&mut self, bytes: usize, lines: u64) -> Result<bool, TableError> {
         self.block.start += bytes;
         self.line += lines;
@@ -201,7 +202,7 @@ impl<'a> CsvReader<'a> {
         loop {
             let Some((from, len, end, _)) = self.advance(split_line)? else { return Ok(None) };
             let record = &self.block.bytes[from..from + len];
-            let delimiter = self.input.delimiter();
+            let delimiter = self.file.delimiter();
             if begins_like(record, &self.header, delimiter) {
                 split_record(record, true, delimiter, &mut self.fields);
                 if repeats(record, &self.fields, &self.header) {
@@ -222,7 +223,7 @@ impl<'a> CsvReader<'a> {
         loop {
             let Block { bytes, start, end, is_last, .. } = &mut self.block;
             let unread = &bytes[..*end];
-            if let Some(found) = advance(self.input, unread, *is_last, start, &mut self.line, &mut self.fields, &split)?
+            if let Some(found) = advance(self.file, unread, *is_last, start, &mut self.line, &mut self.fields, &split)?
             {
                 return Ok(Some(found));
             }
@@ -236,7 +237,7 @@ impl<'a> CsvReader<'a> {
 
 /// Records in memory, each checked: as many fields as the header, UTF-8.
 pub(crate) struct Records<'a> {
-    input: &'a Input,
+    file: &'a OpenedFile,
     bytes: &'a [u8],
     /// `bytes` up to the first that is not UTF-8.
     text: &'a str,
@@ -250,19 +251,19 @@ pub(crate) struct Records<'a> {
 
 #[expect(clippy::indexing_slicing, reason = "`advance` keeps records, and so `at`, within `bytes`")]
 impl<'a> Records<'a> {
-    fn new(input: &'a Input, bytes: &'a [u8], last: bool, line: u64, header: &'a [String]) -> Self {
+    fn new(file: &'a OpenedFile, bytes: &'a [u8], last: bool, line: u64, header: &'a [String]) -> Self {
         let valid = |error: std::str::Utf8Error| std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
         let text = std::str::from_utf8(bytes).unwrap_or_else(valid);
-        Self { input, bytes, text, last, at: 0, line, first_line: line, header, fields: Vec::new() }
+        Self { file, bytes, text, last, at: 0, line, first_line: line, header, fields: Vec::new() }
     }
 
     /// The next record, unless it is not complete.
     pub fn next(&mut self) -> Result<Option<Record<'_>>, TableError> {
         let found =
-            advance(self.input, self.bytes, self.last, &mut self.at, &mut self.line, &mut self.fields, &split_record)?;
+            advance(self.file, self.bytes, self.last, &mut self.at, &mut self.line, &mut self.fields, &split_record)?;
         let Some((from, len, end, line)) = found else { return Ok(None) };
         let bytes = &self.bytes[from..from + len];
-        check(self.input, bytes, self.text.get(from..from + len), end, &self.fields, line, Some(self.header.len()))
+        check(self.file, bytes, self.text.get(from..from + len), end, &self.fields, line, Some(self.header.len()))
             .map(Some)
     }
 
@@ -295,18 +296,18 @@ impl<'a> Records<'a> {
                 // last part.
                 while at < goal
                     && let Ok(Some(_)) =
-                        advance(self.input, self.bytes, self.last, &mut at, &mut line, &mut fields, &split_line)
+                        advance(self.file, self.bytes, self.last, &mut at, &mut line, &mut fields, &split_line)
                 {
                 }
             } else if at < goal {
                 at = memchr::memchr(b'\n', &self.bytes[goal..]).map_or(at, |offset| goal + offset + 1);
             }
             if at > from {
-                parts.push(Self::new(self.input, &self.bytes[from..at], false, 1, self.header));
+                parts.push(Self::new(self.file, &self.bytes[from..at], false, 1, self.header));
                 from = at;
             }
         }
-        parts.push(Self::new(self.input, &self.bytes[from..], self.last, 1, self.header));
+        parts.push(Self::new(self.file, &self.bytes[from..], self.last, 1, self.header));
         parts
     }
 }
@@ -316,7 +317,7 @@ impl<'a> Records<'a> {
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "`at` begins within `bytes`, and no record is longer than what is left")]
 fn advance(
-    input: &Input,
+    file: &OpenedFile,
     bytes: &[u8],
     last: bool,
     at: &mut usize,
@@ -325,8 +326,8 @@ fn advance(
     split: &impl Fn(&[u8], bool, u8, &mut Vec<Field>) -> Split,
 ) -> Result<Option<(usize, usize, usize, u64)>, TableError> {
     loop {
-        let malformed = |what| TableError::Quote { path: input.path().to_owned(), line: *line, what };
-        match split(&bytes[*at..], last, input.delimiter(), fields) {
+        let malformed = |what| TableError::Quote { path: file.path().to_owned(), line: *line, what };
+        match split(&bytes[*at..], last, file.delimiter(), fields) {
             Split::Record { len, end, lines } => {
                 let found = (*at, len, end, *line);
                 *at += len;
@@ -342,7 +343,7 @@ fn advance(
             Split::AfterQuote => return Err(malformed("goes on after its closing quote")),
             Split::TooManyFields => {
                 return Err(TableError::TooManyColumns {
-                    path: input.path().to_owned(),
+                    path: file.path().to_owned(),
                     line: *line,
                     limit: MOST_COLUMNS,
                 });
@@ -353,7 +354,7 @@ fn advance(
 
 /// The record in `bytes`, of which `text` is what is known to be UTF-8.
 fn check<'a>(
-    input: &Input,
+    file: &OpenedFile,
     bytes: &'a [u8],
     text: Option<&'a str>,
     end: usize,
@@ -362,7 +363,7 @@ fn check<'a>(
     expected: Option<usize>,
 ) -> Result<Record<'a>, TableError> {
     let found = fields.len();
-    let path = || input.path().to_owned();
+    let path = || file.path().to_owned();
     if let Some(expected) = expected.filter(|&expected| expected != found) {
         return Err(TableError::Ragged { path: path(), line, found, expected });
     }

@@ -9,12 +9,12 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, Field};
 
 use crate::table::extension::{Extension, TypeName};
-use crate::table::formats::columnar::Scalars;
+use crate::table::formats::arrow::scalars::{Scalars, canonical_kind};
 use crate::table::formats::csv::write_field;
 use crate::table::formats::text_rows::Rows;
 use crate::table::payload::Value;
 use crate::table::write::ending::RowsAs;
-use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError, WriteStats, canonical_kind};
+use crate::table::{Format, Head, PayloadSchema, RowBatch, Source, TableError, WriteStats};
 
 /// Writes rows as CSV.
 pub(crate) struct TextWriter<W: Write> {

@@ -1,9 +1,10 @@
-//! Reading an input in blocks of whole lines.
+//! Reading an file in blocks of whole lines.
 
+use crate::table::TableError;
+use crate::table::formats::opened_file::OpenedFile;
 use crate::table::formats::text_block::Block;
-use crate::table::{Input, TableError};
 
-/// An input as blocks of whole lines.
+/// An file as blocks of whole lines.
 pub(super) struct LineReader<'a> {
     block: Block<'a>,
     /// Bytes of what was given last, which is not consumed before the next call.
@@ -14,11 +15,11 @@ pub(super) struct LineReader<'a> {
 #[expect(clippy::indexing_slicing, reason = "start <= start + given <= end <= bytes.len() of the block")]
 impl<'a> LineReader<'a> {
     /// Starts, with a block large enough for some threads.
-    pub fn open(input: &'a Input, threads: usize) -> Result<Self, TableError> {
-        Ok(Self { block: Block::open(input, threads)?.0, given: 0, line: 1 })
+    pub fn open(file: &'a OpenedFile, threads: usize) -> Result<Self, TableError> {
+        Ok(Self { block: Block::open(file, threads)?.0, given: 0, line: 1 })
     }
 
-    /// The next lines, all of them whole. `None` at the end of the input.
+    /// The next lines, all of them whole. `None` at the end of the file.
     pub fn next(&mut self) -> Result<Option<Lines<'_>>, TableError> {
         let given = &self.block.unread()[..self.given];
         self.line += memchr::memchr_iter(b'\n', given).count() as u64;
@@ -97,7 +98,7 @@ impl<'a> Lines<'a> {
 mod tests {
     use super::*;
     use crate::table::formats::text_block::BLOCK_BYTES;
-    use crate::table::{Format, InputOptions};
+    use crate::table::{Format, Input, InputOptions};
 
     #[test]
     fn parts_are_whole_lines_and_all_of_them() {
@@ -118,7 +119,7 @@ mod tests {
             let text = format!("\u{feff}a\n\n \t\r\n{long}\nb\n{long}{end}");
             let options = InputOptions { format: Some(Format::JsonLines), delimiter: None };
             let input = Input::spooled(text.as_bytes(), "in.jsonl", &options).expect("an input");
-            let mut reader = LineReader::open(&input, 1).expect("open");
+            let mut reader = LineReader::open(input.file(), 1).expect("open");
             let mut found = Vec::new();
             while let Some(mut lines) = reader.next().expect("readable") {
                 while let Some((line, number)) = lines.next() {

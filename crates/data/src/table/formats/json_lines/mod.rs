@@ -1,9 +1,8 @@
-//! JSON lines: one object a line (`object`), read in blocks of whole lines (`reader`), as a table
-//! whose columns are the keys of the first lines (`source`).
+//! JSON lines: one object a line (`object`), read in blocks of whole lines (`lines`), as a table whose columns are the
+//! keys of the first lines (`read`), and written (`write`).
 //!
 //! A value is a cell as it is written: a number keeps its digits and is never rounded, a text loses
 //! its quotes and escapes, `null` and a missing key are null.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod lines;
 mod object;
@@ -11,4 +10,4 @@ mod read;
 pub(crate) mod write;
 
 pub(crate) use object::{is_bare, write_text};
-pub(crate) use read::{keep, scan, schema};
+pub(crate) use read::JsonLines;

@@ -11,6 +11,9 @@ use serde_json::value::RawValue;
 use crate::table::error::looks_like_data;
 use crate::table::formats::csv::MOST_COLUMNS;
 
+/// The lines whose keys are the columns of the table.
+pub(super) const SAMPLED_LINES: usize = 1024;
+
 /// The longest key, in bytes: what the keys of a table take is bounded.
 const LONGEST_KEY: usize = 4096;
 
@@ -71,7 +74,7 @@ impl Keys {
         if !self.grows {
             let shown = if looks_like_data(name) { String::new() } else { format!(" `{name}`") };
             return Err(Fault::new(
-                format!("has a key{shown} that none of the first {} lines has", super::read::SAMPLED_LINES),
+                format!("has a key{shown} that none of the first {} lines has", SAMPLED_LINES),
                 "give one of the first lines this key, with null if it has no value there",
             ));
         }

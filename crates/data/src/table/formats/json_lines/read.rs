@@ -1,5 +1,4 @@
-//! A file of JSON lines as a [`Source`](crate::table::Source): a scan on several threads, and lines
-//! kept byte by byte.
+//! Reading JSON lines: a scan on several threads, and lines kept byte by byte.
 
 use std::sync::Arc;
 
@@ -9,12 +8,11 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use rayon::prelude::*;
 
 use super::lines::{LineReader, Lines};
-use super::object::{Fault, Keys, any, check, scalar};
+use super::object::{Fault, Keys, SAMPLED_LINES, any, check, scalar};
+use crate::table::formats::FormatReader;
+use crate::table::formats::opened_file::OpenedFile;
 use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};
-use crate::table::{Format, Head, Input, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError};
-
-/// The lines whose keys are the columns of the table.
-pub(super) const SAMPLED_LINES: usize = 1024;
+use crate::table::{Format, Head, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError};
 
 /// Bytes that are worth a thread.
 const BYTES_PER_PART: usize = 1 << 16;
@@ -30,20 +28,71 @@ struct Sample {
     bare: Vec<bool>,
 }
 
-/// The keys of the first lines, in the order in which they come: columns of nullable text. A file without lines names
-/// no columns.
-pub(crate) fn schema(input: &Input) -> Result<SchemaRef, TableError> {
-    Ok(sample(input)?.schema)
+/// Reads JSON lines: the columns are the keys of the first lines, in the order in which they come, all of them nullable
+/// text. A file without lines names no columns.
+#[derive(Debug)]
+pub(crate) struct JsonLines;
+
+impl FormatReader for JsonLines {
+    fn schema(&self, file: &OpenedFile) -> Result<SchemaRef, TableError> {
+        Ok(sample(file)?.schema)
+    }
+
+    fn scan(&self, file: &OpenedFile, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
+        let schema = file.known_schema(|| self.schema(file))?;
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+        let columns = Columns { names: &names, wanted };
+        let threads = rayon::current_num_threads();
+        let mut reader = LineReader::open(file, threads)?;
+        let mut is_first = true;
+        while let Some(mut lines) = reader.next()? {
+            if std::mem::replace(&mut is_first, false) {
+                scanner.expect_rows(lines.expected_in(file.len()));
+            }
+            let most = threads.min(lines.len() / BYTES_PER_PART);
+            if most > 1 {
+                let parts = scanner.parts(most);
+                // One part would do for a walk from the first line.
+                let is_split = parts.len() > 1;
+                let pieces = if is_split { lines.split(parts.len()) } else { Vec::new() };
+                let read = |(mut lines, mut part): (Lines<'_>, Box<dyn ScannerPart + '_>)| {
+                    columns.push(file, &mut lines, &mut *part)
+                };
+                if is_split && pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<()>, _>>().is_ok() {
+                    scanner.commit()?;
+                    continue;
+                }
+            }
+            // Only a walk from the first line knows the number of the faulty one.
+            let pushed =
+                scanner.parts(1).into_iter().try_for_each(|mut part| columns.push(file, &mut lines, &mut *part));
+            // The rows before a malformed one come first: they may hold an earlier fault.
+            scanner.commit()?;
+            pushed?;
+        }
+        Ok(())
+    }
+
+    fn keep(&self, file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+        let Sample { schema, bare } = sample(file)?;
+        let head = Head::of(file.path(), schema.clone(), kept.payload_schema());
+        sink.begin(&Head { format: Some(Format::JsonLines), bare: &bare, ..head })?;
+        if sink.takes_lines() { keep_lines(file, kept, sink) } else { keep_batches(file, &schema, kept, sink) }
+    }
+
+    fn sample(&self, file: &OpenedFile) -> Result<RecordBatch, TableError> {
+        Ok(RecordBatch::new_empty(file.known_schema(|| self.schema(file))?))
+    }
 }
 
-fn sample(input: &Input) -> Result<Sample, TableError> {
-    let mut reader = LineReader::open(input, 1)?;
+fn sample(file: &OpenedFile) -> Result<Sample, TableError> {
+    let mut reader = LineReader::open(file, 1)?;
     let (mut keys, mut bare) = (Keys::growing(), Vec::<Option<bool>>::new());
     let mut sampled = 0;
     'blocks: while let Some(mut lines) = reader.next()? {
         let mut values = Vec::new();
         while let Some((line, number)) = lines.next() {
-            keys.read(line, &mut values).map_err(|fault| at_line(input, number, fault))?;
+            keys.read(line, &mut values).map_err(|fault| at_line(file, number, fault))?;
             bare.resize(values.len(), None);
             for (bare, value) in bare.iter_mut().zip(&values) {
                 if let Some(first) = value.and_then(|value| value.bytes().next()).filter(|&first| first != b'n') {
@@ -60,7 +109,7 @@ fn sample(input: &Input) -> Result<Sample, TableError> {
         // It is no empty part: what follows may have keys.
         let what = format!("has no key, nor has any other of the first {sampled} lines");
         return Err(at_line(
-            input,
+            file,
             1,
             Fault { what, mend: "write the keys of the table in the first lines, with null where they are missing" },
         ));
@@ -73,43 +122,8 @@ fn sample(input: &Input) -> Result<Sample, TableError> {
 }
 
 /// The error of a line.
-fn at_line(input: &Input, line: u64, Fault { what, mend }: Fault) -> TableError {
-    TableError::JsonLine { path: input.path().to_owned(), line, what, mend }
-}
-
-/// See [`crate::table::Source::scan`].
-pub(crate) fn scan(input: &Input, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
-    let schema = input.known_schema(|| schema(input))?;
-    let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-    let columns = Columns { names: &names, wanted };
-    let threads = rayon::current_num_threads();
-    let mut reader = LineReader::open(input, threads)?;
-    let mut is_first = true;
-    while let Some(mut lines) = reader.next()? {
-        if std::mem::replace(&mut is_first, false) {
-            scanner.expect_rows(lines.expected_in(input.len()));
-        }
-        let most = threads.min(lines.len() / BYTES_PER_PART);
-        if most > 1 {
-            let parts = scanner.parts(most);
-            // One part would do for a walk from the first line.
-            let is_split = parts.len() > 1;
-            let pieces = if is_split { lines.split(parts.len()) } else { Vec::new() };
-            let read = |(mut lines, mut part): (Lines<'_>, Box<dyn ScannerPart + '_>)| {
-                columns.push(input, &mut lines, &mut *part)
-            };
-            if is_split && pieces.into_par_iter().zip(parts).map(read).collect::<Result<Vec<()>, _>>().is_ok() {
-                scanner.commit()?;
-                continue;
-            }
-        }
-        // Only a walk from the first line knows the number of the faulty one.
-        let pushed = scanner.parts(1).into_iter().try_for_each(|mut part| columns.push(input, &mut lines, &mut *part));
-        // The rows before a malformed one come first: they may hold an earlier fault.
-        scanner.commit()?;
-        pushed?;
-    }
-    Ok(())
+fn at_line(file: &OpenedFile, line: u64, Fault { what, mend }: Fault) -> TableError {
+    TableError::JsonLine { path: file.path().to_owned(), line, what, mend }
 }
 
 /// What a scan reads of a line.
@@ -119,12 +133,12 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    fn push(&self, input: &Input, lines: &mut Lines<'_>, part: &mut dyn ScannerPart) -> Result<(), TableError> {
+    fn push(&self, file: &OpenedFile, lines: &mut Lines<'_>, part: &mut dyn ScannerPart) -> Result<(), TableError> {
         let mut keys = Keys::fixed(self.names.iter());
         let (mut values, mut scratch) = (Vec::new(), String::new());
         while let Some((line, number)) = lines.next() {
             let mut row = || {
-                let failed = |fault| at_line(input, number, fault);
+                let failed = |fault| at_line(file, number, fault);
                 keys.read(line, &mut values).map_err(failed)?;
                 // A result may be written in another format, which takes all columns.
                 values.iter().flatten().try_for_each(|value| check(value, &mut scratch)).map_err(failed)?;
@@ -145,17 +159,9 @@ impl Columns<'_> {
     }
 }
 
-/// See [`crate::table::Source::keep`].
-pub(crate) fn keep(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-    let Sample { schema, bare } = sample(input)?;
-    let head = Head::of(input.path(), schema.clone(), kept.payload_schema());
-    sink.begin(&Head { format: Some(Format::JsonLines), bare: &bare, ..head })?;
-    if sink.takes_lines() { keep_lines(input, kept, sink) } else { keep_batches(input, &schema, kept, sink) }
-}
-
 /// Copies lines as they stand.
-fn keep_lines(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-    let mut reader = LineReader::open(input, 1)?;
+fn keep_lines(file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+    let mut reader = LineReader::open(file, 1)?;
     let mut row = 0;
     while let Some(mut lines) = reader.next()? {
         while let Some((line, _)) = lines.next() {
@@ -169,8 +175,13 @@ fn keep_lines(input: &Input, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result
 }
 
 /// Converts lines to columns of text. What is nested becomes its JSON.
-fn keep_batches(input: &Input, schema: &SchemaRef, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-    let mut reader = LineReader::open(input, 1)?;
+fn keep_batches(
+    file: &OpenedFile,
+    schema: &SchemaRef,
+    kept: &KeptRows<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), TableError> {
+    let mut reader = LineReader::open(file, 1)?;
     let mut keys = Keys::fixed(schema.fields().iter().map(|field| field.name()));
     let mut builders: Vec<StringBuilder> = schema.fields().iter().map(|_| StringBuilder::new()).collect();
     let (mut payloads, mut row_numbers) = (Vec::new(), Vec::new());
@@ -179,7 +190,7 @@ fn keep_batches(input: &Input, schema: &SchemaRef, kept: &KeptRows<'_>, sink: &m
         let columns = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
         let columns = RecordBatch::try_new_with_options(schema.clone(), columns, &options)
-            .map_err(|error| input.damaged(error))?;
+            .map_err(|error| file.damaged(error))?;
         sink.batch(&RowBatch { columns: &columns, payloads, row_numbers })?;
         payloads.clear();
         row_numbers.clear();
@@ -189,7 +200,7 @@ fn keep_batches(input: &Input, schema: &SchemaRef, kept: &KeptRows<'_>, sink: &m
         let mut values = Vec::new();
         while let Some((line, number)) = lines.next() {
             if let Some(payload) = kept.row(row) {
-                let failed = |fault| at_line(input, number, fault);
+                let failed = |fault| at_line(file, number, fault);
                 keys.read(line, &mut values).map_err(failed)?;
                 for (builder, value) in builders.iter_mut().zip(&values) {
                     builder.append_option(any(value.unwrap_or("null"), &mut scratch).map_err(failed)?);

@@ -4,10 +4,9 @@
 //! wrap around outside of the years 1677 to 2262, intervals lose their months, and Arrow has no type
 //! for a UUID, for JSON, or for a time of day in UTC. Here columns get types that hold their values,
 //! and metadata that says what Arrow has no type for.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::IntervalMonthDayNanoType;
@@ -28,8 +27,9 @@ use serde_json::{Map, Value, json};
 
 use crate::table::extension::{self, LOGICAL_TYPE_KEY, TIME_IN_UTC_KEY, extended, with_metadata};
 use crate::table::formats::arrow_ipc::check as ipc_check;
+use crate::table::formats::opened_file::OpenedFile;
 use crate::table::formats::parquet::check as parquet_check;
-use crate::table::{Input, ROWS_PER_BATCH, TableError};
+use crate::table::{ROWS_PER_BATCH, TableError};
 
 /// The key of the metadata of a file that says which columns are geometries.
 pub(crate) const GEO_KEY: &str = "geo";
@@ -45,7 +45,7 @@ pub(crate) struct ParquetFile {
 
 impl ParquetFile {
     /// Reads the footer.
-    pub fn open(input: &Input, file: &File) -> Result<Self, TableError> {
+    pub fn open(input: &OpenedFile, file: &File) -> Result<Self, TableError> {
         parquet_check::check_footer(input, file)?;
         let damaged = |error: parquet::errors::ParquetError| input.damaged(error);
         let metadata = ParquetMetaDataReader::new().parse_and_finish(file).map_err(damaged)?;
@@ -342,7 +342,7 @@ const NANOS_PER_DAY: i128 = 86_400_000_000_000;
 /// # Errors
 /// Where there is none.
 fn units_of_96_bits(
-    input: &Input,
+    input: &OpenedFile,
     file: &File,
     metadata: &ParquetMetaData,
     compared: &Mutex<Vec<bool>>,
@@ -423,7 +423,7 @@ impl Needs {
         }
     }
 
-    fn refused(self, input: &Input, column: &str) -> TableError {
+    fn refused(self, input: &OpenedFile, column: &str) -> TableError {
         TableError::ColumnType {
             path: input.path().to_owned(),
             column: column.to_owned(),
@@ -433,16 +433,4 @@ impl Needs {
             mend: "write the column as timestamps of microseconds (TIMESTAMP_MICROS)",
         }
     }
-}
-
-/// Takes over which columns were compared.
-pub(crate) fn mark_compared(compared: &Mutex<Vec<bool>>, leaf: usize) {
-    if let Some(is_compared) = compared.lock().unwrap_or_else(PoisonError::into_inner).get_mut(leaf) {
-        *is_compared = true;
-    }
-}
-
-/// Whether the checksums of a leaf column have been compared.
-pub(crate) fn is_compared(compared: &Mutex<Vec<bool>>, leaf: usize) -> bool {
-    compared.lock().unwrap_or_else(PoisonError::into_inner).get(leaf).copied().unwrap_or(false)
 }

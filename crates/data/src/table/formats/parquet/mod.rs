@@ -1,5 +1,9 @@
-//! Apache Parquet.
+//! Apache Parquet: checking what the reader would take on trust (`check`), the footer and the types as which columns
+//! are read (`footer`), reading (`read`), the types as which columns are written (`types`).
 
 pub(crate) mod check;
 pub(crate) mod footer;
+mod read;
 pub(crate) mod types;
+
+pub(crate) use read::Parquet;

@@ -1,6 +1,5 @@
 //! Columns as Parquet holds them: as a type that every reader of Parquet takes for what it is, or not
 //! at all.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::sync::Arc;
 

@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use arrow_schema::DataType;
-
 use crate::table::TableError;
 use crate::table::extension::Extension;
+use crate::table::formats::arrow::columns::number_type;
 use crate::table::read::beside::At;
 use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
@@ -38,7 +37,7 @@ impl ValueCollector {
     pub fn new(spec: &ValueSpec, columns: &NamedColumns<'_>, wanted: &mut Vec<Wanted>) -> Result<Self, TableError> {
         for value in &spec.columns {
             let (column, found) = columns.find(&value.name)?;
-            if Extension::of(found).is_some() || stored_as(found.data_type()).is_none() {
+            if Extension::of(found).is_some() || number_type(found.data_type()).is_none() {
                 let mend = "choose integers, decimals of up to 128 bits or text; cast floats to decimals, which says \
                             how they are rounded";
                 return Err(columns.refused(&value.name, found, "computed with", mend));
@@ -190,16 +189,4 @@ impl ValueRows {
         self.values.clear();
         self.groups.clear();
     }
-}
-
-/// The type by which a column's values are read: 128-bit decimals, or text.
-pub(crate) fn stored_as(found: &DataType) -> Option<DataType> {
-    use DataType as T;
-    Some(match found {
-        T::Utf8 | T::LargeUtf8 | T::Utf8View => T::LargeUtf8,
-        T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => T::Decimal128(38, 0),
-        T::Decimal32(_, scale) | T::Decimal64(_, scale) | T::Decimal128(_, scale) => T::Decimal128(38, *scale),
-        T::Dictionary(_, values) if !matches!(**values, T::Dictionary(..)) => stored_as(values)?,
-        _ => return None,
-    })
 }

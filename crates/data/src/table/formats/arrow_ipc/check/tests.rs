@@ -5,6 +5,7 @@ use arrow_ipc::writer::FileWriter;
 
 use super::*;
 use crate::fuzzing::{seeds, table};
+use crate::table::Format;
 
 fn read(bytes: &[u8]) -> Result<u64, String> {
     let format = if bytes.starts_with(b"ARROW1") { Format::ArrowFile } else { Format::ArrowStream };

@@ -6,14 +6,13 @@
 //! bounded by bytes. Instead, all places that say how much there is must agree: the footer's rows
 //! with those of its row groups, these with the values of each column, and these with the values of
 //! its pages.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod delta;
 mod shapes;
 mod thrift;
 
 use std::fs::File;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::Crc;
 use parquet::arrow::ProjectionMask;
@@ -24,8 +23,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use crate::table::formats::bytes_at::{BytesAt, Fault};
 use crate::table::formats::foreign;
-use crate::table::formats::parquet::footer::{is_compared, mark_compared};
-use crate::table::{Input, LONGEST_VALUE, NO_KEY, ROWS_PER_BATCH, TableError};
+use crate::table::formats::opened_file::OpenedFile;
+use crate::table::{LONGEST_VALUE, NO_KEY, ROWS_PER_BATCH, TableError};
 use thrift::{CUT_OFF, Visitor, walk};
 
 /// Groups of columns in groups beyond which nothing sound goes; the reader recurses into them.
@@ -44,7 +43,7 @@ const COMPARED_BYTES: u64 = 1 << 20;
 const BATCH_BYTES: usize = 1 << 30;
 
 /// Refuses a file whose footer the Parquet reader must not see.
-pub(crate) fn check_footer(input: &Input, file: &File) -> Result<(), TableError> {
+pub(crate) fn check_footer(input: &OpenedFile, file: &File) -> Result<(), TableError> {
     let tree = footer(BytesAt { file, len: input.len() }).map_err(|fault| fault.of(input))?;
     match tree.is_encrypted {
         // Of no use, even if a run asks for other columns: all of them stand in its result.
@@ -112,7 +111,7 @@ impl Visitor for Tree {
 /// checksums; those of columns that are `compared` are known to be right. The result is how many
 /// rows may be decoded at once.
 pub(crate) fn check_columns(
-    input: &Input,
+    input: &OpenedFile,
     file: &File,
     metadata: &ParquetMetaData,
     chosen: &ProjectionMask,
@@ -128,6 +127,18 @@ pub(crate) fn check_columns(
     let leaves = 0..metadata.file_metadata().schema_descr().num_columns();
     leaves.filter(|&leaf| chosen.leaf_included(leaf)).for_each(|leaf| mark_compared(compared, leaf));
     Ok(ROWS_PER_BATCH.min(BATCH_BYTES / longest.max(1)).max(1))
+}
+
+/// Takes over which columns were compared.
+fn mark_compared(compared: &Mutex<Vec<bool>>, leaf: usize) {
+    if let Some(is_compared) = compared.lock().unwrap_or_else(PoisonError::into_inner).get_mut(leaf) {
+        *is_compared = true;
+    }
+}
+
+/// Whether the checksums of a leaf column have been compared.
+fn is_compared(compared: &Mutex<Vec<bool>>, leaf: usize) -> bool {
+    compared.lock().unwrap_or_else(PoisonError::into_inner).get(leaf).copied().unwrap_or(false)
 }
 
 /// Checks the columns; the result is at least the length of the longest value that many rows can

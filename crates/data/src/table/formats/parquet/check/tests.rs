@@ -1,8 +1,7 @@
 use super::thrift::walk;
 use super::*;
 use crate::fuzzing::seeds;
-use crate::table::formats::columnar::ColumnarReader;
-use crate::table::{Format, InputOptions};
+use crate::table::{Format, Input, InputOptions};
 use arrow_array::{
     ArrayRef, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array, LargeStringArray, RecordBatch,
 };
@@ -16,7 +15,7 @@ fn rows(bytes: &[u8]) -> Result<usize, String> {
     let options = InputOptions { format: Some(Format::Parquet), ..InputOptions::default() };
     let read = || {
         let input = Input::spooled(bytes, "table.parquet", &options)?;
-        let mut reader = ColumnarReader::open(&input, None)?;
+        let mut reader = input.batches()?;
         let mut rows = 0;
         while let Some(batch) = reader.next()? {
             rows += batch.num_rows();
