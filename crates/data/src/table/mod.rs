@@ -61,7 +61,7 @@ pub use write::{
     write_union,
 };
 
-pub(crate) use formats::csv::{CsvReader, write_field};
+pub(crate) use formats::csv::CsvReader;
 pub(crate) use formats::parquet::check::fuzz as fuzz_parquet_structures;
 pub(crate) use formats::text_block::LONGEST_VALUE;
 pub(crate) use position::Counted;

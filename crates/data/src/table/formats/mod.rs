@@ -5,23 +5,28 @@ pub(crate) mod arrow;
 mod arrow_ipc;
 mod bytes_at;
 pub(crate) mod columnar;
-pub(crate) mod columns_writer;
+mod counting_writer;
 pub(crate) mod csv;
 pub(crate) mod foreign;
 mod format_reader;
+mod format_writer;
 pub(crate) mod json_lines;
 pub(crate) mod opened_file;
 pub(crate) mod parquet;
 pub(crate) mod text_block;
+pub(crate) mod text_columns;
 mod text_rows;
 
 pub(crate) use format_reader::FormatReader;
+pub(crate) use format_writer::{FormatWriter, RowsAs};
 
-use self::arrow_ipc::{ArrowFile, ArrowStream};
-use self::csv::Csv;
-use self::json_lines::JsonLines;
-use self::parquet::Parquet;
-use crate::table::Format;
+use std::io::Write;
+
+use self::arrow_ipc::{ArrowFile, ArrowStream, ArrowWriter};
+use self::csv::{Csv, CsvWriter};
+use self::json_lines::{JsonLines, JsonLinesWriter};
+use self::parquet::{Parquet, ParquetWriter};
+use crate::table::{Format, Head, TableError};
 
 /// What reads files of this format.
 pub(crate) fn reader(format: Format) -> Box<dyn FormatReader> {
@@ -32,4 +37,20 @@ pub(crate) fn reader(format: Format) -> Box<dyn FormatReader> {
         Format::ArrowFile => Box::new(ArrowFile),
         Format::ArrowStream => Box::new(ArrowStream),
     }
+}
+
+/// Begins to write rows to `writer`, which errors call `path`.
+pub(crate) fn writer<W: Write + Send + 'static>(
+    writer: W,
+    rows: RowsAs,
+    path: &str,
+    head: &Head<'_>,
+) -> Result<Box<dyn FormatWriter<W>>, TableError> {
+    Ok(match rows.format {
+        Format::Csv => Box::new(CsvWriter::new(writer, rows, path, head)?),
+        Format::JsonLines => Box::new(JsonLinesWriter::new(writer, rows, path, head)?),
+        Format::Parquet => Box::new(ParquetWriter::new(writer, path, head)?),
+        Format::ArrowFile => Box::new(ArrowWriter::file(writer, path, head)?),
+        Format::ArrowStream => Box::new(ArrowWriter::stream(writer, path, head)?),
+    })
 }

@@ -9,7 +9,7 @@ use crate::table::{TableError, WriteStats};
 const BLOCK_BYTES: usize = 1 << 18;
 
 /// Gathers the bytes of rows, and writes them in blocks, packed if the output is.
-pub(crate) struct Rows<W: Write> {
+pub(crate) struct TextRows<W: Write> {
     /// What is not written yet; rows are appended to it.
     pub block: Vec<u8>,
     /// The name that errors show.
@@ -18,7 +18,7 @@ pub(crate) struct Rows<W: Write> {
     stats: WriteStats,
 }
 
-impl<W: Write> Rows<W> {
+impl<W: Write> TextRows<W> {
     pub fn new(writer: W, packing: Option<Packing>, path: &str) -> Result<Self, TableError> {
         let writer =
             Packer::new(writer, packing).map_err(|source| TableError::Output { path: path.to_owned(), source })?;

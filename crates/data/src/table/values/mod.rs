@@ -5,7 +5,6 @@
 pub mod decimal;
 mod results;
 
-pub(crate) use results::LARGEST_EXACT;
 pub use results::ResultTable;
 
 use std::fmt;

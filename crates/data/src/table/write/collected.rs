@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
-use crate::table::formats::columns_writer::{WithPayload, with_payload};
+use crate::table::formats::arrow::with_payload::{WithPayload, with_payload};
 use crate::table::{Head, OpenSink, ResultKind, ResultTable, RowBatch, Sink, Source, TableError, WriteStats};
 
 /// The name in errors and reports.

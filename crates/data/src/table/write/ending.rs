@@ -4,30 +4,21 @@
 
 use std::path::Path;
 
-use crate::table::{Format, OutputOptions, Packing, Stored, TableError};
-
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RowsAs {
-    pub format: Format,
-    /// How CSV or JSON lines are compressed.
-    pub packing: Option<Packing>,
-    /// Between fields of CSV.
-    pub delimiter: u8,
-}
+use crate::table::formats::RowsAs;
+use crate::table::{Format, Packing, Stored, TableError};
 
 const ROWS: &str = "give --output a name that ends in .csv or .txt (also with .gz or .zst), .tsv or .tab, .jsonl, .parquet, \
                     .arrow, .feather or .arrows, or one without an ending for the input's format";
 const NUMBERS: &str = "give --output a name that ends in .csv, .json or .jsonl, or one without an ending for CSV";
 const SHARES: &str = "give --output a name that ends in .shares, or one without an ending";
 
-/// How rows of a table that is stored like `source` go to `path`: by the option, else by the name,
+/// How rows of a table that is stored like `source` go to `path`: in the format that is asked for, else by the name,
 /// else as the source; as CSV where the source is no file.
-pub(crate) fn of_rows(path: &str, options: &OutputOptions, source: Option<Stored>) -> Result<RowsAs, TableError> {
+pub(crate) fn of_rows(path: &str, asked: Option<Format>, source: Option<Stored>) -> Result<RowsAs, TableError> {
     let source = source.unwrap_or(Stored { format: Format::Csv, delimiter: b',', packing: None, bytes: 0 });
     let (ending, packing) = ending(path);
     let tabs = matches!(ending.as_deref(), Some("tsv" | "tab"));
-    let format = match (options.format.or_else(|| Format::of_name(path)), &ending) {
+    let format = match (asked.or_else(|| Format::of_name(path)), &ending) {
         (Some(format), _) => format,
         (None, None) => source.format,
         (None, Some(_)) => return Err(not_written(path, "rows of a table", ROWS)),
@@ -109,7 +100,7 @@ mod tests {
         let path = folder.path().join(from);
         std::fs::write(&path, content).expect("written");
         let input = Input::open(path.to_str().expect("text"), &InputOptions::default()).expect("readable");
-        of_rows(to, &OutputOptions::default(), input.stored())
+        of_rows(to, None, input.stored())
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The second pass: every own row of the result, once, in input order.
 
+mod check;
 mod collected;
-pub(crate) mod ending;
+mod ending;
+mod numbers;
 mod output;
 mod partial;
 mod place;
@@ -12,31 +14,7 @@ pub use output::{Output, OutputOptions, SinkFile};
 pub use place::{Place, STANDARD_OUTPUT};
 pub use union::{NewKeys, UnionStats, write_union};
 
-use crate::table::formats::columns_writer as columns;
-use crate::table::formats::csv::write as text;
-use crate::table::write::ending::RowsAs;
-use crate::table::{Format, Join, KeptRows, KeyTable, Matches, Sink, Source, TableError, WriteStats};
-
-/// Refuses rows that `format` cannot hold, as far as the columns and the first row say: before the
-/// protocol, not after it.
-pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(), TableError> {
-    let from = source.stored().map(|stored| stored.format);
-    match rows.format {
-        Format::Csv if from.is_some_and(Format::is_text) => Ok(()),
-        Format::JsonLines if from == Some(Format::JsonLines) => Ok(()),
-        Format::JsonLines => {
-            columns::check_names(source.schema()?.as_ref(), path)?;
-            text::check(source, rows.format, path)
-        }
-        Format::Csv => text::check(source, rows.format, path),
-        format @ (Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
-            if from == Some(Format::Csv) {
-                columns::check_names(source.schema()?.as_ref(), path)?;
-            }
-            columns::check(source, format, path)
-        }
-    }
-}
+use crate::table::{Join, KeptRows, KeyTable, Matches, Sink, Source, TableError, WriteStats};
 
 /// Writes the result's rows with all their columns, and the payload's behind them, and completes
 /// the result.

@@ -5,11 +5,9 @@ use std::fmt;
 use std::io::Write;
 use std::path::Path;
 
-use crate::table::formats::columns_writer::ColumnsWriter;
-use crate::table::formats::csv::write::TextWriter;
-use crate::table::formats::json_lines::write::LinesWriter;
-use crate::table::write;
-use crate::table::write::ending::{self, NumbersAs, RowsAs};
+use crate::table::formats::{self, FormatWriter, RowsAs};
+use crate::table::write::check::check;
+use crate::table::write::ending::{self, NumbersAs};
 use crate::table::{
     FileIdentity, Format, Head, OpenSink, Place, ResultKind, ResultTable, RowBatch, Sink, Source, TableError,
     WriteStats,
@@ -70,9 +68,7 @@ enum Layout {
 enum State {
     /// Ready, with what was written so far.
     Placed(Place, WriteStats),
-    Text(TextWriter<Place>),
-    Lines(LinesWriter<Place>),
-    Columns(Box<ColumnsWriter<Place>>),
+    Writing(Box<dyn FormatWriter<Place>>),
     Done,
 }
 
@@ -101,11 +97,11 @@ impl Output {
         let stored = source.stored();
         let layout = match kind {
             ResultKind::OwnRows | ResultKind::Union => {
-                let rows = ending::of_rows(path, options, stored)?;
-                write::check(source, rows, path)?;
+                let rows = ending::of_rows(path, options.format, stored)?;
+                check(source, rows, path)?;
                 Layout::Rows(rows)
             }
-            ResultKind::NewRows => Layout::Rows(ending::of_rows(path, options, None)?),
+            ResultKind::NewRows => Layout::Rows(ending::of_rows(path, options.format, None)?),
             ResultKind::Numbers => Layout::Numbers(ending::of_numbers(path)?),
             ResultKind::Shares => {
                 ending::check_shares(path)?;
@@ -175,29 +171,20 @@ impl Sink for Output {
     fn begin(&mut self, head: &Head<'_>) -> Result<(), TableError> {
         let Layout::Rows(rows) = self.layout else { return self.unfit() };
         let place = self.take_place()?;
-        self.state = match rows.format {
-            Format::Csv => State::Text(TextWriter::new(place, rows, &self.path, head)?),
-            Format::JsonLines => State::Lines(LinesWriter::new(place, rows, &self.path, head)?),
-            format @ (Format::Parquet | Format::ArrowFile | Format::ArrowStream) => {
-                State::Columns(Box::new(ColumnsWriter::new(place, format, &self.path, head)?))
-            }
-        };
+        self.state = State::Writing(formats::writer(place, rows, &self.path, head)?);
         Ok(())
     }
 
     fn record(&mut self, record: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
         match &mut self.state {
-            State::Text(writer) => writer.record(record, end, payload),
-            State::Lines(writer) => writer.line(record, end, payload),
-            _ => self.unfit(),
+            State::Writing(writer) => writer.record(record, end, payload),
+            State::Placed(..) | State::Done => self.unfit(),
         }
     }
 
     fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
         match &mut self.state {
-            State::Text(writer) => writer.batch(rows),
-            State::Lines(writer) => writer.batch(rows),
-            State::Columns(writer) => writer.batch(rows),
+            State::Writing(writer) => writer.batch(rows),
             State::Placed(..) | State::Done => self.unfit(),
         }
     }
@@ -220,9 +207,7 @@ impl Sink for Output {
     fn finish(&mut self) -> Result<WriteStats, TableError> {
         let (place, stats) = match std::mem::replace(&mut self.state, State::Done) {
             State::Placed(place, stats) => (place, stats),
-            State::Text(writer) => writer.finish()?,
-            State::Lines(writer) => writer.finish()?,
-            State::Columns(writer) => writer.finish()?,
+            State::Writing(writer) => writer.finish()?,
             State::Done => return self.unfit(),
         };
         place.commit()?;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow_array::{
     Array, ArrayRef, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray, RecordBatch, make_array, new_null_array,
 };
-use arrow_cast::display::FormatOptions;
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_cast::cast_with_options;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use crate::key::uuid;
 use crate::table::extension::Extension;
+use crate::table::formats::arrow::with_payload::EXACT;
 use crate::table::payload::Value;
 use crate::table::{
     Head, KeptRows, KeyTable, PayloadSchema, ROWS_PER_BATCH, RowBatch, Sink, Source, TableError, WriteStats,
@@ -109,9 +109,6 @@ impl<'a> NewKeys<'a> {
         RecordBatch::try_new(schema.clone(), columns).map_err(|error| TableError::unfit_result(source, error))
     }
 }
-
-/// What casts to a type or fails: no value becomes null.
-const EXACT: CastOptions<'_> = CastOptions { safe: false, format_options: FormatOptions::new() };
 
 /// The keys' values at `place` as a column of this type. No value becomes null.
 fn key_column(rows: &[Vec<Value<'_>>], place: usize, field: &Field) -> Result<ArrayRef, ArrowError> {

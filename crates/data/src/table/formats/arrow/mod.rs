@@ -4,3 +4,4 @@ pub(crate) mod batches;
 pub(crate) mod columns;
 mod payload_column;
 pub(crate) mod scalars;
+pub(crate) mod with_payload;

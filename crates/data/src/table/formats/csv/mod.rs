@@ -6,7 +6,7 @@ mod read;
 mod records;
 mod separator;
 mod split;
-pub(crate) mod write;
+mod write;
 
 pub(crate) use field::write_field;
 pub(crate) use read::Csv;
@@ -14,3 +14,4 @@ pub(crate) use records::{CsvReader, Records};
 pub(crate) use separator::separator_line;
 pub(crate) use split::MOST_COLUMNS;
 pub use split::{Field, Split, split_line, split_record};
+pub(crate) use write::CsvWriter;

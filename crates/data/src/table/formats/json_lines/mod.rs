@@ -7,7 +7,8 @@
 mod lines;
 mod object;
 mod read;
-pub(crate) mod write;
+mod write;
 
-pub(crate) use object::{is_bare, write_text};
+pub(crate) use object::{LARGEST_EXACT, is_bare, write_text};
 pub(crate) use read::JsonLines;
+pub(crate) use write::JsonLinesWriter;

@@ -14,6 +14,9 @@ use crate::table::formats::csv::MOST_COLUMNS;
 /// The lines whose keys are the columns of the table.
 pub(super) const SAMPLED_LINES: usize = 1024;
 
+/// Readers of JSON that keep numbers as doubles round some integers beyond it.
+pub(crate) const LARGEST_EXACT: u64 = (1 << 53) - 1;
+
 /// The longest key, in bytes: what the keys of a table take is bounded.
 const LONGEST_KEY: usize = 4096;
 

@@ -1,21 +1,20 @@
-//! Output of JSON lines.
+//! Writing JSON lines.
 
 use std::io::Write;
 
 use arrow_cast::display::FormatOptions;
 use arrow_schema::DataType;
 
-use crate::table::formats::csv::write::{TextColumn, hexadecimal, no_text};
-use crate::table::formats::json_lines::{is_bare, write_text};
-use crate::table::formats::text_rows::Rows;
+use crate::table::formats::json_lines::{LARGEST_EXACT, is_bare, write_text};
+use crate::table::formats::text_columns::{TextColumn, hexadecimal, no_text};
+use crate::table::formats::text_rows::TextRows;
+use crate::table::formats::{FormatWriter, RowsAs};
 use crate::table::payload::Value;
-use crate::table::values::LARGEST_EXACT;
-use crate::table::write::ending::RowsAs;
 use crate::table::{Head, PayloadKind, PayloadSchema, RowBatch, TableError, WriteStats};
 
 /// Writes rows as JSON lines.
-pub(crate) struct LinesWriter<W: Write> {
-    out: Rows<W>,
+pub(crate) struct JsonLinesWriter<W: Write> {
+    out: TextRows<W>,
     /// The name of the rows' source in errors.
     source: String,
     /// How values of the own columns are written.
@@ -80,7 +79,7 @@ fn quoted(name: &str) -> Vec<u8> {
     quoted
 }
 
-impl<W: Write> LinesWriter<W> {
+impl<W: Write> JsonLinesWriter<W> {
     /// Takes over the names of the columns.
     pub fn new(writer: W, rows: RowsAs, path: &str, head: &Head<'_>) -> Result<Self, TableError> {
         let own = head.schema.fields().iter().enumerate().map(|(place, field)| Column {
@@ -89,59 +88,13 @@ impl<W: Write> LinesWriter<W> {
         });
         let names = head.payload.iter().flat_map(|payload| payload.names_beside(&head.schema));
         Ok(Self {
-            out: Rows::new(writer, rows.packing, path)?,
+            out: TextRows::new(writer, rows.packing, path)?,
             source: head.source.to_owned(),
             own: own.collect(),
             payload_names: names.map(|name| quoted(&name)).collect(),
             payload: head.payload.cloned(),
             scratch: String::new(),
         })
-    }
-
-    /// Writes a line as it stands, with the payload behind its own values.
-    pub fn line(&mut self, line: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
-        let (object, line_end) = line.split_at_checked(end).unwrap_or((line, &[]));
-        if payload.is_none() {
-            self.out.block.extend_from_slice(object);
-        } else {
-            let Some(open) = object.strip_suffix(b"}") else {
-                return Err(TableError::Changed { path: self.source.clone() });
-            };
-            let open = open.trim_ascii_end();
-            self.out.block.extend_from_slice(open);
-            self.append(payload, !open.ends_with(b"{"))?;
-            self.out.block.push(b'}');
-        }
-        self.out.block.extend_from_slice(if line_end.is_empty() { b"\n" } else { line_end });
-        self.out.end_row()
-    }
-
-    /// Writes rows of columns.
-    pub fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
-        let options = FormatOptions::default();
-        let columns = TextColumn::all(rows.columns, &options, self.out.path())?;
-        let mut text = std::mem::take(&mut self.scratch);
-        for row in 0..rows.columns.num_rows() {
-            let block = &mut self.out.block;
-            block.push(b'{');
-            for (place, (values, column)) in columns.iter().zip(&self.own).enumerate() {
-                if place > 0 {
-                    block.push(b',');
-                }
-                block.extend_from_slice(&column.name);
-                block.push(b':');
-                match values.text(row, &mut text) {
-                    Ok(Some(text)) => column.form.write(text, block),
-                    Ok(None) => block.extend_from_slice(b"null"),
-                    Err(()) => return Err(no_text(&self.source, rows, row, place)),
-                }
-            }
-            self.append(rows.payloads.get(row).copied().flatten(), !self.own.is_empty())?;
-            self.out.block.extend_from_slice(b"}\n");
-            self.out.end_row()?;
-        }
-        self.scratch = text;
-        Ok(())
     }
 
     /// Appends the payload of a match to an object that is open, and has values before it or not.
@@ -172,9 +125,61 @@ impl<W: Write> LinesWriter<W> {
             Ok(())
         })
     }
+}
+
+impl<W: Write + Send> FormatWriter<W> for JsonLinesWriter<W> {
+    fn path(&self) -> &str {
+        self.out.path()
+    }
+
+    /// Writes a line as it stands, with the payload behind its own values.
+    fn record(&mut self, line: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
+        let (object, line_end) = line.split_at_checked(end).unwrap_or((line, &[]));
+        if payload.is_none() {
+            self.out.block.extend_from_slice(object);
+        } else {
+            let Some(open) = object.strip_suffix(b"}") else {
+                return Err(TableError::Changed { path: self.source.clone() });
+            };
+            let open = open.trim_ascii_end();
+            self.out.block.extend_from_slice(open);
+            self.append(payload, !open.ends_with(b"{"))?;
+            self.out.block.push(b'}');
+        }
+        self.out.block.extend_from_slice(if line_end.is_empty() { b"\n" } else { line_end });
+        self.out.end_row()
+    }
+
+    /// Writes rows of columns.
+    fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
+        let options = FormatOptions::default();
+        let columns = TextColumn::all(rows.columns, &options, self.out.path())?;
+        let mut text = std::mem::take(&mut self.scratch);
+        for row in 0..rows.columns.num_rows() {
+            let block = &mut self.out.block;
+            block.push(b'{');
+            for (place, (values, column)) in columns.iter().zip(&self.own).enumerate() {
+                if place > 0 {
+                    block.push(b',');
+                }
+                block.extend_from_slice(&column.name);
+                block.push(b':');
+                match values.text(row, &mut text) {
+                    Ok(Some(text)) => column.form.write(text, block),
+                    Ok(None) => block.extend_from_slice(b"null"),
+                    Err(()) => return Err(no_text(&self.source, rows, row, place)),
+                }
+            }
+            self.append(rows.payloads.get(row).copied().flatten(), !self.own.is_empty())?;
+            self.out.block.extend_from_slice(b"}\n");
+            self.out.end_row()?;
+        }
+        self.scratch = text;
+        Ok(())
+    }
 
     /// Writes what is gathered, and gives the writer back.
-    pub fn finish(self) -> Result<(W, WriteStats), TableError> {
+    fn finish(self: Box<Self>) -> Result<(W, WriteStats), TableError> {
         self.out.finish()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::IntervalMonthDayNanoType;
 use arrow_array::{ArrayRef, FixedSizeBinaryArray};
-use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
+use arrow_cast::{can_cast_types, cast_with_options};
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, IntervalUnit, Schema, TimeUnit};
 use parquet::arrow::ArrowSchemaConverter;
@@ -16,6 +16,7 @@ use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use serde_json::Value;
 
 use crate::table::extension::{self, LOGICAL_TYPE_KEY, with_metadata};
+use crate::table::formats::arrow::with_payload::EXACT;
 use crate::table::formats::parquet::footer::{GEO_KEY, with_fields};
 
 /// Bytes of an interval of Parquet.
@@ -23,7 +24,7 @@ const INTERVAL_BYTES: i32 = 12;
 
 /// The column that is written for `field`, if Parquet has a type for it. What comes from Parquet can be
 /// written as it was read.
-pub(crate) fn written(field: &FieldRef, from_parquet: bool) -> Option<FieldRef> {
+pub(super) fn written(field: &FieldRef, from_parquet: bool) -> Option<FieldRef> {
     let found = match field.data_type() {
         DataType::Interval(IntervalUnit::MonthDayNano) if from_parquet => {
             let bytes = field.as_ref().clone().with_data_type(DataType::FixedSizeBinary(INTERVAL_BYTES));
@@ -89,12 +90,12 @@ fn written_type(found: &DataType, from_parquet: bool) -> Option<DataType> {
 }
 
 /// The values of a column as one of the type `to`. None becomes null.
-pub(crate) fn converted(column: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+pub(super) fn converted(column: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     match (column.data_type(), to) {
         (DataType::Interval(IntervalUnit::MonthDayNano), DataType::FixedSizeBinary(INTERVAL_BYTES)) => {
             intervals(column)
         }
-        _ => cast_with_options(column, to, &CastOptions { safe: false, ..CastOptions::default() }),
+        _ => cast_with_options(column, to, &EXACT),
     }
 }
 
@@ -115,7 +116,7 @@ fn intervals(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 }
 
 /// The file's columns, with the logical types that the metadata of the fields names.
-pub(crate) fn descriptor(schema: &Schema) -> ParquetResult<SchemaDescriptor> {
+pub(super) fn descriptor(schema: &Schema) -> ParquetResult<SchemaDescriptor> {
     let plain = ArrowSchemaConverter::new().convert(schema)?;
     let geo = schema.metadata().get(GEO_KEY).map(String::as_str).unwrap_or_default();
     let geo: Value = serde_json::from_str(geo).unwrap_or_default();
