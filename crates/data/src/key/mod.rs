@@ -15,6 +15,7 @@
 pub(crate) mod date;
 mod digest;
 mod email;
+mod error;
 mod hashed;
 mod kind;
 mod looks;
@@ -29,14 +30,15 @@ pub(crate) mod uuid;
 
 pub use date::{DateFormat, iso_utc};
 pub use digest::{DIGEST_VERSION, Digest, Digests, KeyFrame, digest};
+pub use error::{SpecError, Unmatchable};
 pub use hashed::HashSize;
 pub use kind::{Form, Kind, KindCounts};
 pub use looks::{Looks, Pitfall};
 pub use mend::{Mend, mend};
-pub use normalise::{Normaliser, Unmatchable};
+pub use normalise::Normaliser;
 pub use null_words::{EmptyWords, NullWordCounts, NullWords};
 pub use phone::{Bare, Phone};
-pub use spec::{KeyColumn, KeySpec, SpecError};
+pub use spec::{KeyColumn, KeySpec};
 pub use timestamp::{Precision, Timestamp};
 
 pub(crate) use digest::KeyBatch;

@@ -8,13 +8,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::key::date::{self, DateFormat};
 use crate::key::phone::{self, Phone, Reading};
-use crate::key::{Form, Precision, SpecError, Timestamp};
+use crate::key::{Form, Precision, SpecError, Timestamp, Unmatchable};
 use crate::key::{email, notation, uuid};
-
-/// The value is not of the kind that the normaliser reads (no telephone number, no date). Says
-/// nothing of the value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unmatchable;
 
 /// One declared normaliser.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::table::read::beside::integers::IntegerCollector;
 use crate::table::read::beside::payload::PayloadCollector;
 use crate::table::read::beside::union::{UnionCollector, key_kinds};
 use crate::table::read::beside::values::ValueCollector;
-use crate::table::read::beside::{Along, At, Gatherer};
+use crate::table::read::beside::{Along, Gatherer, KeyedRow};
 use crate::table::read::distinct::Distinct;
 use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
@@ -257,7 +257,7 @@ impl<'a> Collector<'a> {
                 self.stats.duplicate_rows += 1;
                 counted = row;
             }
-            let at = At { source: self.source, key: key as usize, new, row };
+            let at = KeyedRow { source: self.source, key: key as usize, new, row };
             self.along.take(&rows.along, place, at, self.on_fault)
         })?;
         self.stats.add(&mut rows.stats);

@@ -1,8 +1,9 @@
 //! The first pass over a table: its keys, and what is read beside them.
 
-pub(crate) mod beside;
+mod beside;
 mod distinct;
-pub(crate) mod faults;
+mod examine;
+mod faults;
 mod keys;
 mod named_columns;
 mod row_digests;
@@ -10,7 +11,8 @@ mod stats;
 
 pub use beside::Along;
 pub use beside::integers::MOST_INTEGER_BITS;
-pub use faults::{Examined, Fault, LISTED_ROWS, examine};
+pub use examine::{Examined, examine};
+pub use faults::{Fault, LISTED_ROWS};
 pub use keys::{
     KeyTable, collect_keys, collect_values, read_integers, read_keys, read_keys_within, read_union_within, read_values,
 };

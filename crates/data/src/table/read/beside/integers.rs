@@ -1,7 +1,7 @@
 //! Keys as integers: what a protocol takes that compares integers of few bits instead of digests.
 
 use crate::table::TableError;
-use crate::table::read::beside::At;
+use crate::table::read::beside::KeyedRow;
 use crate::table::read::faults::OnFault;
 
 /// Widest integers, in bits.
@@ -80,7 +80,7 @@ impl IntegerCollector {
         &mut self,
         rows: &IntegerRows,
         place: usize,
-        at: At<'_>,
+        at: KeyedRow<'_>,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
         let integer = rows.integers.get(place).copied().unwrap_or(Err(Unfit::NoNumber));

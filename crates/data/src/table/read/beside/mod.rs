@@ -2,9 +2,12 @@
 //! compute with, or the integers that keys are.
 
 pub(crate) mod integers;
+mod keyed_row;
 pub(crate) mod payload;
 pub(crate) mod union;
 pub(crate) mod values;
+
+pub(crate) use keyed_row::KeyedRow;
 
 use self::integers::{IntegerCollector, IntegerRows};
 use self::payload::{PayloadCollector, PayloadRows};
@@ -67,7 +70,7 @@ impl Gatherer {
         &mut self,
         rows: &GatheredRows,
         place: usize,
-        at: At<'_>,
+        at: KeyedRow<'_>,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
         match (self, rows) {
@@ -78,19 +81,6 @@ impl Gatherer {
             _ => Ok(()),
         }
     }
-}
-
-/// A row and its key.
-#[derive(Clone, Copy)]
-pub(crate) struct At<'a> {
-    /// The name of the table.
-    pub source: &'a str,
-    /// The index of the key among the distinct ones.
-    pub key: usize,
-    /// Whether no earlier row has the key.
-    pub new: bool,
-    /// The row's number, from 1.
-    pub row: u64,
 }
 
 impl GatheredRows {

@@ -5,7 +5,7 @@ use crate::table::payload::{
     Duplicates, LONGEST_NAME, MAX_PAYLOAD_WIDTH, MOST_COLUMNS, PayloadField, PayloadKind, PayloadSchema, PayloadSpec,
     PayloadTable,
 };
-use crate::table::read::beside::At;
+use crate::table::read::beside::KeyedRow;
 use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
 use crate::table::source::{Cell, CellForm, Wanted, WrongForm};
@@ -112,7 +112,7 @@ impl PayloadCollector {
         &mut self,
         rows: &PayloadRows,
         place: usize,
-        at: At<'_>,
+        at: KeyedRow<'_>,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
         let mut record = rows.records.get(place);

@@ -7,7 +7,7 @@ use crate::table::TableError;
 use crate::table::payload::{
     KeyKind, MAX_PAYLOAD_WIDTH, PayloadKind, PayloadSchema, PayloadTable, UnionKeys, Value, key_schema,
 };
-use crate::table::read::beside::At;
+use crate::table::read::beside::KeyedRow;
 use crate::table::read::beside::payload::{PayloadCollector, PayloadRows, Records};
 use crate::table::read::faults::OnFault;
 use crate::table::source::{Cell, WrongForm};
@@ -66,7 +66,7 @@ impl UnionCollector {
         &mut self,
         rows: &UnionRows,
         place: usize,
-        at: At<'_>,
+        at: KeyedRow<'_>,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
         if at.new {
@@ -99,7 +99,7 @@ impl UnionCollector {
         &mut self,
         rows: &UnionRows,
         place: usize,
-        at: At<'_>,
+        at: KeyedRow<'_>,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
         match (&mut self.payload, &rows.payload) {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::table::TableError;
 use crate::table::extension::Extension;
 use crate::table::formats::arrow::columns::number_type;
-use crate::table::read::beside::At;
+use crate::table::read::beside::KeyedRow;
 use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
 use crate::table::source::{Cell, CellForm, Wanted, WrongForm};
@@ -67,10 +67,10 @@ impl ValueCollector {
         &mut self,
         rows: &ValueRows,
         place: usize,
-        at: At<'_>,
+        at: KeyedRow<'_>,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
-        let At { key, row, .. } = at;
+        let KeyedRow { key, row, .. } = at;
         if !at.new && self.spec.duplicates == ValueDuplicates::First {
             return Ok(());
         }
