@@ -36,8 +36,8 @@
 //! ```
 //!
 //! To add a kind of table, implement [`table::Source`] in one file; [`table::scan_batch`] and
-//! [`table::keep_batch`] do it for record batches. To add a file format, add a variant to
-//! [`table::Format`] and its `schema`, `scan`, `keep` and `sample` to `table/file.rs`.
+//! [`table::keep_batch`] do it for record batches. What a new file format provides is listed in
+//! `table/formats/mod.rs`.
 #![forbid(unsafe_code)]
 // What a file says must not end the process. The modules that parse it deny indexing as well.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

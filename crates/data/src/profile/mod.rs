@@ -75,8 +75,8 @@ pub fn check_file(table: &TableFile, spec: &KeySpec) -> Result<Profile, TableErr
 /// Reports on a table whose first file is `first`.
 fn report(input: &dyn Source, first: &Input, files: usize, spec: &KeySpec) -> Result<Profile, TableError> {
     let mut warnings = Vec::new();
-    let csv = if first.format() == Format::Csv { Some(csv_profile(first)?) } else { None };
     let stored = input.stored().unwrap_or(first.file().stored());
+    let csv = if stored.format == Format::Csv { Some(csv_profile(first)?) } else { None };
     let table = collect_keys(input, spec)?;
     let mut multiplicities = vec![0u64; table.digests.len()];
     for &key in table.row_key.iter().filter(|&&key| key != NO_KEY) {
@@ -144,7 +144,7 @@ fn csv_profile(input: &Input) -> Result<CsvProfile, TableError> {
         _ => "LF",
     };
     Ok(CsvProfile {
-        delimiter: char::from(input.delimiter()),
+        delimiter: char::from(input.file().delimiter()),
         header_columns: reader.header().len(),
         byte_order_mark: reader.marked(),
         line_end,

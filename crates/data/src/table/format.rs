@@ -21,56 +21,65 @@ pub enum Format {
     ArrowStream,
 }
 
+/// By what a format is recognised and named.
+struct Names {
+    /// What errors call it.
+    name: &'static str,
+    /// Values of `--format`.
+    options: &'static [&'static str],
+    /// Endings of the names of files, without a dot.
+    endings: &'static [&'static str],
+    /// The first bytes of its files; text has none.
+    magic: &'static [u8],
+}
+
+const CSV: Names = Names { name: "CSV", options: &["csv"], endings: &["csv", "tsv", "tab", "txt"], magic: &[] };
+const JSON_LINES: Names =
+    Names { name: "JSON lines", options: &["jsonl", "ndjson"], endings: &["jsonl", "ndjson"], magic: &[] };
+const PARQUET: Names = Names { name: "Parquet", options: &["parquet"], endings: &["parquet", "pq"], magic: b"PAR1" };
+const ARROW_FILE: Names =
+    Names { name: "Arrow", options: &["arrow"], endings: &["arrow", "feather", "ipc"], magic: b"ARROW1" };
+const ARROW_STREAM: Names =
+    Names { name: "Arrow stream", options: &["arrow-stream"], endings: &["arrows"], magic: &[0xff; 4] };
+
 impl Format {
+    const ALL: [Self; 5] = [Self::Csv, Self::JsonLines, Self::Parquet, Self::ArrowFile, Self::ArrowStream];
+
+    fn names(self) -> &'static Names {
+        match self {
+            Self::Csv => &CSV,
+            Self::JsonLines => &JSON_LINES,
+            Self::Parquet => &PARQUET,
+            Self::ArrowFile => &ARROW_FILE,
+            Self::ArrowStream => &ARROW_STREAM,
+        }
+    }
+
     /// Reads a `--format` value.
     pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "csv" => Some(Self::Csv),
-            "jsonl" | "ndjson" => Some(Self::JsonLines),
-            "parquet" => Some(Self::Parquet),
-            "arrow" => Some(Self::ArrowFile),
-            "arrow-stream" => Some(Self::ArrowStream),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|format| format.names().options.contains(&name))
     }
 
     /// The name that errors use.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "CSV",
-            Self::JsonLines => "JSON lines",
-            Self::Parquet => "Parquet",
-            Self::ArrowFile => "Arrow",
-            Self::ArrowStream => "Arrow stream",
-        }
+        self.names().name
     }
 
     /// Whether its rows are lines of text, which can be compressed as a whole.
     pub(crate) fn is_text(self) -> bool {
-        matches!(self, Self::Csv | Self::JsonLines)
+        self.names().magic.is_empty()
     }
 
-    /// The format that a file name's extension says (that of a
-    /// [`Packing`] is passed over), if it is known.
+    /// The format that a file name's extension says (that of a [`Packing`] is passed over), if it is known.
     pub fn of_name(path: &str) -> Option<Self> {
         let lower = path.to_ascii_lowercase();
         let (name, _) = Packing::of_name(&lower);
-        match Path::new(name).extension()?.to_str()? {
-            "csv" | "tsv" | "tab" | "txt" => Some(Self::Csv),
-            "jsonl" | "ndjson" => Some(Self::JsonLines),
-            "parquet" | "pq" => Some(Self::Parquet),
-            "arrow" | "feather" | "ipc" => Some(Self::ArrowFile),
-            "arrows" => Some(Self::ArrowStream),
-            _ => None,
-        }
+        let ending = Path::new(name).extension()?.to_str()?;
+        Self::ALL.into_iter().find(|format| format.names().endings.contains(&ending))
     }
 
-    pub(crate) fn of_magic(magic: &[u8]) -> Option<Self> {
-        match magic {
-            [b'P', b'A', b'R', b'1', ..] => Some(Self::Parquet),
-            [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Some(Self::ArrowFile),
-            [0xff, 0xff, 0xff, 0xff, ..] => Some(Self::ArrowStream),
-            _ => None,
-        }
+    /// The format of a file that begins so, unless it is text.
+    pub(crate) fn of_magic(head: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| !format.is_text() && head.starts_with(format.names().magic))
     }
 }

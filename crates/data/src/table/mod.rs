@@ -7,14 +7,21 @@
 //! OpenSink::open ----> Sink <--- write_matches(source, table, matches) --> Sink::finish makes the result visible
 //! ```
 //!
-//! A [`Source`] is a file, several files or standard input ([`SourceFile`]: CSV, JSON lines, Parquet, Arrow
-//! IPC)
-//! or record batches in memory ([`Batches`]); a [`Sink`] is a file or standard output ([`SinkFile`]) or
-//! memory ([`Collected`]).
+//! A [`Source`] is a file, several files or standard input ([`SourceFile`]: CSV, JSON lines, Parquet, Arrow IPC), or
+//! record batches in memory ([`Batches`]); a [`Sink`] is a file or standard output ([`SinkFile`]) or memory
+//! ([`Collected`]).
 //!
 //! Both passes stream; memory is 32 bytes a distinct key, and 4 bytes a row for each alternative of the
 //! key, besides one block of the file. CSV is UTF-8 with a header row (RFC 4180: quotes, doubled
 //! quotes, line breaks in quoted fields; LF, CRLF or CR line ends; a byte-order mark is passed over).
+//!
+//! The rooms, each of which uses only those below it:
+//!
+//! - `write`: the second pass, and where its rows go: files, standard output, memory.
+//! - `read`: the first pass: keys, and what is read beside them; counts and faults.
+//! - `files`: opening a table file; several files, and folders, as one table; copies of what can be read only once.
+//! - `formats`: reading and writing each file format, and record batches in memory.
+//! - The files in this folder, `payload` and `values`: what the rooms tell each other.
 
 mod error;
 mod extension;

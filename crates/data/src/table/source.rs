@@ -1,8 +1,8 @@
 //! What a table is to its readers: columns, a first pass over some of their cells, and a second
 //! pass that keeps rows.
 //!
-//! A kind of table that comes in Arrow record batches implements [`Source`] by the functions of
-//! [`super::batches`]. One that comes as text gives [`Cell::Text`] and [`Cell::Null`] alone.
+//! A kind of table that comes in Arrow record batches implements [`Source`] by
+//! [`scan_batch`](crate::table::scan_batch) and [`keep_batch`](crate::table::keep_batch). One that comes as text gives [`Cell::Text`] and [`Cell::Null`] alone.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;

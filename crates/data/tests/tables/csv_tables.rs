@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 
-use vesica_data::table::{Input, InputOptions, Join, NO_KEY, Packing, read_keys};
+use vesica_data::table::{Input, InputOptions, Join, NO_KEY, Packing, Source, read_keys};
 
 use super::{Folder, join, key, keys_of, open};
 
@@ -39,7 +39,7 @@ fn a_line_that_names_the_delimiter_is_passed_over() {
     ] {
         let input = open(&folder.write(name, text)).unwrap();
         let table = read_keys(&input, &key(&["id"]), None).unwrap();
-        assert_eq!((input.delimiter(), table.stats.distinct), (b';', 2));
+        assert_eq!((input.stored().unwrap().delimiter, table.stats.distinct), (b';', 2));
         let out = folder.path("out.csv");
         join(&input, &table, &[0], None, Join::Inner, &out).unwrap();
         let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
@@ -117,7 +117,7 @@ fn gzip_is_found_by_its_first_bytes_and_written_by_its_name() {
     let bytes = [packed("id\na\n"), packed("b\na\n")].concat();
     let path = folder.write("in.csv", &bytes);
     let input = open(&path).unwrap();
-    assert_eq!(input.packing(), Some(Packing::Gzip));
+    assert_eq!(input.stored().unwrap().packing, Some(Packing::Gzip));
     let table = read_keys(&input, &key(&["id"]), None).unwrap();
     assert_eq!(table.row_key, [0, 1, 0]);
     join(&input, &table, &[0], None, Join::Inner, &folder.path("out.csv.gz")).unwrap();
@@ -165,7 +165,7 @@ fn zstd_and_bzip2_are_found_by_their_first_bytes_and_zstd_is_written_by_its_name
         // Two frames or streams, as `cat` makes them of two files; the first one may be empty.
         let bytes = [pack(b""), pack(b"id\na\n"), pack(b"b\na\n")].concat();
         let input = open(&folder.write("in.csv", &bytes)).unwrap();
-        assert_eq!(input.packing(), Some(packing));
+        assert_eq!(input.stored().unwrap().packing, Some(packing));
         let table = read_keys(&input, &key(&["id"]), None).unwrap();
         assert_eq!(table.row_key, [0, 1, 0]);
         let out = folder.path(&format!("{}.csv.zst", packing.name()));

@@ -9,7 +9,7 @@ use arrow_array::{
 use vesica_data::key::KeySpec;
 use vesica_data::table::{
     Blame, Duplicates, Format, Head, Input, InputOptions, Join, Matches, NO_KEY, Output, OutputOptions, PayloadSpec,
-    ReceivedPayload, Sink, read_keys, write_matches,
+    ReceivedPayload, Sink, Source, read_keys, write_matches,
 };
 
 use super::columnar_tables::parquet;
@@ -27,7 +27,7 @@ const ROWS: &str = "{\"id\":1,\"name\":\"a\\u00e4\",\"tags\":[1,2]}\n\
 fn lines_are_kept_as_they_stand() {
     let folder = Folder::new();
     let input = open(&folder.write("in.jsonl", ROWS)).unwrap();
-    assert_eq!(input.format(), Format::JsonLines);
+    assert_eq!(input.stored().unwrap().format, Format::JsonLines);
     let table = read_keys(&input, &key(&["id"]), None).unwrap();
     // A number is its text, as it is written.
     assert_eq!(table.row_key, [0, 1, 0, NO_KEY, NO_KEY, 2]);
@@ -204,5 +204,8 @@ fn names_that_stand_twice_cannot_be_keys() {
     let error = Output::create(to.to_str().unwrap(), &OutputOptions::default(), &input).unwrap_err();
     assert!(error.to_string().contains("several columns named `n`"), "{error}");
     let options = InputOptions { format: Format::parse("jsonl"), delimiter: None };
-    assert_eq!(Input::open(folder.path("in.csv").to_str().unwrap(), &options).unwrap().format(), Format::JsonLines);
+    assert_eq!(
+        Input::open(folder.path("in.csv").to_str().unwrap(), &options).unwrap().stored().unwrap().format,
+        Format::JsonLines
+    );
 }

@@ -9,7 +9,7 @@ use arrow_array::*;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use proptest::prelude::*;
-use vesica_data::table::{Duplicates, Join, PayloadSpec, ReceivedPayload, read_keys};
+use vesica_data::table::{Duplicates, Join, PayloadSpec, ReceivedPayload, Source, read_keys};
 
 use super::columnar_tables::{arrow_file, arrow_stream, batch, parquet, read};
 use super::{Folder, join, key, open};
@@ -140,7 +140,7 @@ proptest! {
                 let to = folder.path(name);
                 let rows = join(&input, &table, &keys, Some(received), Join::Left, &to).unwrap();
                 prop_assert_eq!(rows as usize, ours.len());
-                prop_assert_eq!(lines_of(&to), plain(&ours, &theirs), "{} to {}", input.path(), name);
+                prop_assert_eq!(lines_of(&to), plain(&ours, &theirs), "{} to {}", input.name(), name);
                 std::fs::remove_file(&to).unwrap();
             }
         }

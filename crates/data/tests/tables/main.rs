@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 use vesica_data::key::KeySpec;
 use vesica_data::table::{
-    Format, Input, InputOptions, Join, KeyTable, Matches, Output, OutputOptions, ReceivedPayload, TableError,
+    Format, Input, InputOptions, Join, KeyTable, Matches, Output, OutputOptions, ReceivedPayload, Source, TableError,
     read_keys, write_matches,
 };
 
@@ -97,5 +97,5 @@ fn told(error: &TableError) -> String {
 /// The format of a file by its first bytes.
 fn format_of(path: &Path) -> Format {
     let input = Input::open(path.to_str().unwrap(), &InputOptions::default()).unwrap();
-    input.format()
+    input.stored().unwrap().format
 }

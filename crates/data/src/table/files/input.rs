@@ -11,7 +11,7 @@ use crate::table::files::spool;
 use crate::table::formats::columnar::ColumnarReader;
 use crate::table::formats::opened_file::{OpenedFile, State};
 use crate::table::formats::{self, FormatReader};
-use crate::table::{Batches, Format, KeptRows, Packing, Position, Scanner, Sink, Source, Stored, TableError, Wanted};
+use crate::table::{Batches, Format, KeptRows, Position, Scanner, Sink, Source, Stored, TableError, Wanted};
 
 /// What errors call standard input.
 const STANDARD_INPUT: &str = "standard input";
@@ -64,26 +64,6 @@ impl Input {
         Ok(Self { file: OpenedFile::new(file, path, seen, storage), reader: formats::reader(storage.format) })
     }
 
-    /// The name that errors show.
-    pub fn path(&self) -> &str {
-        self.file.path()
-    }
-
-    /// The format found.
-    pub fn format(&self) -> Format {
-        self.file.format()
-    }
-
-    /// The CSV delimiter.
-    pub fn delimiter(&self) -> u8 {
-        self.file.delimiter()
-    }
-
-    /// How the file is compressed as a whole, if it is.
-    pub fn packing(&self) -> Option<Packing> {
-        self.file.packing()
-    }
-
     /// The file itself.
     pub(crate) fn file(&self) -> &OpenedFile {
         &self.file
@@ -107,7 +87,7 @@ impl Input {
 
 impl Source for Input {
     fn name(&self) -> &str {
-        self.path()
+        self.file.path()
     }
 
     fn schema(&self) -> Result<SchemaRef, TableError> {

@@ -1,4 +1,6 @@
-//! Table files: opening one, whatever its format, and several that are one table.
+//! Table files: opening one (`input`) in the format that it has (`recognise`), or a copy of what can be read only once
+//! (`spool`); and several files as one table (`parts`), found by a folder or a pattern (`part_names`), with columns in
+//! the names of folders (`partitions`).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod input;

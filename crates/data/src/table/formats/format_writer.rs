@@ -14,12 +14,9 @@ pub(crate) struct RowsAs {
 
 /// Writes rows in one format to a `W`, which it gives back in the end.
 pub(crate) trait FormatWriter<W>: Send {
-    /// The name of the output in errors.
-    fn path(&self) -> &str;
-
     /// Writes a record of text as it stands: see [`crate::table::Sink::record`]. Only formats of text get records.
     fn record(&mut self, _record: &[u8], _end: usize, _payload: Option<&[u8]>) -> Result<(), TableError> {
-        Err(TableError::unfit_result(self.path(), "it takes no records of text"))
+        Err(TableError::unfit_result("a table of columns", "it takes no records of text"))
     }
 
     /// Writes rows.

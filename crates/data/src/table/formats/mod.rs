@@ -1,4 +1,24 @@
-//! The formats in which tables are stored, a module each.
+//! The formats in which tables are stored, a module each: `csv`, `json_lines`, `parquet`, `arrow_ipc`; and `arrow`,
+//! the record batches in memory.
+//!
+//! What a new file format provides:
+//!
+//! 1. A variant of [`Format`], with its names, the endings of its files and their first bytes, in `table/format.rs`.
+//! 2. A module here. Its `read.rs` implements [`FormatReader`], and [`reader()`] names it. A library that hands out
+//!    record batches is read by [`FormatReader::batches`]; text by `scan` and `keep`, which copies records as they
+//!    stand to a [`Sink`](crate::table::Sink) that takes them.
+//! 3. Bounds for every length that a file states, before anything is allocated by it, as `check` has them in `parquet`
+//!    and `arrow_ipc`. No code here may panic on what a file says.
+//! 4. A `write.rs` that implements [`FormatWriter`], and [`writer()`] names it. Columns are tried on a row before the
+//!    protocol starts: the writer refuses what its format cannot hold. A format of text is checked in
+//!    `table/write/check.rs`, too. If the format is not written, `table/write/ending.rs` refuses it.
+//! 5. For text, what `table/files/recognise.rs` looks for in its beginning, and how `table/files/parts.rs` puts the
+//!    columns of folders behind a record.
+//! 6. Its name in texts for users: `table/write/ending.rs`, and in `crates/cli/src` the help in `args` and the error in
+//!    `commands/join.rs`.
+//! 7. Tests: its files in `crates/data/tests/tables/types.rs`, which has a case of every type; a target in
+//!    `crates/fuzz/src/lib.rs`, whose first inputs `fuzzing/seeds.rs` writes.
+//! 8. The library that reads it, pinned in the root `Cargo.toml`, with a line in `docs/dependencies.md`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub(crate) mod arrow;

@@ -80,11 +80,6 @@ impl OpenedFile {
         self.storage.separator_line
     }
 
-    /// How the file is compressed as a whole, if it is.
-    pub fn packing(&self) -> Option<Packing> {
-        self.storage.packing
-    }
-
     /// Length of the file (compressed, if it is), in bytes.
     pub fn len(&self) -> u64 {
         self.seen.bytes

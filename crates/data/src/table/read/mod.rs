@@ -1,4 +1,6 @@
-//! The first pass over a table: its keys, and what is read beside them.
+//! The first pass over a table: the digests of its keys (`keys`, `row_digests`), what is read beside them (`beside`),
+//! what is counted (`stats`), and its faults, at the first of which a run ends (`faults`), or which are listed
+//! (`examine`).
 
 mod beside;
 mod distinct;

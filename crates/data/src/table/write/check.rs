@@ -7,19 +7,17 @@ use arrow_schema::Schema;
 use crate::table::formats::{self, RowsAs, text_columns};
 use crate::table::{Format, Head, RowBatch, Source, TableError};
 
-/// Refuses rows that `format` cannot hold, as far as the columns and the first row say: before the
-/// protocol, not after it.
-pub(crate) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(), TableError> {
-    let from = source.stored().map(|stored| stored.format);
-    match rows.format {
-        Format::Csv if from.is_some_and(Format::is_text) => Ok(()),
-        Format::JsonLines if from == Some(Format::JsonLines) => Ok(()),
-        Format::JsonLines => {
+/// Refuses rows that their format cannot hold, as far as the columns and the first row say.
+pub(super) fn check(source: &dyn Source, rows: RowsAs, path: &str) -> Result<(), TableError> {
+    match (source.stored().map(|stored| stored.format), rows.format) {
+        // Rows are copied as they stand; CSV takes the values of JSON lines as they are.
+        (Some(Format::Csv | Format::JsonLines), Format::Csv) | (Some(Format::JsonLines), Format::JsonLines) => Ok(()),
+        (_, Format::Csv) => text_columns::check(source, rows.format, path),
+        (_, Format::JsonLines) => {
             check_names(source.schema()?.as_ref(), path)?;
             text_columns::check(source, rows.format, path)
         }
-        Format::Csv => text_columns::check(source, rows.format, path),
-        Format::Parquet | Format::ArrowFile | Format::ArrowStream => {
+        (from, _) => {
             if from == Some(Format::Csv) {
                 check_names(source.schema()?.as_ref(), path)?;
             }

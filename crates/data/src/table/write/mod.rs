@@ -1,4 +1,7 @@
-//! The second pass: every own row of the result, once, in input order.
+//! The second pass: every own row of the result, once, in input order, and for a union the new ones behind them
+//! (`union`). A result goes to a file or standard output (`output`), in the format that its name says (`ending`), if
+//! that can hold it (`check`), and under its final name only when complete (`place`, `partial`); or to memory
+//! (`collected`).
 
 mod check;
 mod collected;

@@ -176,9 +176,11 @@ impl Sink for Output {
     }
 
     fn record(&mut self, record: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
-        match &mut self.state {
-            State::Writing(writer) => writer.record(record, end, payload),
-            State::Placed(..) | State::Done => self.unfit(),
+        match (&mut self.state, self.layout) {
+            (State::Writing(writer), Layout::Rows(rows)) if rows.format.is_text() => {
+                writer.record(record, end, payload)
+            }
+            _ => self.unfit(),
         }
     }
 

@@ -67,10 +67,6 @@ impl<W: Write> ArrowWriter<W> {
 }
 
 impl<W: Write + Send> FormatWriter<W> for ArrowWriter<W> {
-    fn path(&self) -> &str {
-        &self.path
-    }
-
     fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
         let batch = self.columns.batch(rows, &self.path)?;
         self.rows += batch.num_rows() as u64;

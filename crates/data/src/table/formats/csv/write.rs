@@ -98,10 +98,6 @@ impl<W: Write> CsvWriter<W> {
 }
 
 impl<W: Write + Send> FormatWriter<W> for CsvWriter<W> {
-    fn path(&self) -> &str {
-        self.out.path()
-    }
-
     /// Writes a record as it stands, and the payload behind it.
     fn record(&mut self, record: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
         let (fields, own_end) = record.split_at_checked(end).unwrap_or((record, &[]));

@@ -128,10 +128,6 @@ impl<W: Write> JsonLinesWriter<W> {
 }
 
 impl<W: Write + Send> FormatWriter<W> for JsonLinesWriter<W> {
-    fn path(&self) -> &str {
-        self.out.path()
-    }
-
     /// Writes a line as it stands, with the payload behind its own values.
     fn record(&mut self, line: &[u8], end: usize, payload: Option<&[u8]>) -> Result<(), TableError> {
         let (object, line_end) = line.split_at_checked(end).unwrap_or((line, &[]));

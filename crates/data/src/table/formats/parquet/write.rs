@@ -47,10 +47,6 @@ impl<W: Write + Send> ParquetWriter<W> {
 }
 
 impl<W: Write + Send> FormatWriter<W> for ParquetWriter<W> {
-    fn path(&self) -> &str {
-        &self.path
-    }
-
     fn batch(&mut self, rows: &RowBatch<'_>) -> Result<(), TableError> {
         let batch = self.columns.batch_by(rows, &self.path, types::converted)?;
         self.rows += batch.num_rows() as u64;
