@@ -55,7 +55,7 @@ pub use payload::{
 };
 pub use position::Position;
 pub use read::{
-    Along, AlternativeStats, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS, MOST_INTEGER_BITS,
+    AlternativeStats, BesideKeys, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS, MOST_INTEGER_BITS,
     collect_keys, collect_values, examine, read_integers, read_keys, read_keys_within, read_union_within, read_values,
 };
 pub use sink::{CsvHead, Head, ResultKind, RowBatch, Sink, WriteStats, write_new_rows, write_rows};
@@ -71,6 +71,6 @@ pub use write::{
 pub(crate) use formats::csv::CsvReader;
 pub(crate) use formats::parquet::check::fuzz as fuzz_parquet_structures;
 pub(crate) use formats::text_block::LONGEST_VALUE;
-pub(crate) use position::Counted;
+pub(crate) use position::CountingReader;
 pub(crate) use read::NamedColumns;
 pub(crate) use sink::ROWS_PER_BATCH;

@@ -33,20 +33,20 @@ impl Position {
 }
 
 /// A stream whose bytes count as passed when they are read.
-pub(crate) struct Counted<R> {
+pub(crate) struct CountingReader<R> {
     inner: R,
     position: Position,
     passed: u64,
 }
 
-impl<R> Counted<R> {
+impl<R> CountingReader<R> {
     /// Counts on from `passed`.
     pub fn new(inner: R, position: Position, passed: u64) -> Self {
         Self { inner, position, passed }
     }
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(into)?;
         self.passed += count as u64;
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_position_is_a_share_of_all_units_and_never_more_than_one() {
         let position = Position::of(200);
-        let mut bytes = Counted::new(&[0; 100][..], position.clone(), 50);
+        let mut bytes = CountingReader::new(&[0; 100][..], position.clone(), 50);
         assert_eq!(position.fraction(), 0.0);
         bytes.read_exact(&mut [0; 50]).expect("there");
         assert_eq!(position.fraction(), 0.5);

@@ -93,7 +93,7 @@ fn a_refusal_names_words_and_both_ways_out_and_no_value() {
     }
     assert!(!text.contains("s3cret") && error.for_peer() == "its input table cannot be used");
     // A dry run goes on, and has it among the faults.
-    let examined = examine(&input, &key(&["id"]), vesica_data::table::Along::Nothing, &|| None);
+    let examined = examine(&input, &key(&["id"]), vesica_data::table::BesideKeys::Nothing, &|| None);
     assert!(examined.table.is_err() && examined.faults.last().is_some_and(|fault| fault.what.contains("`\\N`")));
     // Each way out.
     let kept = says(key(&["id"]), &["keep"]);

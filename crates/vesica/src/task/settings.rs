@@ -10,7 +10,7 @@ use crate::key::KeySpec;
 use crate::memory::Budget;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
-    Along, Duplicates, Examined, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec,
+    BesideKeys, Duplicates, Examined, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec,
     ValueDuplicates, ValueSpec, examine, read_integers, read_keys_within, read_union_within, read_values,
 };
 
@@ -267,10 +267,10 @@ impl Columns {
     /// Reads the key columns and these as [`Self::read`] does, and goes on behind faults.
     pub fn examine(&self, source: &dyn Source, key: &KeySpec, memory: Option<u64>) -> Examined {
         let along = match self {
-            Self::Payload(payload) => payload.as_ref().map_or(Along::Nothing, Along::Payload),
-            Self::Union(sender) => Along::Union(sender.as_ref()),
-            Self::Values(values) => Along::Values(values),
-            Self::Integers(bits) => Along::Integers(*bits),
+            Self::Payload(payload) => payload.as_ref().map_or(BesideKeys::Nothing, BesideKeys::Payload),
+            Self::Union(sender) => BesideKeys::Union(sender.as_ref()),
+            Self::Values(values) => BesideKeys::Values(values),
+            Self::Integers(bits) => BesideKeys::Integers(*bits),
         };
         examine(source, key, along, &|| Budget::now(memory).map(|budget| budget.left))
     }

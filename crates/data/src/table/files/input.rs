@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use crate::table::files::recognise::{InputOptions, recognise};
 use crate::table::files::spool;
 use crate::table::formats::columnar::ColumnarReader;
-use crate::table::formats::opened_file::{OpenedFile, State};
+use crate::table::formats::opened_file::{FileState, OpenedFile};
 use crate::table::formats::{self, FormatReader};
 use crate::table::{Batches, Format, KeptRows, Position, Scanner, Sink, Source, Stored, TableError, Wanted};
 
@@ -59,7 +59,7 @@ impl Input {
 
     fn of(mut file: File, path: &str, options: &InputOptions) -> Result<Self, TableError> {
         let metadata = file.metadata().map_err(|source| TableError::Open { path: path.to_owned(), source })?;
-        let seen = State::of(&metadata);
+        let seen = FileState::of(&metadata);
         let storage = recognise(&mut file, path, options)?;
         Ok(Self { file: OpenedFile::new(file, path, seen, storage), reader: formats::reader(storage.format) })
     }
@@ -70,7 +70,7 @@ impl Input {
     }
 
     /// Which file it is, as it was opened.
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> FileState {
         self.file.state()
     }
 

@@ -11,7 +11,7 @@ use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
 use arrow_select::take::take;
 
-use crate::table::formats::arrow::columns::Columns;
+use crate::table::formats::arrow::columns::WantedColumns;
 use crate::table::formats::csv::write_field;
 use crate::table::formats::json_lines::write_text;
 use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};
@@ -211,7 +211,7 @@ impl Partitions {
                 }
             }
         }
-        let folders = Folders { places, constants, columns: Columns::new(row, &of_folders)? };
+        let folders = Folders { places, constants, columns: WantedColumns::new(row, &of_folders)? };
         Ok((of_file, WithFolders { scanner, folders }))
     }
 }
@@ -230,7 +230,7 @@ struct Folders {
     /// The places of the others, ascending.
     constants: Vec<usize>,
     /// Their only row.
-    columns: Columns,
+    columns: WantedColumns,
 }
 
 /// Hands on the cells of a file, with those of its folders among them.

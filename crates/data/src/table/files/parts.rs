@@ -13,7 +13,7 @@ use crate::invisible::visible;
 use crate::table::error::looks_like_data;
 use crate::table::files::part_names::PartNames;
 use crate::table::files::partitions::{FolderValues, Partitions};
-use crate::table::formats::opened_file::State;
+use crate::table::formats::opened_file::FileState;
 use crate::table::source::{Scanner, Source, Stored, Wanted};
 use crate::table::{
     CsvHead, Format, Head, Input, InputOptions, KeptRows, Position, RowBatch, Sink, TableError, WriteStats,
@@ -40,7 +40,7 @@ pub struct Parts {
 struct Part {
     path: String,
     /// What tells another file of the same name from it.
-    state: State,
+    state: FileState,
     /// Bytes of the files before it.
     before: u64,
 }
@@ -136,7 +136,7 @@ impl Source for Parts {
     }
 
     fn keep(&self, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
-        let mut joined = Joined { table: self, sink, has_begun: false, before: 0, part: 0, behind: Vec::new() };
+        let mut joined = JoinedParts { table: self, sink, has_begun: false, before: 0, part: 0, behind: Vec::new() };
         for (place, part) in self.parts.iter().enumerate() {
             joined.before = kept.begin_part();
             joined.begin_part(place);
@@ -216,7 +216,7 @@ impl Opening {
 }
 
 /// Takes the rows of all parts, and hands them on as those of one table.
-struct Joined<'a> {
+struct JoinedParts<'a> {
     table: &'a Parts,
     sink: &'a mut dyn Sink,
     has_begun: bool,
@@ -228,7 +228,7 @@ struct Joined<'a> {
     behind: Vec<u8>,
 }
 
-impl Joined<'_> {
+impl JoinedParts<'_> {
     fn begin_part(&mut self, place: usize) {
         let Parts { partitions, stored, .. } = self.table;
         self.part = place;
@@ -265,7 +265,7 @@ impl Joined<'_> {
     }
 }
 
-impl Sink for Joined<'_> {
+impl Sink for JoinedParts<'_> {
     fn name(&self) -> &str {
         self.sink.name()
     }

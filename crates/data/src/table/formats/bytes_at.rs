@@ -9,7 +9,7 @@ use crate::table::TableError;
 use crate::table::formats::opened_file::OpenedFile;
 
 /// What a check found.
-pub(crate) enum Fault {
+pub(crate) enum CheckError {
     /// The file cannot be read.
     Read(io::Error),
     /// The file contradicts itself or its format; says what is wrong with "it" (the file).
@@ -23,7 +23,7 @@ pub(crate) enum Fault {
     },
 }
 
-impl Fault {
+impl CheckError {
     pub fn wrong<T>(what: impl Into<String>) -> Result<T, Self> {
         Err(Self::Wrong(what.into()))
     }
@@ -53,22 +53,22 @@ pub(crate) struct BytesAt<'a> {
 
 impl BytesAt<'_> {
     /// `count` bytes at `at`, which must lie inside of the file; `what` they are.
-    pub fn read(&self, at: u64, count: u64, what: &str) -> Result<Vec<u8>, Fault> {
+    pub fn read(&self, at: u64, count: u64, what: &str) -> Result<Vec<u8>, CheckError> {
         self.inside(at, count, what)?;
-        let Ok(count) = usize::try_from(count) else { return Fault::wrong(cut_off(what)) };
+        let Ok(count) = usize::try_from(count) else { return CheckError::wrong(cut_off(what)) };
         let mut bytes = vec![0; count];
-        self.file.read_exact_at(&mut bytes, at).map_err(Fault::Read)?;
+        self.file.read_exact_at(&mut bytes, at).map_err(CheckError::Read)?;
         Ok(bytes)
     }
 
     /// As [`Self::read`], of a fixed length.
-    pub fn array<const N: usize>(&self, at: u64, what: &str) -> Result<[u8; N], Fault> {
-        self.read(at, N as u64, what)?.try_into().map_err(|_| Fault::Wrong(cut_off(what)))
+    pub fn array<const N: usize>(&self, at: u64, what: &str) -> Result<[u8; N], CheckError> {
+        self.read(at, N as u64, what)?.try_into().map_err(|_| CheckError::Wrong(cut_off(what)))
     }
 
     /// Whether `count` bytes at `at` lie inside of the file.
-    pub fn inside(&self, at: u64, count: u64, what: &str) -> Result<(), Fault> {
-        if at.checked_add(count).is_some_and(|end| end <= self.len) { Ok(()) } else { Fault::wrong(cut_off(what)) }
+    pub fn inside(&self, at: u64, count: u64, what: &str) -> Result<(), CheckError> {
+        if at.checked_add(count).is_some_and(|end| end <= self.len) { Ok(()) } else { CheckError::wrong(cut_off(what)) }
     }
 }
 

@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::basic::Compression;
 
-use crate::table::formats::arrow::columns::{Columns, keep_batch};
+use crate::table::formats::arrow::columns::{WantedColumns, keep_batch};
 use crate::table::formats::opened_file::OpenedFile;
 use crate::table::{Head, KeptRows, Scanner, Sink, TableError, Wanted};
 
@@ -67,7 +67,7 @@ pub(crate) fn scan(
         |wanted: &Wanted| Wanted { column: places.partition_point(|&place| place < wanted.column), ..*wanted };
     let wanted: Vec<Wanted> = wanted.iter().map(in_batch).collect();
     while let Some(batch) = batches.next()? {
-        let columns = guarded(file, || Columns::new(&batch, &wanted).map_err(|error| file.damaged(error)))?;
+        let columns = guarded(file, || WantedColumns::new(&batch, &wanted).map_err(|error| file.damaged(error)))?;
         columns.scan(scanner)?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use arrow_schema::SchemaRef;
 
-use crate::table::{Counted, Format, Packing, Position, Stored, TableError};
+use crate::table::{CountingReader, Format, Packing, Position, Stored, TableError};
 
 /// How a file is stored, as its name, its first bytes and the user's options say.
 #[derive(Clone, Copy, Debug)]
@@ -24,14 +24,14 @@ pub(crate) struct Storage {
 
 /// Which file it is, and in which state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct FileState {
     device: u64,
     number: u64,
     bytes: u64,
     modified: Option<SystemTime>,
 }
 
-impl State {
+impl FileState {
     pub fn of(metadata: &Metadata) -> Self {
         let (device, number, modified) = (metadata.dev(), metadata.ino(), metadata.modified().ok());
         Self { device, number, bytes: metadata.len(), modified }
@@ -45,7 +45,7 @@ pub(crate) struct OpenedFile {
     file: File,
     path: String,
     storage: Storage,
-    seen: State,
+    seen: FileState,
     schema: OnceLock<SchemaRef>,
     /// How far a pass has come, in bytes of this file and of those before it in one table.
     position: Position,
@@ -55,7 +55,7 @@ pub(crate) struct OpenedFile {
 
 impl OpenedFile {
     /// `file`, which errors call `path`. It was in the state `seen` when it was opened.
-    pub fn new(file: File, path: &str, seen: State, storage: Storage) -> Self {
+    pub fn new(file: File, path: &str, seen: FileState, storage: Storage) -> Self {
         let (path, schema) = (path.to_owned(), OnceLock::new());
         Self { file, path, storage, seen, schema, position: Position::of(seen.bytes), before: 0 }
     }
@@ -86,7 +86,7 @@ impl OpenedFile {
     }
 
     /// Which file it is, as it was opened.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> FileState {
         self.seen
     }
 
@@ -117,14 +117,14 @@ impl OpenedFile {
     }
 
     /// `file`, whose bytes the current pass leaves behind when it reads them.
-    pub fn counted(&self, file: File) -> Counted<File> {
-        Counted::new(file, self.position(), self.before)
+    pub fn counted(&self, file: File) -> CountingReader<File> {
+        CountingReader::new(file, self.position(), self.before)
     }
 
     /// The file from its start. One reader at a time: they share a position.
     pub fn rewind(&self) -> Result<File, TableError> {
         let mut file = self.file.try_clone().map_err(|source| self.unreadable(source))?;
-        if State::of(&file.metadata().map_err(|source| self.unreadable(source))?) != self.seen {
+        if FileState::of(&file.metadata().map_err(|source| self.unreadable(source))?) != self.seen {
             return Err(TableError::Changed { path: self.path.clone() });
         }
         file.seek(SeekFrom::Start(0)).map_err(|source| self.unreadable(source))?;

@@ -7,7 +7,7 @@ use crate::key::{Digest, Digests};
 
 /// Distinct digests behind an open-addressing table. Digests are uniform, so bits of their low
 /// halves are the hash.
-pub(super) struct Distinct {
+pub(super) struct DistinctKeys {
     pub digests: Digests,
     /// Power of two, at most half full. A slot is `tag << 32 | index + 1`, or 0 when free; the tag
     /// spares most reads of `digests`.
@@ -18,7 +18,7 @@ pub(super) struct Distinct {
     clippy::indexing_slicing,
     reason = "a mask of the power of two that `slots` is long keeps each place within it"
 )]
-impl Distinct {
+impl DistinctKeys {
     /// Digests whose slots are read before the first of them is inserted, so that their cache
     /// misses overlap.
     const DIGESTS_AHEAD: usize = 32;
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn digests_that_share_a_half_are_distinct() {
         let mut found = Vec::new();
-        let mut distinct = Distinct::with_capacity(0);
+        let mut distinct = DistinctKeys::with_capacity(0);
         let mut digests = Digests::default();
         for digest in [[1, 1], [1, 2], [2, 1], [1, 1], [1 << 127, 1], [1, 2]] {
             digests.push(digest);

@@ -1,7 +1,7 @@
 //! All faults of a table's values with their rows, where a run would end at the first one.
 
 use crate::key::KeySpec;
-use crate::table::read::beside::Along;
+use crate::table::read::beside::BesideKeys;
 use crate::table::read::faults::{Fault, OnFault};
 use crate::table::read::keys::{collect, with_keys};
 use crate::table::{KeyTable, Source, TableError};
@@ -17,9 +17,14 @@ pub struct Examined {
 }
 
 /// Reads a whole table as a run does, and goes on behind faults of values and of rows.
-pub fn examine(source: &dyn Source, spec: &KeySpec, along: Along<'_>, room: &dyn Fn() -> Option<u64>) -> Examined {
+pub fn examine(
+    source: &dyn Source,
+    spec: &KeySpec,
+    beside: BesideKeys<'_>,
+    room: &dyn Fn() -> Option<u64>,
+) -> Examined {
     let mut on_fault = OnFault::counting();
-    let read = collect(source, spec, along, room, &mut on_fault);
+    let read = collect(source, spec, beside, room, &mut on_fault);
     let table = read.and_then(|table| with_keys(source, spec, table));
     if let Err(error) = &table {
         on_fault.add(Fault::of(error));
@@ -72,7 +77,7 @@ mod tests {
             String::from("id,n,m,g\n1,5,5,a\n2,x,1.5,a\n3,,7,b\n1,6,5,a\n2,1,1,a\n4,y,1,a\n1,5,5,b\n,z,z,a\n");
         (0..20).for_each(|row| text.push_str(&format!("{},q,1,a\n", 10 + row)));
         let input = input(text.as_bytes(), Format::Csv);
-        let Examined { table, faults } = examine(&input, &spec("id", &[]), Along::Values(&values()), &|| None);
+        let Examined { table, faults } = examine(&input, &spec("id", &[]), BesideKeys::Values(&values()), &|| None);
         let table = table.expect("read to the end");
         assert_eq!((table.stats.rows, table.stats.distinct, table.stats.null_rows), (28, 24, 1));
         let first_ten: Vec<u64> = [2, 6].into_iter().chain(9..17).collect();
@@ -95,7 +100,8 @@ mod tests {
         let text = b"day,n\n2026-01-31,1\n2026-02-31,2\n2026-01-01\n\xff,3\nx,4\n2026-01-02,5\n";
         let key = spec("day", &["day=date"]);
         let payload = PayloadSpec { columns: vec!["n".into()], duplicates: Duplicates::Refuse };
-        let Examined { table, faults } = examine(&input(text, Format::Csv), &key, Along::Payload(&payload), &|| None);
+        let Examined { table, faults } =
+            examine(&input(text, Format::Csv), &key, BesideKeys::Payload(&payload), &|| None);
         let table = table.expect("read to the end");
         assert_eq!((table.stats.rows, table.stats.distinct, table.stats.unmatchable_rows), (6, 2, 2));
         assert_eq!(
@@ -117,7 +123,7 @@ mod tests {
             format!("{many}{{\"id\":\"a\",\"n\":[1]}}\n{{\"id\"\n{{\"n\":2,\"id\":\"b\"}}\n{{\"n\":7,\"id\":\"k\"}}\n");
         let spec_of = ValueSpec::parse(&["n".to_owned()], &[], &[]).expect("columns");
         let source = input(text.as_bytes(), Format::JsonLines);
-        let Examined { table, faults } = examine(&source, &spec("id", &[]), Along::Values(&spec_of), &|| None);
+        let Examined { table, faults } = examine(&source, &spec("id", &[]), BesideKeys::Values(&spec_of), &|| None);
         let table = table.expect("read to the end");
         assert_eq!((table.stats.rows, table.stats.distinct), (1028, 2));
         assert_eq!(table.values.expect("values").values, [1, 2]);
@@ -131,7 +137,7 @@ mod tests {
         let text = format!("id,p\n1,{wide}\n1,a\n2,b\n2,c\n3,d\n3,{wide}\n");
         let payload = PayloadSpec { columns: vec!["p".into()], duplicates: Duplicates::Refuse };
         let Examined { table, faults } =
-            examine(&input(text.as_bytes(), Format::Csv), &spec("id", &[]), Along::Payload(&payload), &|| None);
+            examine(&input(text.as_bytes(), Format::Csv), &spec("id", &[]), BesideKeys::Payload(&payload), &|| None);
         assert_eq!(table.expect("read to the end").stats.distinct, 3);
         assert_eq!(
             brief(&faults),
@@ -144,7 +150,7 @@ mod tests {
         for (text, what) in [("\n", "in is empty"), ("x\n1\n", "in has no column `id`"), ("id,x\n,1\n", "no row of in")]
         {
             let Examined { table, faults } =
-                examine(&input(text.as_bytes(), Format::Csv), &spec("id", &[]), Along::Nothing, &|| None);
+                examine(&input(text.as_bytes(), Format::Csv), &spec("id", &[]), BesideKeys::Nothing, &|| None);
             assert!(table.is_err() && faults.len() == 1 && faults[0].rows.is_empty(), "{faults:?}");
             assert!(faults[0].what.starts_with(what) && faults[0].ends_run, "{faults:?}");
         }

@@ -11,8 +11,8 @@ use crate::table::read::beside::integers::IntegerCollector;
 use crate::table::read::beside::payload::PayloadCollector;
 use crate::table::read::beside::union::{UnionCollector, key_kinds};
 use crate::table::read::beside::values::ValueCollector;
-use crate::table::read::beside::{Along, Gatherer, KeyedRow};
-use crate::table::read::distinct::Distinct;
+use crate::table::read::beside::{BesideKeys, Gatherer, KeyedRow};
+use crate::table::read::distinct::DistinctKeys;
 use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
 use crate::table::read::row_digests::RowDigests;
@@ -91,13 +91,13 @@ pub fn read_keys_within(
     payload: Option<&PayloadSpec>,
     room: &dyn Fn() -> Option<u64>,
 ) -> Result<KeyTable, TableError> {
-    read(source, spec, payload.map_or(Along::Nothing, Along::Payload), room)
+    read(source, spec, payload.map_or(BesideKeys::Nothing, BesideKeys::Payload), room)
 }
 
 /// Reads the key columns and the columns to compute with of a whole table, of which at least one
 /// row has a usable key.
 pub fn read_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
-    read(source, spec, Along::Values(values), &|| None)
+    read(source, spec, BesideKeys::Values(values), &|| None)
 }
 
 /// Reads the key column of a whole table, of which at least one row has a usable key: integers below
@@ -110,7 +110,7 @@ pub fn read_integers(source: &dyn Source, spec: &KeySpec, bits: u32) -> Result<K
     if spec.columns().len() != 1 {
         return Err(TableError::Option("integers come from one key column".into(), "name one column with --key"));
     }
-    read(source, spec, Along::Integers(bits), &|| None)
+    read(source, spec, BesideKeys::Integers(bits), &|| None)
 }
 
 /// Reads the key columns of a whole table that is a side of a union; of the sender's, also what
@@ -121,16 +121,16 @@ pub fn read_union_within(
     sender: Option<&UnionSpec>,
     room: &dyn Fn() -> Option<u64>,
 ) -> Result<KeyTable, TableError> {
-    read(source, spec, Along::Union(sender), room)
+    read(source, spec, BesideKeys::Union(sender), room)
 }
 
 fn read(
     source: &dyn Source,
     spec: &KeySpec,
-    along: Along<'_>,
+    beside: BesideKeys<'_>,
     room: &dyn Fn() -> Option<u64>,
 ) -> Result<KeyTable, TableError> {
-    with_keys(source, spec, collect(source, spec, along, room, &mut OnFault::default())?)
+    with_keys(source, spec, collect(source, spec, beside, room, &mut OnFault::default())?)
 }
 
 /// Refuses a table of which no row has a usable key, and one of whose words for a missing value a run wants to hear more.
@@ -145,7 +145,7 @@ pub(super) fn with_keys(source: &dyn Source, spec: &KeySpec, table: KeyTable) ->
 
 /// [`read_keys`] for a report, or for a part of a table: no usable key is no error.
 pub fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, TableError> {
-    collect(source, spec, Along::Nothing, &|| None, &mut OnFault::default())
+    collect(source, spec, BesideKeys::Nothing, &|| None, &mut OnFault::default())
 }
 
 /// [`read_values`] for a part of a table: no usable key is no error.
@@ -153,18 +153,18 @@ pub fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, Tab
 /// # Errors
 /// As of [`read_values`].
 pub fn collect_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
-    collect(source, spec, Along::Values(values), &|| None, &mut OnFault::default())
+    collect(source, spec, BesideKeys::Values(values), &|| None, &mut OnFault::default())
 }
 
 /// Reads a table, which may have no usable key. Faults become what `on_fault` makes of them.
 pub(super) fn collect(
     source: &dyn Source,
     spec: &KeySpec,
-    along: Along<'_>,
+    beside: BesideKeys<'_>,
     room: &dyn Fn() -> Option<u64>,
     on_fault: &mut OnFault,
 ) -> Result<KeyTable, TableError> {
-    if spec.has_alternatives() && !matches!(along, Along::Nothing) {
+    if spec.has_alternatives() && !matches!(beside, BesideKeys::Nothing) {
         let fault = "columns beside a key with alternatives: two rows may meet one row of the partner, each by another \
                      alternative, and nothing says whose columns count";
         return Err(TableError::Option(fault.into(), "omit --or-key, or the columns"));
@@ -179,18 +179,18 @@ pub(super) fn collect(
         wanted.push(wanted_column);
         types.push(columns.find(&column.name)?.1);
     }
-    collector.along = match along {
-        Along::Nothing => Gatherer::Nothing,
-        Along::Payload(payload) => Gatherer::Payload(PayloadCollector::new(payload, &columns, &mut wanted)?),
-        Along::Union(None) => Gatherer::Kinds(key_kinds(spec, &types)),
-        Along::Union(Some(union)) => {
+    collector.beside = match beside {
+        BesideKeys::Nothing => Gatherer::Nothing,
+        BesideKeys::Payload(payload) => Gatherer::Payload(PayloadCollector::new(payload, &columns, &mut wanted)?),
+        BesideKeys::Union(None) => Gatherer::Kinds(key_kinds(spec, &types)),
+        BesideKeys::Union(Some(union)) => {
             let payload = union.payload.as_ref();
             let payload = payload.map(|payload| PayloadCollector::new(payload, &columns, &mut wanted)).transpose()?;
             let kinds = key_kinds(spec, &types);
             Gatherer::Union(Box::new(UnionCollector::new(spec, kinds, payload, union.most_bytes)))
         }
-        Along::Values(values) => Gatherer::Values(ValueCollector::new(values, &columns, &mut wanted)?),
-        Along::Integers(bits) => {
+        BesideKeys::Values(values) => Gatherer::Values(ValueCollector::new(values, &columns, &mut wanted)?),
+        BesideKeys::Integers(bits) => {
             Gatherer::Integers(IntegerCollector::new(spec.columns().first().map_or("", |column| &column.name), bits))
         }
     };
@@ -205,10 +205,10 @@ pub(super) fn collect(
 struct Collector<'a> {
     source: &'a str,
     spec: &'a KeySpec,
-    index: Distinct,
+    index: DistinctKeys,
     row_key: Vec<u32>,
     stats: KeyStats,
-    along: Gatherer,
+    beside: Gatherer,
     on_fault: &'a mut OnFault,
     /// The names of the wanted columns.
     columns: Arc<[String]>,
@@ -222,10 +222,10 @@ impl<'a> Collector<'a> {
         Self {
             source,
             spec,
-            index: Distinct::with_capacity(0),
+            index: DistinctKeys::with_capacity(0),
             row_key: Vec::new(),
             stats: KeyStats::of(spec),
-            along: Gatherer::Nothing,
+            beside: Gatherer::Nothing,
             on_fault,
             columns: Arc::default(),
             parts: Vec::new(),
@@ -258,7 +258,7 @@ impl<'a> Collector<'a> {
                 counted = row;
             }
             let at = KeyedRow { source: self.source, key: key as usize, new, row };
-            self.along.take(&rows.along, place, at, self.on_fault)
+            self.beside.take(&rows.beside, place, at, self.on_fault)
         })?;
         self.stats.add(&mut rows.stats);
         Ok(())
@@ -285,7 +285,7 @@ impl<'a> Collector<'a> {
         self.stats.distinct = self.index.digests.len() as u64;
         self.count_alternatives();
         let (mut payload, mut values, mut union, mut integers) = (None, None, None, None);
-        match self.along {
+        match self.beside {
             Gatherer::Nothing => {}
             Gatherer::Payload(collector) => payload = Some(collector.finish(self.source, room)?),
             Gatherer::Values(collector) => values = Some(collector.finish()),
@@ -305,7 +305,7 @@ impl Scanner for Collector<'_> {
     fn expect_rows(&mut self, rows: usize) {
         if self.row_key.is_empty() {
             let rows = rows.min(MAX_EXPECTED_ROWS);
-            self.index = Distinct::with_capacity(rows);
+            self.index = DistinctKeys::with_capacity(rows);
             self.row_key.reserve(rows * self.stats.alternatives.len());
         }
     }
@@ -318,7 +318,7 @@ impl Scanner for Collector<'_> {
                 self.source,
                 self.spec,
                 self.columns.clone(),
-                self.along.rows(),
+                self.beside.rows(),
                 self.on_fault.alike(),
             ));
         }

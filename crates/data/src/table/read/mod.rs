@@ -11,7 +11,7 @@ mod named_columns;
 mod row_digests;
 mod stats;
 
-pub use beside::Along;
+pub use beside::BesideKeys;
 pub use beside::integers::MOST_INTEGER_BITS;
 pub use examine::{Examined, examine};
 pub use faults::{Fault, LISTED_ROWS};

@@ -42,7 +42,7 @@ pub(super) struct RowDigests<'a> {
     /// Their digests, but for those in `batch`.
     pub digests: Digests,
     /// What they say beside their keys.
-    pub along: GatheredRows,
+    pub beside: GatheredRows,
     /// Without distinct and repeated keys.
     pub stats: KeyStats,
 }
@@ -52,7 +52,7 @@ impl<'a> RowDigests<'a> {
         source: &'a str,
         spec: &'a KeySpec,
         columns: Arc<[String]>,
-        along: GatheredRows,
+        beside: GatheredRows,
         on_fault: OnFault,
     ) -> Self {
         let mut rows = Self {
@@ -76,7 +76,7 @@ impl<'a> RowDigests<'a> {
             first: 0,
             keyed: Vec::new(),
             digests: Digests::default(),
-            along,
+            beside,
             stats: KeyStats::of(spec),
         };
         rows.begin_row();
@@ -89,7 +89,7 @@ impl<'a> RowDigests<'a> {
         self.keyed.clear();
         self.batch.clear();
         self.digests.clear();
-        self.along.clear();
+        self.beside.clear();
         self.on_fault.clear();
         self.stats = KeyStats::of(self.spec);
         self.begin_row();
@@ -145,7 +145,7 @@ impl<'a> RowDigests<'a> {
                 if !self.frame.push(value.as_bytes()) {
                     return Err(self.out_of_range(index));
                 }
-                self.along.key(index, value.as_bytes());
+                self.beside.key(index, value.as_bytes());
                 match self.chains[index].reading {
                     Reading::Only => {}
                     Reading::BareNational => stats.bare_national += 1,
@@ -162,7 +162,7 @@ impl<'a> RowDigests<'a> {
 
     /// A normaliser has refused a value.
     fn unmatchable(&mut self, index: usize) {
-        if !self.along.refuse() {
+        if !self.beside.refuse() {
             self.stats.columns[index].unmatchable += 1;
             self.key_is_unmatchable = true;
             self.on_fault.refused(&self.spec.columns()[index].name, self.first + self.stats.rows + 1);
@@ -190,7 +190,7 @@ impl<'a> RowDigests<'a> {
             if !self.frame.push(value) {
                 return Err(self.out_of_range(index));
             }
-            self.along.key(index, value);
+            self.beside.key(index, value);
             return Ok(());
         }
         match std::str::from_utf8(value) {
@@ -204,7 +204,7 @@ impl<'a> RowDigests<'a> {
 
     /// Takes a null in the place of a cell beside the key that cannot be had. Every column takes nulls.
     fn no_cell(&mut self, place: usize) {
-        let _ = self.along.cell(place, Cell::Null);
+        let _ = self.beside.cell(place, Cell::Null);
     }
 
     /// Takes a fault of the current row.
@@ -229,10 +229,10 @@ impl ScannerPart for RowDigests<'_> {
     #[inline]
     fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), TableError> {
         self.cells = place + 1;
-        if let Some(along) = place.checked_sub(self.chains.len()) {
-            if let Err(WrongForm) = self.along.cell(along, cell) {
+        if let Some(beside) = place.checked_sub(self.chains.len()) {
+            if let Err(WrongForm) = self.beside.cell(beside, cell) {
                 self.see(self.wrong_form(place))?;
-                self.no_cell(along);
+                self.no_cell(beside);
             }
             return Ok(());
         }
@@ -275,7 +275,7 @@ impl ScannerPart for RowDigests<'_> {
                 self.stats.null_rows += 1;
             }
         }
-        self.along.end_row(self.row_is_keyed);
+        self.beside.end_row(self.row_is_keyed);
         self.stats.rows += 1;
         self.begin_row();
         Ok(())

@@ -25,19 +25,19 @@ pub fn scan_batch(
     wanted: &[Wanted],
     scanner: &mut dyn Scanner,
 ) -> Result<(), TableError> {
-    let columns = Columns::new(batch, wanted).map_err(|error| damaged(name, error))?;
+    let columns = WantedColumns::new(batch, wanted).map_err(|error| damaged(name, error))?;
     columns.scan(scanner)
 }
 
 /// The wanted columns of a batch, each in the form that is wanted.
-pub(crate) struct Columns {
-    columns: Vec<Column>,
+pub(crate) struct WantedColumns {
+    columns: Vec<WantedColumn>,
     rows: usize,
 }
 
-impl Columns {
+impl WantedColumns {
     pub fn new(batch: &RecordBatch, wanted: &[Wanted]) -> Result<Self, ArrowError> {
-        let columns = wanted.iter().map(|wanted| Column::new(batch, *wanted)).collect::<Result<_, _>>()?;
+        let columns = wanted.iter().map(|wanted| WantedColumn::new(batch, *wanted)).collect::<Result<_, _>>()?;
         Ok(Self { columns, rows: batch.num_rows() })
     }
 
@@ -105,13 +105,13 @@ pub(crate) fn damaged(name: &str, reason: impl ToString) -> TableError {
 }
 
 /// A batch's column in the form that is wanted.
-enum Column {
+enum WantedColumn {
     Key(Scalars),
     Payload(PayloadColumn),
     Number(ArrayRef),
 }
 
-impl Column {
+impl WantedColumn {
     fn new(batch: &RecordBatch, wanted: Wanted) -> Result<Self, ArrowError> {
         let contradiction = |what: &str| ArrowError::SchemaError(what.to_owned());
         let array =

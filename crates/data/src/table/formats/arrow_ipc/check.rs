@@ -5,7 +5,7 @@ use std::fs::File;
 
 use arrow_ipc::{Block, Field, MessageHeader, RecordBatch, Schema, root_as_footer, root_as_message};
 
-use crate::table::formats::bytes_at::{BytesAt, Fault};
+use crate::table::formats::bytes_at::{BytesAt, CheckError};
 use crate::table::formats::opened_file::OpenedFile;
 use crate::table::{NO_KEY, TableError};
 
@@ -63,10 +63,10 @@ fn base64(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Refuses columns of types that the Arrow reader does not know: it panics at them.
-fn known_types(schema: Schema) -> Result<(), Fault> {
+fn known_types(schema: Schema) -> Result<(), CheckError> {
     for column in schema.fields().into_iter().flatten() {
         if let Some(found) = unknown_type(&column, NESTED_TYPES) {
-            return Err(Fault::Type { column: column.name().unwrap_or_default().to_owned(), found });
+            return Err(CheckError::Type { column: column.name().unwrap_or_default().to_owned(), found });
         }
     }
     Ok(())
@@ -98,59 +98,63 @@ struct Check<'a> {
 }
 
 /// What a length or a count says, which must not be negative.
-fn number(n: i64, what: &str) -> Result<u64, Fault> {
-    u64::try_from(n).map_err(|_| Fault::Wrong(format!("{what} in it is negative")))
+fn number(n: i64, what: &str) -> Result<u64, CheckError> {
+    u64::try_from(n).map_err(|_| CheckError::Wrong(format!("{what} in it is negative")))
 }
 
 impl Check<'_> {
     /// The footer at the end names the blocks: `.. footer, its length as i32, "ARROW1"`.
-    fn file(&mut self) -> Result<(), Fault> {
+    fn file(&mut self) -> Result<(), CheckError> {
         let end = self
             .bytes
             .len
             .checked_sub(10)
-            .ok_or_else(|| Fault::Wrong("it is shorter than any Arrow file".to_owned()))?;
+            .ok_or_else(|| CheckError::Wrong("it is shorter than any Arrow file".to_owned()))?;
         let length = u64::from(u32::from_le_bytes(self.bytes.array(end, "the footer's length")?));
         let Some(at) = end.checked_sub(length) else {
-            return Fault::wrong("it is cut off, or a length in it is wrong: its footer would be longer than the file");
+            return CheckError::wrong(
+                "it is cut off, or a length in it is wrong: its footer would be longer than the file",
+            );
         };
         let footer = self.bytes.read(at, length, "the footer")?;
-        let footer = root_as_footer(&footer).map_err(|_| Fault::Wrong("its footer is malformed".to_owned()))?;
+        let footer = root_as_footer(&footer).map_err(|_| CheckError::Wrong("its footer is malformed".to_owned()))?;
         footer.schema().map_or(Ok(()), known_types)?;
         let mut taken = 0u64;
         for block in footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten()) {
             taken = taken.saturating_add(self.block(block)?);
         }
         if taken > self.bytes.len {
-            return Fault::wrong("its blocks overlap: together they are longer than the file");
+            return CheckError::wrong("its blocks overlap: together they are longer than the file");
         }
         Ok(())
     }
 
     /// A block of a file, and its length. Where its body starts the reader takes from the footer,
     /// not from the message itself.
-    fn block(&mut self, block: &Block) -> Result<u64, Fault> {
+    fn block(&mut self, block: &Block) -> Result<u64, CheckError> {
         let at = number(block.offset(), "a block's place")?;
         let (head, body) = (
             number(block.metaDataLength().into(), "a block's length")?,
             number(block.bodyLength(), "a block's length")?,
         );
-        let Some(length) = head.checked_add(body) else { return Fault::wrong("a block's length in it is too large") };
+        let Some(length) = head.checked_add(body) else {
+            return CheckError::wrong("a block's length in it is too large");
+        };
         self.bytes.inside(at, length, "a block")?;
-        let Some(message) = self.head(at)? else { return Fault::wrong("its footer names a block that is empty") };
+        let Some(message) = self.head(at)? else { return CheckError::wrong("its footer names a block that is empty") };
         if head < message.length {
-            return Fault::wrong("its footer says that a block's metadata is shorter than it is");
+            return CheckError::wrong("its footer says that a block's metadata is shorter than it is");
         }
         self.message(&message.metadata, at + head, body)?;
         Ok(length)
     }
 
     /// Messages one behind the other, up to a length of zero or the end.
-    fn stream(&mut self) -> Result<(), Fault> {
+    fn stream(&mut self) -> Result<(), CheckError> {
         let mut at = 0;
         while at < self.bytes.len {
             let Some(head) = self.head(at)? else { break };
-            let message = root_as_message(&head.metadata).map_err(|_| Fault::Wrong(MALFORMED.to_owned()))?;
+            let message = root_as_message(&head.metadata).map_err(|_| CheckError::Wrong(MALFORMED.to_owned()))?;
             let body = number(message.bodyLength(), "a message's length")?;
             at += head.length;
             self.bytes.inside(at, body, "a message")?;
@@ -162,7 +166,7 @@ impl Check<'_> {
 
     /// What comes before a message's body: `0xffffffff` (absent before format 0.15), the length of
     /// the metadata as i32, the metadata. `None` at the end mark.
-    fn head(&self, at: u64) -> Result<Option<Head>, Fault> {
+    fn head(&self, at: u64) -> Result<Option<MessageHead>, CheckError> {
         let what = "a message";
         let mut prefix = 4;
         let mut length = u32::from_le_bytes(self.bytes.array(at, what)?);
@@ -174,24 +178,24 @@ impl Check<'_> {
             return Ok(None);
         }
         let metadata = self.bytes.read(at + prefix, u64::from(length), what)?;
-        Ok(Some(Head { metadata, length: prefix + u64::from(length) }))
+        Ok(Some(MessageHead { metadata, length: prefix + u64::from(length) }))
     }
 
     /// A message of which the body of `body` bytes stands at `body_at`.
-    fn message(&mut self, metadata: &[u8], body_at: u64, body: u64) -> Result<(), Fault> {
-        let message = root_as_message(metadata).map_err(|_| Fault::Wrong(MALFORMED.to_owned()))?;
+    fn message(&mut self, metadata: &[u8], body_at: u64, body: u64) -> Result<(), CheckError> {
+        let message = root_as_message(metadata).map_err(|_| CheckError::Wrong(MALFORMED.to_owned()))?;
         match message.header_type() {
             MessageHeader::RecordBatch => match message.header_as_record_batch() {
                 Some(batch) => {
                     self.rows = self.rows.saturating_add(number(batch.length(), "a batch's number of rows")?);
                     self.batch(&batch, body_at, body)
                 }
-                None => Fault::wrong(MALFORMED),
+                None => CheckError::wrong(MALFORMED),
             },
             MessageHeader::DictionaryBatch => {
                 match message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data()) {
                     Some(batch) => self.batch(&batch, body_at, body),
-                    None => Fault::wrong(MALFORMED),
+                    None => CheckError::wrong(MALFORMED),
                 }
             }
             MessageHeader::Schema => message.header_as_schema().map_or(Ok(()), known_types),
@@ -200,12 +204,12 @@ impl Check<'_> {
     }
 
     /// A compressed buffer starts with its unpacked length as i64; -1 says that it is not packed.
-    fn batch(&mut self, batch: &RecordBatch, body_at: u64, body: u64) -> Result<(), Fault> {
+    fn batch(&mut self, batch: &RecordBatch, body_at: u64, body: u64) -> Result<(), CheckError> {
         for node in batch.nodes().into_iter().flatten() {
             let length = number(node.length(), "a column's length")?;
             let nulls = number(node.null_count(), "a column's number of nulls")?;
             if length > u64::from(NO_KEY) || nulls > length {
-                return Fault::wrong(
+                return CheckError::wrong(
                     "a column in it declares more values than a table can have, or more nulls than values",
                 );
             }
@@ -215,7 +219,9 @@ impl Check<'_> {
             let (offset, length) =
                 (number(buffer.offset(), "a buffer's place")?, number(buffer.length(), "a buffer's length")?);
             if offset.checked_add(length).is_none_or(|end| end > body) {
-                return Fault::wrong("it is cut off, or a length in it is wrong: a buffer would end behind its batch");
+                return CheckError::wrong(
+                    "it is cut off, or a length in it is wrong: a buffer would end behind its batch",
+                );
             }
             taken = taken.saturating_add(length);
             let mut unpacked = length;
@@ -224,7 +230,7 @@ impl Check<'_> {
                 if declared != -1 {
                     unpacked = number(declared, "a buffer's unpacked length")?;
                     if unpacked > LARGEST_BUFFER.min(length.saturating_mul(BEST_RATIO)) {
-                        return Fault::wrong(
+                        return CheckError::wrong(
                             "a length in it is wrong: a buffer would unpack to more bytes than any of its length can",
                         );
                     }
@@ -233,15 +239,15 @@ impl Check<'_> {
             self.unpacked = self.unpacked.saturating_add(unpacked);
         }
         if taken > body {
-            return Fault::wrong("the buffers of a batch overlap: together they are longer than the batch");
+            return CheckError::wrong("the buffers of a batch overlap: together they are longer than the batch");
         }
         Ok(())
     }
 
     /// A value takes at least a bit, unless its column is null as a whole.
-    fn sum(&self) -> Result<(), Fault> {
+    fn sum(&self) -> Result<(), CheckError> {
         if self.rows > self.unpacked.saturating_mul(8).saturating_add(ROWS_WITHOUT_BYTES) {
-            return Fault::wrong("it declares more rows than its bytes can hold");
+            return CheckError::wrong("it declares more rows than its bytes can hold");
         }
         Ok(())
     }
@@ -253,7 +259,7 @@ const MALFORMED: &str = "the metadata of a message in it is malformed";
 mod tests;
 
 /// What comes before a message's body.
-struct Head {
+struct MessageHead {
     metadata: Vec<u8>,
     /// With what comes before the metadata.
     length: u64,

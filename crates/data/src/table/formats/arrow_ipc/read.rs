@@ -11,7 +11,7 @@ use crate::table::formats::FormatReader;
 use crate::table::formats::arrow_ipc::check::{check_file, check_stream};
 use crate::table::formats::columnar::{BatchReader, guarded};
 use crate::table::formats::opened_file::OpenedFile;
-use crate::table::{Counted, TableError};
+use crate::table::{CountingReader, TableError};
 
 /// Reads Arrow IPC files.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl FormatReader for ArrowStream {
 struct StreamBatches<'a> {
     file: &'a OpenedFile,
     /// The bytes that it reads count as passed.
-    reader: StreamReader<BufReader<Counted<File>>>,
+    reader: StreamReader<BufReader<CountingReader<File>>>,
     schema: SchemaRef,
 }
 

@@ -17,11 +17,11 @@ use crate::table::{Format, Head, RowBatch, TableError, WriteStats};
 pub(crate) struct ArrowWriter<W: Write> {
     path: String,
     columns: WithPayload,
-    writer: Kind<CountingWriter<W>>,
+    writer: FileOrStream<CountingWriter<W>>,
     rows: u64,
 }
 
-enum Kind<W: Write> {
+enum FileOrStream<W: Write> {
     File(FileWriter<W>),
     Stream(StreamWriter<W>),
 }
@@ -39,18 +39,18 @@ impl<W: Write> ArrowWriter<W> {
             }
         };
         let writer = FileWriter::try_new(CountingWriter::new(writer), &columns.schema);
-        Self::of(writer.map(Kind::File), columns, path)
+        Self::of(writer.map(FileOrStream::File), columns, path)
     }
 
     /// Writes the head of a stream.
     pub fn stream(writer: W, path: &str, head: &Head<'_>) -> Result<Self, TableError> {
         let columns = with_payload(head.schema.clone(), head.payload)?;
         let writer = StreamWriter::try_new(CountingWriter::new(writer), &columns.schema);
-        Self::of(writer.map(Kind::Stream), columns, path)
+        Self::of(writer.map(FileOrStream::Stream), columns, path)
     }
 
     fn of(
-        writer: Result<Kind<CountingWriter<W>>, ArrowError>,
+        writer: Result<FileOrStream<CountingWriter<W>>, ArrowError>,
         columns: WithPayload,
         path: &str,
     ) -> Result<Self, TableError> {
@@ -60,8 +60,8 @@ impl<W: Write> ArrowWriter<W> {
 
     fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         match &mut self.writer {
-            Kind::File(writer) => writer.write(batch),
-            Kind::Stream(writer) => writer.write(batch),
+            FileOrStream::File(writer) => writer.write(batch),
+            FileOrStream::Stream(writer) => writer.write(batch),
         }
     }
 }
@@ -76,8 +76,8 @@ impl<W: Write + Send> FormatWriter<W> for ArrowWriter<W> {
     fn finish(self: Box<Self>) -> Result<(W, WriteStats), TableError> {
         let Self { path, writer, rows, .. } = *self;
         let counted = match writer {
-            Kind::File(writer) => writer.into_inner(),
-            Kind::Stream(writer) => writer.into_inner(),
+            FileOrStream::File(writer) => writer.into_inner(),
+            FileOrStream::Stream(writer) => writer.into_inner(),
         };
         let (writer, bytes) = counted.map_err(|error| failed(&path, error))?.take(&path)?;
         Ok((writer, WriteStats { rows, bytes }))

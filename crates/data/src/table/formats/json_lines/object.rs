@@ -22,7 +22,7 @@ const LONGEST_KEY: usize = 4096;
 
 /// What is wrong with a line: words that follow "line 5", and the mend.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct LineFault {
     pub what: String,
     pub mend: &'static str,
 }
@@ -33,7 +33,7 @@ const NO_COMMA: &str = "remove the commas between the lines: sed 's/,$//' FILE";
 const CORRECT: &str = "correct this line";
 const NESTED: &str = "choose another column, or write the value as text";
 
-impl Fault {
+impl LineFault {
     fn new(what: impl Into<String>, mend: &'static str) -> Self {
         Self { what: what.into(), mend }
     }
@@ -67,7 +67,7 @@ impl Keys {
     }
 
     /// The place of `name`. Most lines have the keys in the same order: `guess` is looked at first.
-    fn place(&mut self, name: &str, guess: usize) -> Result<usize, Fault> {
+    fn place(&mut self, name: &str, guess: usize) -> Result<usize, LineFault> {
         if self.names.get(guess).is_some_and(|guessed| guessed == name) {
             return Ok(guess);
         }
@@ -76,19 +76,19 @@ impl Keys {
         }
         if !self.grows {
             let shown = if looks_like_data(name) { String::new() } else { format!(" `{name}`") };
-            return Err(Fault::new(
+            return Err(LineFault::new(
                 format!("has a key{shown} that none of the first {} lines has", SAMPLED_LINES),
                 "give one of the first lines this key, with null if it has no value there",
             ));
         }
         if name.len() > LONGEST_KEY {
-            return Err(Fault::new(
+            return Err(LineFault::new(
                 format!("has a key that is longer than {LONGEST_KEY} bytes"),
                 "check that the keys are names of columns",
             ));
         }
         if self.names.len() == MOST_COLUMNS {
-            return Err(Fault::new(
+            return Err(LineFault::new(
                 format!("has the key after the {MOST_COLUMNS}th of the table"),
                 "check that the keys are names of columns",
             ));
@@ -100,11 +100,11 @@ impl Keys {
 
     /// The values of an object, each at its key's place and as it is written; `None` where the line
     /// has no such key.
-    pub fn read<'a>(&mut self, line: &'a [u8], values: &mut Vec<Option<&'a str>>) -> Result<(), Fault> {
+    pub fn read<'a>(&mut self, line: &'a [u8], values: &mut Vec<Option<&'a str>>) -> Result<(), LineFault> {
         values.clear();
         values.resize(self.names.len(), None);
         let text = std::str::from_utf8(line)
-            .map_err(|_| Fault::new("is not UTF-8 text", "convert the file to UTF-8, for example with iconv"))?;
+            .map_err(|_| LineFault::new("is not UTF-8 text", "convert the file to UTF-8, for example with iconv"))?;
         let mut fault = None;
         let mut reader = serde_json::Deserializer::from_str(text);
         let read =
@@ -118,16 +118,18 @@ impl Keys {
 }
 
 /// What the parser says of a line, without anything that stands there.
-fn of_json(error: &serde_json::Error, line: &str) -> Fault {
+fn of_json(error: &serde_json::Error, line: &str) -> LineFault {
     let behind = line.as_bytes().get(error.column().saturating_sub(1)..).unwrap_or_default();
     match error.classify() {
-        Category::Data => Fault::new("is no JSON object", NO_OBJECT),
-        Category::Eof => Fault::new("is cut off: it ends within its JSON object", ONE_LINE),
-        Category::Syntax if behind.trim_ascii() == b"," => Fault::new("has a comma behind its JSON object", NO_COMMA),
+        Category::Data => LineFault::new("is no JSON object", NO_OBJECT),
+        Category::Eof => LineFault::new("is cut off: it ends within its JSON object", ONE_LINE),
+        Category::Syntax if behind.trim_ascii() == b"," => {
+            LineFault::new("has a comma behind its JSON object", NO_COMMA)
+        }
         Category::Syntax | Category::Io => {
             let told = error.to_string();
             let (what, _) = told.split_once(" at line ").unwrap_or((&told, ""));
-            Fault::new(format!("is not valid JSON ({what}, character {})", error.column()), CORRECT)
+            LineFault::new(format!("is not valid JSON ({what}, character {})", error.column()), CORRECT)
         }
     }
 }
@@ -137,7 +139,7 @@ struct Object<'k, 'v, 'a> {
     keys: &'k mut Keys,
     values: &'v mut Vec<Option<&'a str>>,
     /// Why the object was not read to its end, if its JSON is sound.
-    fault: &'v mut Option<Fault>,
+    fault: &'v mut Option<LineFault>,
 }
 
 impl<'a> DeserializeSeed<'a> for Object<'_, '_, 'a> {
@@ -173,7 +175,7 @@ impl<'a> Visitor<'a> for Object<'_, '_, 'a> {
             if let Some(slot) = self.values.get_mut(place)
                 && slot.replace(value.get()).is_some()
             {
-                *self.fault = Some(Fault::new("has the same key twice", CORRECT));
+                *self.fault = Some(LineFault::new("has the same key twice", CORRECT));
                 return Err(A::Error::custom(""));
             }
         }
@@ -210,11 +212,11 @@ impl<'a> serde::Deserialize<'a> for Key<'a> {
 ///
 /// # Errors
 /// If it is an object or array, or half of a surrogate pair.
-pub(crate) fn scalar<'b>(value: &'b str, column: &str, scratch: &'b mut String) -> Result<Option<&'b str>, Fault> {
+pub(crate) fn scalar<'b>(value: &'b str, column: &str, scratch: &'b mut String) -> Result<Option<&'b str>, LineFault> {
     match value.as_bytes().first() {
         Some(b'n') | None => Ok(None),
         Some(b'"') => text(value, scratch).map(Some),
-        Some(b'{' | b'[') => Err(Fault::new(
+        Some(b'{' | b'[') => Err(LineFault::new(
             format!("has an object or array in column `{column}`, which cannot be a key, a payload or a number"),
             NESTED,
         )),
@@ -223,7 +225,7 @@ pub(crate) fn scalar<'b>(value: &'b str, column: &str, scratch: &'b mut String) 
 }
 
 /// A value as text: as [`scalar`], and what is nested as its JSON.
-pub(crate) fn any<'b>(value: &'b str, scratch: &'b mut String) -> Result<Option<&'b str>, Fault> {
+pub(crate) fn any<'b>(value: &'b str, scratch: &'b mut String) -> Result<Option<&'b str>, LineFault> {
     match value.as_bytes().first() {
         Some(b'{' | b'[') => Ok(Some(value)),
         _ => scalar(value, "", scratch),
@@ -231,18 +233,18 @@ pub(crate) fn any<'b>(value: &'b str, scratch: &'b mut String) -> Result<Option<
 }
 
 /// Refuses a text that is none, although its JSON is sound.
-pub(crate) fn check(value: &str, scratch: &mut String) -> Result<(), Fault> {
+pub(crate) fn check(value: &str, scratch: &mut String) -> Result<(), LineFault> {
     any(value, scratch).map(drop)
 }
 
 /// What stands in quotes.
-fn text<'b>(value: &'b str, scratch: &'b mut String) -> Result<&'b str, Fault> {
+fn text<'b>(value: &'b str, scratch: &'b mut String) -> Result<&'b str, LineFault> {
     let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
         return Ok(inner);
     }
     *scratch = serde_json::from_str(value).map_err(|_| {
-        Fault::new("has a text with an escape that is no character (half of a surrogate pair)", CORRECT)
+        LineFault::new("has a text with an escape that is no character (half of a surrogate pair)", CORRECT)
     })?;
     Ok(scratch)
 }

@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use rayon::prelude::*;
 
 use super::lines::{LineReader, Lines};
-use super::object::{Fault, Keys, SAMPLED_LINES, any, check, scalar};
+use super::object::{Keys, LineFault, SAMPLED_LINES, any, check, scalar};
 use crate::table::formats::FormatReader;
 use crate::table::formats::opened_file::OpenedFile;
 use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};
@@ -41,7 +41,7 @@ impl FormatReader for JsonLines {
     fn scan(&self, file: &OpenedFile, wanted: &[Wanted], scanner: &mut dyn Scanner) -> Result<(), TableError> {
         let schema = file.known_schema(|| self.schema(file))?;
         let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
-        let columns = Columns { names: &names, wanted };
+        let columns = WantedKeys { names: &names, wanted };
         let threads = rayon::current_num_threads();
         let mut reader = LineReader::open(file, threads)?;
         let mut is_first = true;
@@ -111,7 +111,10 @@ fn sample(file: &OpenedFile) -> Result<Sample, TableError> {
         return Err(at_line(
             file,
             1,
-            Fault { what, mend: "write the keys of the table in the first lines, with null where they are missing" },
+            LineFault {
+                what,
+                mend: "write the keys of the table in the first lines, with null where they are missing",
+            },
         ));
     }
     let fields: Vec<_> = keys.names().iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
@@ -122,17 +125,17 @@ fn sample(file: &OpenedFile) -> Result<Sample, TableError> {
 }
 
 /// The error of a line.
-fn at_line(file: &OpenedFile, line: u64, Fault { what, mend }: Fault) -> TableError {
+fn at_line(file: &OpenedFile, line: u64, LineFault { what, mend }: LineFault) -> TableError {
     TableError::JsonLine { path: file.path().to_owned(), line, what, mend }
 }
 
 /// What a scan reads of a line.
-struct Columns<'a> {
+struct WantedKeys<'a> {
     names: &'a [String],
     wanted: &'a [Wanted],
 }
 
-impl Columns<'_> {
+impl WantedKeys<'_> {
     fn push(&self, file: &OpenedFile, lines: &mut Lines<'_>, part: &mut dyn ScannerPart) -> Result<(), TableError> {
         let mut keys = Keys::fixed(self.names.iter());
         let (mut values, mut scratch) = (Vec::new(), String::new());

@@ -18,31 +18,31 @@ pub(crate) struct JsonLinesWriter<W: Write> {
     /// The name of the rows' source in errors.
     source: String,
     /// How values of the own columns are written.
-    own: Vec<Column>,
+    own: Vec<OwnColumn>,
     /// The names of the payload's columns, as JSON.
     payload_names: Vec<Vec<u8>>,
     payload: Option<PayloadSchema>,
     scratch: String,
 }
 
-struct Column {
+struct OwnColumn {
     /// As JSON.
     name: Vec<u8>,
-    form: Form,
+    unquoted: Unquoted,
 }
 
 /// Which values of a column are written without quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum Unquoted {
     /// None.
-    Text,
+    None,
     /// Integers that every reader takes exactly, as in results of numbers.
     Integer,
     /// All that are a number or a truth value of JSON.
     Bare,
 }
 
-impl Form {
+impl Unquoted {
     fn of(data_type: &DataType) -> Self {
         use DataType as T;
         match data_type {
@@ -50,7 +50,7 @@ impl Form {
             T::Boolean | T::Float16 | T::Float32 | T::Float64 => Self::Bare,
             T::Dictionary(_, values) => Self::of(values),
             T::RunEndEncoded(_, values) => Self::of(values.data_type()),
-            _ => Self::Text,
+            _ => Self::None,
         }
     }
 
@@ -58,13 +58,13 @@ impl Form {
         match kind {
             PayloadKind::Int { .. } | PayloadKind::UInt { .. } => Self::Integer,
             PayloadKind::Float { .. } => Self::Bare,
-            _ => Self::Text,
+            _ => Self::None,
         }
     }
 
     fn write(self, text: &str, out: &mut Vec<u8>) {
         let is_bare = match self {
-            Self::Text => false,
+            Self::None => false,
             Self::Integer => text.parse::<i64>().is_ok_and(|number| number.unsigned_abs() <= LARGEST_EXACT),
             Self::Bare => is_bare(text),
         };
@@ -82,9 +82,13 @@ fn quoted(name: &str) -> Vec<u8> {
 impl<W: Write> JsonLinesWriter<W> {
     /// Takes over the names of the columns.
     pub fn new(writer: W, rows: RowsAs, path: &str, head: &Head<'_>) -> Result<Self, TableError> {
-        let own = head.schema.fields().iter().enumerate().map(|(place, field)| Column {
+        let own = head.schema.fields().iter().enumerate().map(|(place, field)| OwnColumn {
             name: quoted(field.name()),
-            form: if head.bare.get(place) == Some(&true) { Form::Bare } else { Form::of(field.data_type()) },
+            unquoted: if head.bare.get(place) == Some(&true) {
+                Unquoted::Bare
+            } else {
+                Unquoted::of(field.data_type())
+            },
         });
         let names = head.payload.iter().flat_map(|payload| payload.names_beside(&head.schema));
         Ok(Self {
@@ -119,7 +123,7 @@ impl<W: Write> JsonLinesWriter<W> {
                 }
                 Value::Fixed(bytes) => {
                     field.kind.text(bytes, text).map_err(|()| TableError::PeerPayload("a date is out of range"))?;
-                    Form::of_payload(&field.kind).write(text, block);
+                    Unquoted::of_payload(&field.kind).write(text, block);
                 }
             }
             Ok(())
@@ -161,7 +165,7 @@ impl<W: Write + Send> FormatWriter<W> for JsonLinesWriter<W> {
                 block.extend_from_slice(&column.name);
                 block.push(b':');
                 match values.text(row, &mut text) {
-                    Ok(Some(text)) => column.form.write(text, block),
+                    Ok(Some(text)) => column.unquoted.write(text, block),
                     Ok(None) => block.extend_from_slice(b"null"),
                     Err(()) => return Err(no_text(&self.source, rows, row, place)),
                 }

@@ -19,14 +19,14 @@ pub(crate) struct IntegerCollector {
 pub(crate) struct IntegerRows {
     bits: u32,
     /// That of the row that has begun.
-    begun: Option<Result<u64, Unfit>>,
+    begun: Option<Result<u64, UnfitInteger>>,
     /// Those of rows with a usable key.
-    integers: Vec<Result<u64, Unfit>>,
+    integers: Vec<Result<u64, UnfitInteger>>,
 }
 
 /// Why a key is not such an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub(crate) enum UnfitInteger {
     /// It has a sign and digits behind it.
     Negative,
     /// It is another number, or an integer in another notation.
@@ -39,7 +39,7 @@ pub(crate) enum Unfit {
     Wide,
 }
 
-impl Unfit {
+impl UnfitInteger {
     fn what(self, bits: u32) -> String {
         let why = match self {
             Self::Negative => "it is negative",
@@ -83,7 +83,7 @@ impl IntegerCollector {
         at: KeyedRow<'_>,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
-        let integer = rows.integers.get(place).copied().unwrap_or(Err(Unfit::NoNumber));
+        let integer = rows.integers.get(place).copied().unwrap_or(Err(UnfitInteger::NoNumber));
         let integer = match integer {
             Ok(integer) => integer,
             Err(unfit) => {
@@ -118,14 +118,14 @@ impl IntegerRows {
     /// A normaliser has refused the current row's key. The row counts as one with a key, so that
     /// its number is told.
     pub fn refuse(&mut self) {
-        self.begun = Some(Err(Unfit::Refused));
+        self.begun = Some(Err(UnfitInteger::Refused));
     }
 
     /// Ends the row. One without a usable key has no integer.
     pub fn end_row(&mut self, keep: bool) {
         let begun = self.begun.take();
         if keep {
-            self.integers.push(begun.unwrap_or(Err(Unfit::NoNumber)));
+            self.integers.push(begun.unwrap_or(Err(UnfitInteger::NoNumber)));
         }
     }
 
@@ -136,22 +136,24 @@ impl IntegerRows {
 }
 
 /// The integer below `2^bits` whose shortest decimal this is.
-fn parse(value: &[u8], bits: u32) -> Result<u64, Unfit> {
+fn parse(value: &[u8], bits: u32) -> Result<u64, UnfitInteger> {
     let is_number = |value: &[u8]| {
         let mut digits = value.iter().filter(|byte| byte.is_ascii_digit());
         digits.next().is_some() && value.iter().all(|byte| byte.is_ascii_digit() || b"+-. \t".contains(byte))
     };
     match value {
-        [b'-', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => Err(Unfit::Negative),
-        [b'0', _, ..] if is_number(value) => Err(Unfit::Notation),
+        [b'-', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
+            Err(UnfitInteger::Negative)
+        }
+        [b'0', _, ..] if is_number(value) => Err(UnfitInteger::Notation),
         digits if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
             let integer = digits
                 .iter()
                 .try_fold(0_u64, |integer, digit| integer.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
-            integer.filter(|integer| u128::from(*integer) >> bits.min(MOST_INTEGER_BITS) == 0).ok_or(Unfit::Wide)
+            integer.filter(|integer| u128::from(*integer) >> bits.min(MOST_INTEGER_BITS) == 0).ok_or(UnfitInteger::Wide)
         }
-        _ if is_number(value) => Err(Unfit::Notation),
-        _ => Err(Unfit::NoNumber),
+        _ if is_number(value) => Err(UnfitInteger::Notation),
+        _ => Err(UnfitInteger::NoNumber),
     }
 }
 
@@ -171,30 +173,30 @@ mod tests {
             assert_eq!(parse(value.as_bytes(), bits), Ok(integer), "{value}");
         }
         for (value, bits, unfit) in [
-            ("2", 1, Unfit::Wide),
-            ("256", 8, Unfit::Wide),
-            ("8589934592", 33, Unfit::Wide),
-            ("18446744073709551616", 64, Unfit::Wide),
-            ("99999999999999999999999999999999999999999999", 64, Unfit::Wide),
-            ("-1", 33, Unfit::Negative),
-            ("-0", 33, Unfit::Negative),
-            ("+1", 33, Unfit::Notation),
-            ("007", 33, Unfit::Notation),
-            ("00", 33, Unfit::Notation),
-            ("5.0", 33, Unfit::Notation),
-            ("0.5", 33, Unfit::Notation),
-            ("-0.5", 33, Unfit::Notation),
-            (" 5", 33, Unfit::Notation),
-            ("0x1f", 33, Unfit::NoNumber),
-            ("1e3", 33, Unfit::NoNumber),
-            ("5a", 33, Unfit::NoNumber),
-            ("-", 33, Unfit::NoNumber),
-            ("x", 33, Unfit::NoNumber),
-            ("\u{665}", 33, Unfit::NoNumber),
-            ("true", 33, Unfit::NoNumber),
+            ("2", 1, UnfitInteger::Wide),
+            ("256", 8, UnfitInteger::Wide),
+            ("8589934592", 33, UnfitInteger::Wide),
+            ("18446744073709551616", 64, UnfitInteger::Wide),
+            ("99999999999999999999999999999999999999999999", 64, UnfitInteger::Wide),
+            ("-1", 33, UnfitInteger::Negative),
+            ("-0", 33, UnfitInteger::Negative),
+            ("+1", 33, UnfitInteger::Notation),
+            ("007", 33, UnfitInteger::Notation),
+            ("00", 33, UnfitInteger::Notation),
+            ("5.0", 33, UnfitInteger::Notation),
+            ("0.5", 33, UnfitInteger::Notation),
+            ("-0.5", 33, UnfitInteger::Notation),
+            (" 5", 33, UnfitInteger::Notation),
+            ("0x1f", 33, UnfitInteger::NoNumber),
+            ("1e3", 33, UnfitInteger::NoNumber),
+            ("5a", 33, UnfitInteger::NoNumber),
+            ("-", 33, UnfitInteger::NoNumber),
+            ("x", 33, UnfitInteger::NoNumber),
+            ("\u{665}", 33, UnfitInteger::NoNumber),
+            ("true", 33, UnfitInteger::NoNumber),
         ] {
             assert_eq!(parse(value.as_bytes(), bits), Err(unfit), "{value}");
         }
-        assert_eq!(parse(b"\xff\xfe", 64), Err(Unfit::NoNumber));
+        assert_eq!(parse(b"\xff\xfe", 64), Err(UnfitInteger::NoNumber));
     }
 }

@@ -20,7 +20,7 @@ use crate::table::{PayloadSpec, TableError, ValueSpec};
 
 /// What is read beside the keys.
 #[derive(Clone, Copy, Debug)]
-pub enum Along<'a> {
+pub enum BesideKeys<'a> {
     /// Nothing.
     Nothing,
     /// Columns as they stand.

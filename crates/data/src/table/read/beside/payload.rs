@@ -14,17 +14,17 @@ use crate::table::source::{Cell, CellForm, Wanted, WrongForm};
 pub(crate) struct PayloadCollector {
     fields: Vec<PayloadField>,
     duplicates: Duplicates,
-    records: Records,
+    records: PayloadRecords,
 }
 
 /// Unpadded records one behind the other, and where each ends.
 #[derive(Default)]
-pub(crate) struct Records {
+pub(crate) struct PayloadRecords {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-impl Records {
+impl PayloadRecords {
     fn get(&self, place: usize) -> &[u8] {
         let start = place.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied());
         start.zip(self.ends.get(place)).and_then(|(start, &end)| self.bytes.get(start..end)).unwrap_or_default()
@@ -70,7 +70,7 @@ pub(crate) struct PayloadRows {
     /// The current row's record.
     row: Vec<u8>,
     /// Those of the rows that count.
-    records: Records,
+    records: PayloadRecords,
 }
 
 impl PayloadCollector {
@@ -99,7 +99,7 @@ impl PayloadCollector {
             Ok(PayloadField { name: name.clone(), kind })
         };
         let fields = spec.columns.iter().map(field).collect::<Result<_, TableError>>()?;
-        Ok(Self { fields, duplicates: spec.duplicates, records: Records::default() })
+        Ok(Self { fields, duplicates: spec.duplicates, records: PayloadRecords::default() })
     }
 
     /// No rows.
@@ -141,7 +141,7 @@ impl PayloadRows {
     /// No rows, of fields of these kinds.
     pub fn of(kinds: Vec<PayloadKind>) -> Self {
         let presence = kinds.len().div_ceil(8);
-        Self { kinds, presence, row: vec![0; presence], records: Records::default() }
+        Self { kinds, presence, row: vec![0; presence], records: PayloadRecords::default() }
     }
 
     /// The record of the row at `place` among those that count.

@@ -8,7 +8,7 @@ use crate::table::payload::{
     KeyKind, MAX_PAYLOAD_WIDTH, PayloadKind, PayloadSchema, PayloadTable, UnionKeys, Value, key_schema,
 };
 use crate::table::read::beside::KeyedRow;
-use crate::table::read::beside::payload::{PayloadCollector, PayloadRows, Records};
+use crate::table::read::beside::payload::{PayloadCollector, PayloadRecords, PayloadRows};
 use crate::table::read::faults::OnFault;
 use crate::table::source::{Cell, WrongForm};
 
@@ -29,7 +29,7 @@ pub(crate) struct UnionCollector {
     kinds: Vec<KeyKind>,
     readings: Vec<Readings>,
     schema: PayloadSchema,
-    records: Records,
+    records: PayloadRecords,
     payload: Option<PayloadCollector>,
     most_bytes: usize,
 }
@@ -47,7 +47,7 @@ impl UnionCollector {
             readings: vec![Readings::default(); kinds.len()],
             schema: key_schema(&kinds, MAX_PAYLOAD_WIDTH),
             kinds,
-            records: Records::default(),
+            records: PayloadRecords::default(),
             payload,
             most_bytes,
         }

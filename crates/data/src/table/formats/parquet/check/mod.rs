@@ -21,7 +21,7 @@ use parquet::column::page::{Page, PageReader};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use crate::table::formats::bytes_at::{BytesAt, Fault};
+use crate::table::formats::bytes_at::{BytesAt, CheckError};
 use crate::table::formats::foreign;
 use crate::table::formats::opened_file::OpenedFile;
 use crate::table::{LONGEST_VALUE, NO_KEY, ROWS_PER_BATCH, TableError};
@@ -52,22 +52,25 @@ pub(crate) fn check_footer(input: &OpenedFile, file: &File) -> Result<(), TableE
     }
 }
 
-fn footer(bytes: BytesAt) -> Result<Tree, Fault> {
-    let end = bytes.len.checked_sub(8).ok_or_else(|| Fault::Wrong("it is shorter than any Parquet file".to_owned()))?;
+fn footer(bytes: BytesAt) -> Result<Tree, CheckError> {
+    let end =
+        bytes.len.checked_sub(8).ok_or_else(|| CheckError::Wrong("it is shorter than any Parquet file".to_owned()))?;
     let [a, b, c, d, magic @ ..] = bytes.array::<8>(end, "the footer's length")?;
     if &magic != b"PAR1" {
         return match &magic {
-            b"PARE" => Fault::wrong("it is encrypted"),
-            _ => Fault::wrong("it does not end as a Parquet file does, so its end is missing"),
+            b"PARE" => CheckError::wrong("it is encrypted"),
+            _ => CheckError::wrong("it does not end as a Parquet file does, so its end is missing"),
         };
     }
     let length = u64::from(u32::from_le_bytes([a, b, c, d]));
-    let Some(at) = end.checked_sub(length) else { return Fault::wrong("its footer would be longer than the file") };
+    let Some(at) = end.checked_sub(length) else {
+        return CheckError::wrong("its footer would be longer than the file");
+    };
     let footer = bytes.read(at, length, "the footer")?;
     let mut tree = Tree::default();
     walk(&footer, shapes::FOOTER, &mut tree)
-        .map_err(|fault| Fault::Wrong(format!("its footer is malformed: {}", fault.0)))?;
-    if tree.too_deep { Fault::wrong(format!("its columns are nested more than {DEEPEST} deep")) } else { Ok(tree) }
+        .map_err(|fault| CheckError::Wrong(format!("its footer is malformed: {}", fault.0)))?;
+    if tree.too_deep { CheckError::wrong(format!("its columns are nested more than {DEEPEST} deep")) } else { Ok(tree) }
 }
 
 /// Follows the schema, which lists each group before its children.
@@ -149,19 +152,19 @@ fn columns(
     chosen: &ProjectionMask,
     rows: i64,
     compare: &dyn Fn(usize) -> bool,
-) -> Result<usize, Fault> {
+) -> Result<usize, CheckError> {
     if metadata.file_metadata().schema_descr().num_columns() == 0 {
-        return Fault::wrong("it has no columns");
+        return CheckError::wrong("it has no columns");
     }
     let mut in_groups = 0i64;
     let (mut used, mut longest) = (0u64, 0);
     for (group_number, group) in (1..).zip(metadata.row_groups()) {
         if group.num_rows() < 0 {
-            return Fault::wrong("a row group has fewer than no rows");
+            return CheckError::wrong("a row group has fewer than no rows");
         }
         in_groups = in_groups.saturating_add(group.num_rows());
         for (leaf, chunk) in group.columns().iter().enumerate().filter(|(leaf, _)| chosen.leaf_included(*leaf)) {
-            let column = Column::new(bytes, chunk)?;
+            let column = ColumnChunk::new(bytes, chunk)?;
             let compared_for = compare(leaf).then_some(group_number);
             let flat = chunk.column_descr().max_rep_level() == 0;
             if flat && column.values != group.num_rows() as u64 {
@@ -172,16 +175,16 @@ fn columns(
         }
     }
     if in_groups != rows {
-        return Fault::wrong("its footer declares another number of rows than its row groups have together");
+        return CheckError::wrong("its footer declares another number of rows than its row groups have together");
     }
     if used > bytes.len {
-        return Fault::wrong("its columns overlap: together they are longer than the file");
+        return CheckError::wrong("its columns overlap: together they are longer than the file");
     }
     Ok(longest)
 }
 
 /// One column of a row group.
-struct Column<'a> {
+struct ColumnChunk<'a> {
     bytes: BytesAt<'a>,
     chunk: &'a ColumnChunkMetaData,
     start: u64,
@@ -189,10 +192,10 @@ struct Column<'a> {
     values: u64,
 }
 
-impl<'a> Column<'a> {
-    fn new(bytes: BytesAt<'a>, chunk: &'a ColumnChunkMetaData) -> Result<Self, Fault> {
+impl<'a> ColumnChunk<'a> {
+    fn new(bytes: BytesAt<'a>, chunk: &'a ColumnChunkMetaData) -> Result<Self, CheckError> {
         let number = |n: i64| {
-            u64::try_from(n).map_err(|_| Fault::Wrong("a column's place or length in it is negative".to_owned()))
+            u64::try_from(n).map_err(|_| CheckError::Wrong("a column's place or length in it is negative".to_owned()))
         };
         let start = number(chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()))?;
         let column =
@@ -205,13 +208,13 @@ impl<'a> Column<'a> {
         self.chunk.column_path().string()
     }
 
-    fn wrong<T>(&self, what: &str) -> Result<T, Fault> {
-        Fault::wrong(format!("column `{}` {what}", self.name()))
+    fn wrong<T>(&self, what: &str) -> Result<T, CheckError> {
+        CheckError::wrong(format!("column `{}` {what}", self.name()))
     }
 
     /// Walks the pages, and compares their checksums if the number of the row group is given. The
     /// result is at least the length of the longest value that many rows can share.
-    fn check(&self, compared_for: Option<usize>) -> Result<usize, Fault> {
+    fn check(&self, compared_for: Option<usize>) -> Result<usize, CheckError> {
         let width = self.chunk.column_descr().type_length();
         if self.chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY && !(0..=LONGEST_VALUE as i32).contains(&width) {
             return self.wrong("has values of a length that no value has");
@@ -267,7 +270,7 @@ impl<'a> Column<'a> {
     }
 
     /// Compares the bytes of a page, as they are stored, with their checksum.
-    fn compare(&self, at: u64, length: u64, sum: u32, group: usize) -> Result<(), Fault> {
+    fn compare(&self, at: u64, length: u64, sum: u32, group: usize) -> Result<(), CheckError> {
         let (mut at, end) = (at, at + length);
         let mut found = Crc::new();
         while at < end {
@@ -282,7 +285,7 @@ impl<'a> Column<'a> {
     }
 
     /// The page header at `at`, of which it takes at most `left` bytes, and its length.
-    fn page_header(&self, at: u64, left: u64) -> Result<(PageHeader, u64), Fault> {
+    fn page_header(&self, at: u64, left: u64) -> Result<(PageHeader, u64), CheckError> {
         let mut window = HEADER_BYTES.min(left);
         loop {
             let mut page = PageHeader::default();
@@ -296,9 +299,10 @@ impl<'a> Column<'a> {
 
     /// Unpacks the dictionary (and all pages, if there are `deltas`), for what only the content
     /// says: how long a dictionary's values are, how many lengths a page declares.
-    fn look_inside(&self, deltas: bool) -> Result<usize, Fault> {
-        let failed = |error: parquet::errors::ParquetError| Fault::Wrong(format!("column `{}`: {error}", self.name()));
-        let file = Arc::new(self.bytes.file.try_clone().map_err(Fault::Read)?);
+    fn look_inside(&self, deltas: bool) -> Result<usize, CheckError> {
+        let failed =
+            |error: parquet::errors::ParquetError| CheckError::Wrong(format!("column `{}`: {error}", self.name()));
+        let file = Arc::new(self.bytes.file.try_clone().map_err(CheckError::Read)?);
         let mut pages = SerializedPageReader::new(file, self.chunk, 0, None).map_err(failed)?;
         let levels = [self.chunk.column_descr().max_rep_level(), self.chunk.column_descr().max_def_level()];
         let mut longest = 0;
