@@ -26,9 +26,9 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 use serde_json::{Map, Value, json};
 
 use crate::table::extension::{self, LOGICAL_TYPE_KEY, TIME_IN_UTC_KEY, extended, with_metadata};
-use crate::table::formats::arrow_ipc::check as ipc_check;
+use crate::table::formats::arrow_ipc::check::check_encoded_schema;
 use crate::table::formats::opened_file::OpenedFile;
-use crate::table::formats::parquet::check as parquet_check;
+use crate::table::formats::parquet::check::{check_columns, check_footer};
 use crate::table::{ROWS_PER_BATCH, TableError};
 
 /// The key of the metadata of a file that says which columns are geometries.
@@ -46,13 +46,13 @@ pub(crate) struct ParquetFile {
 impl ParquetFile {
     /// Reads the footer.
     pub fn open(input: &OpenedFile, file: &File) -> Result<Self, TableError> {
-        parquet_check::check_footer(input, file)?;
+        check_footer(input, file)?;
         let damaged = |error: parquet::errors::ParquetError| input.damaged(error);
         let metadata = ParquetMetaDataReader::new().parse_and_finish(file).map_err(damaged)?;
         let known = metadata.file_metadata().key_value_metadata();
         let hint = known.into_iter().flatten().find(|pair| pair.key == ARROW_SCHEMA_META_KEY);
         if let Some(hint) = hint.and_then(|pair| pair.value.as_deref()) {
-            ipc_check::check_encoded_schema(input, hint)?;
+            check_encoded_schema(input, hint)?;
         }
         let original = metadata.file_metadata().schema_descr_ptr();
         let metadata = Arc::new(without_intervals(metadata).map_err(damaged)?);
@@ -355,7 +355,7 @@ fn units_of_96_bits(
         return Ok(Vec::new());
     }
     let chosen = ProjectionMask::leaves(columns, places.iter().copied());
-    parquet_check::check_columns(input, file, metadata, &chosen, compared)?;
+    check_columns(input, file, metadata, &chosen, compared)?;
     let mut units = vec![None; columns.num_columns()];
     for place in places {
         let needs = Needs::of(file, metadata, place).map_err(|error| input.damaged(error))?;
