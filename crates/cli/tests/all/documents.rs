@@ -27,7 +27,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn every_link_leads_to_a_file() {
     let top = top();
-    let folders = ["", "docs", "docs/decisions", "docs/guides", "docs/parameters"];
+    let folders = ["", "docs", "docs/audit", "docs/decisions", "docs/guides", "docs/parameters"];
     let mut found = 0;
     for page in folders.iter().flat_map(|folder| pages(&top.join(folder))) {
         let text = fs::read_to_string(&page).expect("a readable page");
@@ -42,7 +42,12 @@ fn every_link_leads_to_a_file() {
 
 #[test]
 fn indexes_name_all_of_their_pages() {
-    for (index, folder) in [("PARAMETERS.md", "docs/parameters"), ("docs/decisions/README.md", "docs/decisions")] {
+    let indexes = [
+        ("AUDIT.md", "docs/audit"),
+        ("PARAMETERS.md", "docs/parameters"),
+        ("docs/decisions/README.md", "docs/decisions"),
+    ];
+    for (index, folder) in indexes {
         let index = top().join(index);
         let text = fs::read_to_string(&index).expect("an index");
         for page in pages(&top().join(folder)).into_iter().filter(|page| *page != index) {
