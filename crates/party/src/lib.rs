@@ -4,7 +4,7 @@
 //! | to read about | start at |
 //! |---|---|
 //! | the two parties and the arrows of a figure | [`Role`], [`Step`] |
-//! | messages, their sizes and their parsers | [`Message`], [`Fixed`], [`Stream`] |
+//! | messages, their sizes and their parsers | [`Message`], [`Fixed`], [`Stream`], [`arrows!`] |
 //! | the conversation: sending, forks, phases, bytes and time | [`Channel`], [`Phase`], [`Tally`], [`Meter`] |
 //! | connections: memory, TCP, TLS, links of a given rate and delay | [`transport`] |
 //! | protocols, and what they compute | [`Protocol`], [`Party`], [`Task`] |
@@ -20,31 +20,15 @@
 //! ```
 //! use std::thread;
 //!
-//! use bytemuck::{Pod, Zeroable};
 //! use vesica_party::transport::memory;
-//! use vesica_party::{Abort, Channel, ChannelOptions, Fixed, Party, Role, Step};
+//! use vesica_party::{Abort, Channel, ChannelOptions, Party, Role};
 //! use vesica_structures::rng::SecretRng;
 //!
-//! const fn step(number: u8, from: Role) -> Step {
-//!     Step { protocol: "sum", number, from, carries: "a number" }
-//! }
-//!
-//! // Step 1: the receiver's number.
-//! #[derive(Clone, Copy, Pod, Zeroable)]
-//! #[repr(transparent)]
-//! struct Ask(u64);
-//!
-//! impl Fixed for Ask {
-//!     const STEP: Step = step(1, Role::Receiver);
-//! }
-//!
-//! // Step 2: the sum.
-//! #[derive(Clone, Copy, Pod, Zeroable)]
-//! #[repr(transparent)]
-//! struct Answer(u64);
-//!
-//! impl Fixed for Answer {
-//!     const STEP: Step = step(2, Role::Sender);
+//! vesica_party::arrows! { "sum" =>
+//!     /// The receiver's number.
+//!     fixed Ask(u64) = 1, Receiver, "a number";
+//!     /// The sum.
+//!     fixed Answer(u64) = 2, Sender, "a number";
 //! }
 //!
 //! struct Sender;

@@ -63,6 +63,107 @@ pub trait Stream {
     type Element: Pod + Send + Sync;
 }
 
+/// Declares arrows of a figure: for each a type, with its [`Step`]. The protocol's name comes first; then each arrow has
+/// a kind, a name, what it carries, its number, the side that sends it, and words for error messages.
+///
+/// | kind | what the type is |
+/// |---|---|
+/// | `fixed Salt([u8; 32])`, `fixed Points { first: [u8; 32], .. }` | a [`Fixed`] message of one value, or of fields |
+/// | `counted Shares[u64]` | a [`Message`] of elements; its shape is their number |
+/// | `stream Tags[u8]` | a [`Stream`] of elements; the type has no values |
+///
+/// A stream may have one type parameter: `stream<V: Variant> Tags[u8]`. The other two kinds belong into the list of the
+/// file's [`messages!`](crate::messages).
+///
+/// ```
+/// vesica_party::arrows! { "lookup" =>
+///     /// Arrow 1: what keys the hash functions.
+///     pub fixed Salt([u8; 32]) = 1, Sender, "the salt";
+///     /// Arrow 2: the tags of the receiver's items.
+///     pub stream Tags[u8] = 2, Receiver, "the receiver's tags";
+/// }
+/// vesica_party::messages![Salt];
+///
+/// assert_eq!(<Tags as vesica_party::Stream>::STEP.number, 2);
+/// ```
+#[macro_export]
+macro_rules! arrows {
+    (@fixed $(#[$attribute:meta])* [$vis:vis] $name:ident [] ($value:ty) $step:expr) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, ::bytemuck::Pod, ::bytemuck::Zeroable)]
+        #[repr(transparent)]
+        $vis struct $name($vis $value);
+
+        impl $crate::Fixed for $name {
+            const STEP: $crate::Step = $step;
+        }
+    };
+    (@fixed $(#[$attribute:meta])* [$vis:vis] $name:ident [] {$($fields:tt)+} $step:expr) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, ::bytemuck::Pod, ::bytemuck::Zeroable)]
+        #[repr(C)]
+        $vis struct $name {$($fields)+}
+
+        impl $crate::Fixed for $name {
+            const STEP: $crate::Step = $step;
+        }
+    };
+    (@counted $(#[$attribute:meta])* [$vis:vis] $name:ident [] [$element:ty] $step:expr) => {
+        $(#[$attribute])*
+        #[derive(Debug)]
+        $vis struct $name($vis Vec<$element>);
+
+        impl $crate::Message for $name {
+            const STEP: $crate::Step = $step;
+            /// Elements.
+            type Shape = usize;
+
+            fn len(&elements: &usize) -> ::std::ops::RangeInclusive<usize> {
+                let bytes = elements.saturating_mul(size_of::<$element>());
+                bytes..=bytes
+            }
+
+            fn write(&self, out: &mut $crate::Writer) {
+                out.elements(&self.0);
+            }
+
+            fn read(bytes: &mut $crate::Reader<'_>, elements: usize) -> Result<Self, $crate::Malformed> {
+                bytes.elements(elements).map(Self)
+            }
+        }
+    };
+    (@stream $(#[$attribute:meta])* [$vis:vis] $name:ident [] [$element:ty] $step:expr) => {
+        $(#[$attribute])*
+        #[derive(Debug)]
+        $vis enum $name {}
+
+        impl $crate::Stream for $name {
+            const STEP: $crate::Step = $step;
+            type Element = $element;
+        }
+    };
+    (@stream $(#[$attribute:meta])* [$vis:vis] $name:ident [$of:ident: $bound:ident] [$element:ty] $step:expr) => {
+        $(#[$attribute])*
+        #[derive(Debug)]
+        $vis struct $name<$of>(::std::marker::PhantomData<fn() -> $of>);
+
+        impl<$of: $bound> $crate::Stream for $name<$of> {
+            const STEP: $crate::Step = $step;
+            type Element = $element;
+        }
+    };
+    ($protocol:expr => $(
+        $(#[$attribute:meta])*
+        $vis:vis $kind:ident $(<$of:ident: $bound:ident>)? $name:ident $carried:tt
+            = $number:expr, $from:ident, $carries:literal;
+    )+) => {$(
+        $crate::arrows! {
+            @$kind $(#[$attribute])* [$vis] $name [$($of: $bound)?] $carried
+            $crate::Step { protocol: $protocol, number: $number, from: $crate::Role::$from, carries: $carries }
+        }
+    )+};
+}
+
 /// A buffer to which a message appends its encoding.
 #[derive(Debug, Default)]
 pub struct Writer(Vec<u8>);

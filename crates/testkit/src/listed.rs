@@ -5,9 +5,9 @@ use std::{fs, io};
 
 use vesica_party::fuzzing::AnyMessage;
 
-/// Checks that each `impl Message` and `impl Fixed` below `source` is in the `messages!` of its
-/// file, and that `listed`, the crate's list, has them all. Tests, which a file has at its end, are
-/// left out; a macro that implements `Message` is one called `planes!`.
+/// Checks that each `impl Message` and `impl Fixed` below `source`, and each message of an `arrows!`, is in the
+/// `messages!` of its file, and that `listed`, the crate's list, has them all. Tests, which a file has at its end, are
+/// left out; another macro that implements `Message` is one called `planes!`.
 ///
 /// # Panics
 /// If a message is missing, or a file cannot be read.
@@ -20,16 +20,11 @@ pub fn assert_all_listed<'a>(source: impl AsRef<Path>, listed: impl Iterator<Ite
             .and_then(|(_, list)| list.split_once("];"))
             .map_or("", |(list, _)| list);
         let list: Vec<&str> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-        let of = |line: &str| {
-            ["impl Message for ", "impl Fixed for "]
-                .into_iter()
-                .find_map(|head| Some(line.strip_prefix(head)?.to_owned()))
-        };
-        let names = shipped.lines().filter_map(of).map(|name| name.trim_end_matches(" {").to_owned());
+        let names = shipped.lines().filter_map(message_of);
         let generated = shipped.lines().filter(|line| line.starts_with("planes! {")).count();
         let mut count = generated;
         for name in names {
-            assert!(list.contains(&name.as_str()), "{}: messages! lacks {name}", path.display());
+            assert!(list.contains(&name), "{}: messages! lacks {name}", path.display());
             count += 1;
         }
         assert_eq!(list.len(), count, "{}: messages! has {list:?}, and {count} are implemented", path.display());
@@ -38,6 +33,17 @@ pub fn assert_all_listed<'a>(source: impl AsRef<Path>, listed: impl Iterator<Ite
     .unwrap_or_else(|fault| panic!("cannot read {}: {fault}", source.as_ref().display()));
     assert!(implemented > 0, "no message below {}", source.as_ref().display());
     assert_eq!(listed.count(), implemented, "the crate's list and the files' lists differ");
+}
+
+/// The name of the message that a line implements, or declares in an `arrows!`.
+fn message_of(line: &str) -> Option<&str> {
+    let implemented = ["impl Message for ", "impl Fixed for "].iter().find_map(|head| line.strip_prefix(head));
+    let declared = || {
+        let (head, rest) = line.split_once("fixed ").or_else(|| line.split_once("counted "))?;
+        let is_item = matches!(head.trim(), "" | "pub" | "pub(super)" | "pub(crate)");
+        (is_item && rest.starts_with(|first: char| first.is_ascii_uppercase())).then_some(rest)
+    };
+    implemented.or_else(declared)?.split(['(', '[', ' ']).next()
 }
 
 /// Goes through the Rust files below a folder.
