@@ -37,7 +37,6 @@ pub mod ot_extension;
 mod ot_source;
 pub mod peqt;
 pub mod permute_share;
-mod planes;
 mod polynomials;
 mod pprf;
 pub mod random_one_of_n_ot;

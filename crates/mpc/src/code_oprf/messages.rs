@@ -1,37 +1,22 @@
 //! The arrows of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
-use bytemuck::{Pod, Zeroable};
 use vesica_party::fuzzing::NumberedShape;
-use vesica_party::{Fixed, Malformed, Message, Reader, Role, Step, Stream, Writer};
+use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
 
 use super::codes::{Bch, Code};
 
-/// Arrow 1: `d_i = t_i + u_i + C(y_i)`, row after row.
-#[derive(Debug)]
-pub struct Corrections<C>(PhantomData<C>);
-
-impl<C: Code> Stream for Corrections<C> {
-    const STEP: Step =
-        Step { protocol: C::ENTRY.id, number: 1, from: Role::Receiver, carries: "corrections to code words" };
-    type Element = u8;
+vesica_party::arrows! { C::ENTRY.id =>
+    /// Arrow 1: `d_i = t_i + u_i + C(y_i)`, row after row.
+    pub stream<C: Code> Corrections[u8] = 1, Receiver, "corrections to code words";
 }
 
-/// Arrow 2: the point of the universal hash. Of all codes only [`Bch`] has a malicious mode.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct Challenge(pub u128);
-
-impl Fixed for Challenge {
-    const STEP: Step = Step {
-        protocol: Bch::ENTRY.id,
-        number: 2,
-        from: Role::Sender,
-        carries: "the challenge of the consistency check",
-    };
+vesica_party::arrows! { Bch::ENTRY.id =>
+    /// Arrow 2: the point of the universal hash. Of all codes only [`Bch`] has a malicious mode.
+    #[derive(Debug)]
+    pub fixed Challenge(u128) = 2, Sender, "the challenge of the consistency check";
 }
 
 /// Arrow 3: the hashes of the keys, bit by bit, and of the columns of `t`.

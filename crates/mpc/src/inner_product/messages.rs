@@ -3,13 +3,9 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
+use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
 
 use super::{NAME, Params};
-
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: NAME, number, from, carries }
-}
 
 /// Arrow 1: the seed of all uniform halves, and the encryption of zero.
 #[derive(Clone, Debug)]
@@ -21,7 +17,8 @@ pub struct Key {
 }
 
 impl Message for Key {
-    const STEP: Step = step(1, Role::Sender, "a seed and an encryption of zero");
+    const STEP: Step =
+        Step { protocol: NAME, number: 1, from: Role::Sender, carries: "a seed and an encryption of zero" };
     type Shape = Params;
 
     fn len(params: &Params) -> RangeInclusive<usize> {
@@ -39,13 +36,9 @@ impl Message for Key {
     }
 }
 
-/// Arrow 2: `b_k` for each block, packed.
-#[derive(Debug)]
-pub struct Blocks;
-
-impl Stream for Blocks {
-    const STEP: Step = step(2, Role::Sender, "the encrypted vector");
-    type Element = u8;
+vesica_party::arrows! { NAME =>
+    /// Arrow 2: `b_k` for each block, packed.
+    pub stream Blocks[u8] = 2, Sender, "the encrypted vector";
 }
 
 /// Arrow 3: one encrypted and masked result.
@@ -58,7 +51,8 @@ pub struct Reply {
 }
 
 impl Message for Reply {
-    const STEP: Step = step(3, Role::Receiver, "an encrypted and masked inner product");
+    const STEP: Step =
+        Step { protocol: NAME, number: 3, from: Role::Receiver, carries: "an encrypted and masked inner product" };
     type Shape = Params;
 
     fn len(params: &Params) -> RangeInclusive<usize> {

@@ -1,36 +1,13 @@
 //! One type an arrow of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use bytemuck::{Pod, Zeroable};
-use vesica_party::{Fixed, Role, Step, Stream};
-
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "opprf", number, from, carries }
-}
-
-/// Arrow 1: the salt that keys all public functions of the run.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub(super) struct Salt(pub(super) [u8; 32]);
-
-impl Fixed for Salt {
-    const STEP: Step = step(1, Role::Sender, "the salt");
-}
-
-/// Arrow 2: the receiver's table under the VOLE's mask.
-pub(super) enum Table {}
-
-impl Stream for Table {
-    const STEP: Step = step(2, Role::Receiver, "the masked table");
-    type Element = u8;
-}
-
-/// Arrow 3: the hint.
-pub(super) enum Hint {}
-
-impl Stream for Hint {
-    const STEP: Step = step(3, Role::Sender, "the hint");
-    type Element = u8;
+vesica_party::arrows! { "opprf" =>
+    /// Arrow 1: the salt that keys all public functions of the run.
+    pub(super) fixed Salt([u8; 32]) = 1, Sender, "the salt";
+    /// Arrow 2: the receiver's table under the VOLE's mask.
+    pub(super) stream Table[u8] = 2, Receiver, "the masked table";
+    /// Arrow 3: the hint.
+    pub(super) stream Hint[u8] = 3, Sender, "the hint";
 }
 
 vesica_party::messages![Salt];

@@ -3,15 +3,10 @@
 
 use std::ops::RangeInclusive;
 
-use bytemuck::{Pod, Zeroable};
-use vesica_party::{Fixed, Malformed, Message, Reader, Role, Step, Stream, Writer};
+use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
 
 use super::leaves::SHAPE;
 use super::{CHUNKS, NAME};
-
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: NAME, number, from, carries }
-}
 
 /// Arrow 1: for each tree and each level below the first, the sums of the left and of the right
 /// nodes, each under the pad of its base OT.
@@ -19,7 +14,7 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
 pub struct TreeSums(pub Vec<[u128; 2]>);
 
 impl Message for TreeSums {
-    const STEP: Step = step(1, Role::Receiver, "sums of the small trees");
+    const STEP: Step = Step { protocol: NAME, number: 1, from: Role::Receiver, carries: "sums of the small trees" };
     type Shape = ();
 
     fn len((): &()) -> RangeInclusive<usize> {
@@ -46,7 +41,8 @@ pub struct TagSums {
 }
 
 impl Message for TagSums {
-    const STEP: Step = step(2, Role::Receiver, "tags of the small trees' leaves");
+    const STEP: Step =
+        Step { protocol: NAME, number: 2, from: Role::Receiver, carries: "tags of the small trees' leaves" };
     type Shape = ();
 
     fn len((): &()) -> RangeInclusive<usize> {
@@ -64,22 +60,12 @@ impl Message for TagSums {
     }
 }
 
-/// Arrow 3: `d_j = u_0 + u_j` for each tree but the first, in blocks of 128 bits.
-#[derive(Debug)]
-pub struct Corrections;
-
-impl Stream for Corrections {
-    const STEP: Step = step(3, Role::Receiver, "corrections to one vector of bits");
-    type Element = u128;
-}
-
-/// Arrow 4: the point of the universal hash.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct Challenge(pub u128);
-
-impl Fixed for Challenge {
-    const STEP: Step = step(4, Role::Sender, "the challenge of the consistency check");
+vesica_party::arrows! { NAME =>
+    /// Arrow 3: `d_j = u_0 + u_j` for each tree but the first, in blocks of 128 bits.
+    pub stream Corrections[u128] = 3, Receiver, "corrections to one vector of bits";
+    /// Arrow 4: the point of the universal hash.
+    #[derive(Debug)]
+    pub fixed Challenge(u128) = 4, Sender, "the challenge of the consistency check";
 }
 
 /// Arrow 5: the hashes of the bits and of the 128 columns.
@@ -92,7 +78,8 @@ pub struct Answer {
 }
 
 impl Message for Answer {
-    const STEP: Step = step(5, Role::Receiver, "the answer to the consistency check");
+    const STEP: Step =
+        Step { protocol: NAME, number: 5, from: Role::Receiver, carries: "the answer to the consistency check" };
     type Shape = ();
 
     fn len((): &()) -> RangeInclusive<usize> {

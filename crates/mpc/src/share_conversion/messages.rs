@@ -3,18 +3,19 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Malformed, Message, Reader, Role, Step, Stream, Writer};
-
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "share-conversion", number, from, carries }
-}
+use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
 
 /// Arrow 1: where a share of a bit is not the random choice.
 #[derive(Clone, Debug)]
 pub struct Flips(pub Vec<bool>);
 
 impl Message for Flips {
-    const STEP: Step = step(1, Role::Receiver, "differences of shares and random choices");
+    const STEP: Step = Step {
+        protocol: "share-conversion",
+        number: 1,
+        from: Role::Receiver,
+        carries: "differences of shares and random choices",
+    };
     type Shape = usize;
 
     fn len(&count: &usize) -> RangeInclusive<usize> {
@@ -36,13 +37,9 @@ impl Message for Flips {
     }
 }
 
-/// Arrow 2: what turns the pads of a row into its multiple, packed.
-#[derive(Debug)]
-pub struct Corrections;
-
-impl Stream for Corrections {
-    const STEP: Step = step(2, Role::Sender, "corrections");
-    type Element = u8;
+vesica_party::arrows! { "share-conversion" =>
+    /// Arrow 2: what turns the pads of a row into its multiple, packed.
+    pub stream Corrections[u8] = 2, Sender, "corrections";
 }
 
 vesica_party::messages![Flips];

@@ -3,14 +3,9 @@
 
 use std::ops::RangeInclusive;
 
-use bytemuck::{Pod, Zeroable};
-use vesica_party::{Fixed, Malformed, Message, Reader, Role, Step, Stream, Writer};
+use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
 
 use super::NAME;
-
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: NAME, number, from, carries }
-}
 
 /// Arrow 1: which OTs to read with their blocks exchanged, 8 a byte, spare bits zero. The shape is
 /// the number of OTs.
@@ -18,7 +13,8 @@ const fn step(number: u8, from: Role, carries: &'static str) -> Step {
 pub struct Flips(pub Vec<u8>);
 
 impl Message for Flips {
-    const STEP: Step = step(1, Role::Receiver, "flips of the trees' transfers");
+    const STEP: Step =
+        Step { protocol: NAME, number: 1, from: Role::Receiver, carries: "flips of the trees' transfers" };
     type Shape = usize;
 
     fn len(transfers: &usize) -> RangeInclusive<usize> {
@@ -40,46 +36,24 @@ impl Message for Flips {
     }
 }
 
-/// Arrow 2: for each tree, the padded sums of every level below the first, and the fix of the
-/// punctured leaf.
-#[derive(Debug)]
-pub struct Trees;
-
-impl Stream for Trees {
-    const STEP: Step = step(2, Role::Sender, "sums of the trees and fixes of their leaves");
-    type Element = u128;
-}
-
-/// Arrow 3: the point of the check, and the receiver's noise at that point under a mask.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-pub struct CheckRequest {
-    /// The point at which the polynomials are compared.
-    pub chi: u128,
-    /// `x* = x + sum chi^(p + 1) e[p]`.
-    pub noise: u128,
-}
-
-impl Fixed for CheckRequest {
-    const STEP: Step = step(3, Role::Receiver, "the request of the trees' check");
-}
-
-/// Arrow 4: the hash of the sender's side of the check.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct CheckAnswer(pub [u8; 32]);
-
-impl Fixed for CheckAnswer {
-    const STEP: Step = step(4, Role::Sender, "the answer to the trees' check");
-}
-
-/// Arrow 5: the public seed of the code.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct CodeSeed(pub u128);
-
-impl Fixed for CodeSeed {
-    const STEP: Step = step(5, Role::Receiver, "the seed of the code");
+vesica_party::arrows! { NAME =>
+    /// Arrow 2: for each tree, the padded sums of every level below the first, and the fix of the
+    /// punctured leaf.
+    pub stream Trees[u128] = 2, Sender, "sums of the trees and fixes of their leaves";
+    /// Arrow 3: the point of the check, and the receiver's noise at that point under a mask.
+    #[derive(Debug)]
+    pub fixed CheckRequest {
+        /// The point at which the polynomials are compared.
+        pub chi: u128,
+        /// `x* = x + sum chi^(p + 1) e[p]`.
+        pub noise: u128,
+    } = 3, Receiver, "the request of the trees' check";
+    /// Arrow 4: the hash of the sender's side of the check.
+    #[derive(Debug)]
+    pub fixed CheckAnswer([u8; 32]) = 4, Sender, "the answer to the trees' check";
+    /// Arrow 5: the public seed of the code.
+    #[derive(Debug)]
+    pub fixed CodeSeed(u128) = 5, Receiver, "the seed of the code";
 }
 
 vesica_party::messages![Flips, CheckRequest, CheckAnswer, CodeSeed];
