@@ -3,53 +3,20 @@
 
 use std::marker::PhantomData;
 
-use vesica_party::{Role, Step, Stream};
-
 use super::{PointOf, Variant};
 use crate::psi::finish;
 
-const fn step<V: Variant>(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: V::ENTRY.id, number, from, carries }
-}
-
-/// Arrow 1: the receiver's items under its own blinding, `b H(y)`, compressed.
-pub struct Blinded<V>(PhantomData<fn() -> V>);
-
-impl<V: Variant> Stream for Blinded<V> {
-    const STEP: Step = step::<V>(1, Role::Receiver, "the receiver's masked points");
-    type Element = PointOf<V>;
-}
-
-/// Arrow 2: the same points under both blindings, `a b H(y)`, in the same order.
-pub struct DoublyBlinded<V>(PhantomData<fn() -> V>);
-
-impl<V: Variant> Stream for DoublyBlinded<V> {
-    const STEP: Step = step::<V>(2, Role::Sender, "the doubly masked points");
-    type Element = PointOf<V>;
-}
-
-/// Arrow 3: the sender's tags.
-pub struct Tags<V>(PhantomData<fn() -> V>);
-
-impl<V: Variant> Stream for Tags<V> {
-    const STEP: Step = step::<V>(3, Role::Sender, "the sender's sorted tags");
-    type Element = u8;
-}
-
-/// Arrow 4: the sender's payloads, encrypted.
-pub struct Payloads<V>(PhantomData<fn() -> V>);
-
-impl<V: Variant> Stream for Payloads<V> {
-    const STEP: Step = step::<V>(4, Role::Sender, "the encrypted payloads");
-    type Element = u8;
-}
-
-/// Arrow 5: proofs of the matches.
-pub struct Proofs<V>(PhantomData<fn() -> V>);
-
-impl<V: Variant> Stream for Proofs<V> {
-    const STEP: Step = step::<V>(5, Role::Receiver, "the proofs of matches");
-    type Element = u128;
+vesica_party::arrows! { V::ENTRY.id =>
+    /// Arrow 1: the receiver's items under its own blinding, `b H(y)`, compressed.
+    pub stream<V: Variant> Blinded[PointOf<V>] = 1, Receiver, "the receiver's masked points";
+    /// Arrow 2: the same points under both blindings, `a b H(y)`, in the same order.
+    pub stream<V: Variant> DoublyBlinded[PointOf<V>] = 2, Sender, "the doubly masked points";
+    /// Arrow 3: the sender's tags.
+    pub stream<V: Variant> Tags[u8] = 3, Sender, "the sender's sorted tags";
+    /// Arrow 4: the sender's payloads, encrypted.
+    pub stream<V: Variant> Payloads[u8] = 4, Sender, "the encrypted payloads";
+    /// Arrow 5: proofs of the matches.
+    pub stream<V: Variant> Proofs[u128] = 5, Receiver, "the proofs of matches";
 }
 
 /// Arrows 3 to 5.

@@ -1,54 +1,19 @@
 //! One type an arrow of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use bytemuck::{Pod, Zeroable};
-use vesica_party::{Fixed, Role, Step, Stream};
-
 use vesica_protocols::psi::finish;
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "dcw13", number, from, carries }
-}
-
-/// Arrow 1: the salt of the functions of items.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub(super) struct Salt(pub(super) [u8; 32]);
-
-impl Fixed for Salt {
-    const STEP: Step = step(1, Role::Sender, "the salt");
-}
-
-/// Arrow 2: for each cell of a group, whether the random choice differs from the filter's bit.
-pub(super) enum Corrections {}
-
-impl Stream for Corrections {
-    const STEP: Step = step(2, Role::Receiver, "the corrections of its choices");
-    type Element = u8;
-}
-
-/// Arrow 3: the sender's tags.
-pub(super) enum Tags {}
-
-impl Stream for Tags {
-    const STEP: Step = step(3, Role::Sender, "the sender's sorted tags");
-    type Element = u8;
-}
-
-/// Arrow 4: the sender's payloads, encrypted.
-pub(super) enum Payloads {}
-
-impl Stream for Payloads {
-    const STEP: Step = step(4, Role::Sender, "the encrypted payloads");
-    type Element = u8;
-}
-
-/// Arrow 5: proofs of the matches.
-pub(super) enum Proofs {}
-
-impl Stream for Proofs {
-    const STEP: Step = step(5, Role::Receiver, "the proofs of matches");
-    type Element = u128;
+vesica_party::arrows! { "dcw13" =>
+    /// Arrow 1: the salt of the functions of items.
+    pub(super) fixed Salt([u8; 32]) = 1, Sender, "the salt";
+    /// Arrow 2: for each cell of a group, whether the random choice differs from the filter's bit.
+    pub(super) stream Corrections[u8] = 2, Receiver, "the corrections of its choices";
+    /// Arrow 3: the sender's tags.
+    pub(super) stream Tags[u8] = 3, Sender, "the sender's sorted tags";
+    /// Arrow 4: the sender's payloads, encrypted.
+    pub(super) stream Payloads[u8] = 4, Sender, "the encrypted payloads";
+    /// Arrow 5: proofs of the matches.
+    pub(super) stream Proofs[u128] = 5, Receiver, "the proofs of matches";
 }
 
 /// Arrows 3 to 5.
