@@ -1,20 +1,9 @@
 //! One type an arrow of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use vesica_party::{Role, Step, Stream};
-
-/// Arrow 6: the cells of the table, block after block of their width.
-pub(super) enum Hint {}
-
-impl Stream for Hint {
-    const STEP: Step = Step { protocol: "cgs22", number: 6, from: Role::Sender, carries: "the hint" };
-    type Element = u8;
-}
-
-/// Arrow 9: nonces and cells of the tables of four; see [`super::quads`].
-pub(super) enum Quads {}
-
-impl Stream for Quads {
-    const STEP: Step = Step { protocol: "cgs22", number: 9, from: Role::Receiver, carries: "the candidates' hints" };
-    type Element = u8;
+vesica_party::arrows! { "cgs22" =>
+    /// Arrow 6: the cells of the table, block after block of their width.
+    pub(super) stream Hint[u8] = 6, Sender, "the hint";
+    /// Arrow 9: nonces and cells of the tables of four; see [`super::quads`].
+    pub(super) stream Quads[u8] = 9, Receiver, "the candidates' hints";
 }
