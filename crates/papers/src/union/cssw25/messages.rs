@@ -2,28 +2,14 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{Role, Step, Stream};
 
 use vesica_protocols::membership;
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "cssw25", number, from, carries }
-}
-
-/// Arrow 3: a bit for each bin, eight a byte from the lowest.
-pub(super) enum MaskedShares {}
-
-impl Stream for MaskedShares {
-    const STEP: Step = step(3, Role::Receiver, "the masked shares of bins");
-    type Element = u8;
-}
-
-/// Arrow 4: a bit for each place.
-pub(super) enum PermutedBits {}
-
-impl Stream for PermutedBits {
-    const STEP: Step = step(4, Role::Sender, "the masked bits, in the sender's order");
-    type Element = u8;
+vesica_party::arrows! { "cssw25" =>
+    /// Arrow 3: a bit for each bin, eight a byte from the lowest.
+    pub(super) stream MaskedShares[u8] = 3, Receiver, "the masked shares of bins";
+    /// Arrow 4: a bit for each place.
+    pub(super) stream PermutedBits[u8] = 4, Sender, "the masked bits, in the sender's order";
 }
 
 /// Arrows 5 and 6.

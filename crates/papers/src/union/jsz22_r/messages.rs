@@ -2,20 +2,12 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{Role, Step, Stream};
 
 use vesica_protocols::membership;
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "jsz22-r", number, from, carries }
-}
-
-/// Arrow 3, packed.
-pub(super) enum Values {}
-
-impl Stream for Values {
-    const STEP: Step = step(3, Role::Sender, "three values of the OPRF for each item, in a random order");
-    type Element = u8;
+vesica_party::arrows! { "jsz22-r" =>
+    /// Arrow 3, packed.
+    pub(super) stream Values[u8] = 3, Sender, "three values of the OPRF for each item, in a random order";
 }
 
 /// Arrows 4 and 5.

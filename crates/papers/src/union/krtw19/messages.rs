@@ -1,39 +1,17 @@
 //! One type an arrow of the figure, and of the membership tests'.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use bytemuck::{Pod, Zeroable};
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{Fixed, Role, Step, Stream};
 
 use vesica_protocols::membership;
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "krtw19", number, from, carries }
-}
-
-/// Arrow 1: what keys the bins.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub(super) struct Salt(pub(super) [u8; 32]);
-
-impl Fixed for Salt {
-    const STEP: Step = step(1, Role::Sender, "the salt");
-}
-
-/// Arrow 2: for each place, bin after bin, a polynomial's coefficients, the lowest one first.
-pub(super) enum Polynomials {}
-
-impl Stream for Polynomials {
-    const STEP: Step = step(2, Role::Receiver, "the polynomials");
-    type Element = u128;
-}
-
-/// Arrow 3, packed.
-pub(super) enum Values {}
-
-impl Stream for Values {
-    const STEP: Step = step(3, Role::Sender, "a value of the second OPRF for each place");
-    type Element = u8;
+vesica_party::arrows! { "krtw19" =>
+    /// Arrow 1: what keys the bins.
+    pub(super) fixed Salt([u8; 32]) = 1, Sender, "the salt";
+    /// Arrow 2: for each place, bin after bin, a polynomial's coefficients, the lowest one first.
+    pub(super) stream Polynomials[u128] = 2, Receiver, "the polynomials";
+    /// Arrow 3, packed.
+    pub(super) stream Values[u8] = 3, Sender, "a value of the second OPRF for each place";
 }
 
 /// Arrows 4 and 5.
