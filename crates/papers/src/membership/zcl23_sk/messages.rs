@@ -1,31 +1,15 @@
 //! One type an arrow of the figure, and of the membership tests'.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use bytemuck::{Pod, Zeroable};
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_party::{Fixed, Role, Step, Stream};
 
 use vesica_protocols::membership;
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "zcl23-sk", number, from, carries }
-}
-
-/// Arrow 1: what keys the rows of the table.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(transparent)]
-pub(super) struct Salt(pub(super) [u8; 32]);
-
-impl Fixed for Salt {
-    const STEP: Step = step(1, Role::Receiver, "the salt");
-}
-
-/// Arrow 3: 16 bytes a cell.
-pub(super) enum Table {}
-
-impl Stream for Table {
-    const STEP: Step = step(3, Role::Receiver, "the table of ciphertexts");
-    type Element = u8;
+vesica_party::arrows! { "zcl23-sk" =>
+    /// Arrow 1: what keys the rows of the table.
+    pub(super) fixed Salt([u8; 32]) = 1, Receiver, "the salt";
+    /// Arrow 3: 16 bytes a cell.
+    pub(super) stream Table[u8] = 3, Receiver, "the table of ciphertexts";
 }
 
 /// Arrows 7 to 9.

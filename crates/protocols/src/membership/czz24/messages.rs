@@ -2,30 +2,18 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{Role, Step, Stream};
 
 use super::DOMAIN;
 use crate::ecdh::{Point, exchange};
 use crate::membership;
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "czz24", number, from, carries }
-}
-
-/// Arrow 1: the receiver's items under its own blinding, compressed.
-pub(super) enum OfReceiver {}
-
-impl Stream for OfReceiver {
-    const STEP: Step = step(1, Role::Receiver, "the receiver's masked points");
-    type Element = Point;
-}
-
-/// Arrow 2: the sender's items under its own blinding, shuffled.
-pub(super) enum OfSender {}
-
-impl Stream for OfSender {
-    const STEP: Step = step(2, Role::Sender, "the sender's masked points");
-    type Element = Point;
+vesica_party::arrows! { "czz24" =>
+    /// Arrow 1: the receiver's items under its own blinding, compressed.
+    pub(super) stream OfReceiver[Point] = 1, Receiver, "the receiver's masked points";
+    /// Arrow 2: the sender's items under its own blinding, shuffled.
+    pub(super) stream OfSender[Point] = 2, Sender, "the sender's masked points";
+    /// Arrow 3: digests of the receiver's items under both blindings.
+    pub(super) stream Digests[u8] = 3, Sender, "the sorted digests of the receiver's points";
 }
 
 /// Arrows 1 and 2.
@@ -35,14 +23,6 @@ impl exchange::Arrows for DoubleBlinding {
     const DOMAIN: &'static [u8] = DOMAIN;
     type FromReceiver = OfReceiver;
     type FromSender = OfSender;
-}
-
-/// Arrow 3: digests of the receiver's items under both blindings.
-pub(super) enum Digests {}
-
-impl Stream for Digests {
-    const STEP: Step = step(3, Role::Sender, "the sorted digests of the receiver's points");
-    type Element = u8;
 }
 
 /// Arrows 4 to 6.
