@@ -1,8 +1,6 @@
 //! One type an arrow of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use vesica_protocols::psi::finish;
-
 vesica_party::arrows! { "cm20" =>
     /// Arrow 1: the key `k` of all functions of items.
     pub(super) fixed Key([u8; 32]) = 1, Receiver, "the key of the places";
@@ -17,12 +15,6 @@ vesica_party::arrows! { "cm20" =>
 }
 
 /// Arrows 3 to 5.
-pub(super) enum FinishArrows {}
-
-impl finish::Arrows for FinishArrows {
-    type Tags = Tags;
-    type Payloads = Payloads;
-    type Proofs = Proofs;
-}
+pub(super) type FinishArrows = (Tags, Payloads, Proofs);
 
 vesica_party::messages![Key];

@@ -1,8 +1,6 @@
 //! One type an arrow of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use vesica_protocols::psi::finish;
-
 vesica_party::arrows! { "psi-cuckoo" =>
     /// Arrow 1: the salt of the functions of items.
     pub(super) fixed Salt([u8; 32]) = 1, Sender, "the salt";
@@ -15,12 +13,6 @@ vesica_party::arrows! { "psi-cuckoo" =>
 }
 
 /// Arrows 2 and 3.
-pub(super) enum FinishArrows {}
-
-impl finish::Arrows for FinishArrows {
-    type Tags = Tags;
-    type Payloads = Payloads;
-    type Proofs = Proofs;
-}
+pub(super) type FinishArrows = (Tags, Payloads, Proofs);
 
 vesica_party::messages![Salt];

@@ -1,8 +1,6 @@
 //! One type an arrow of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use vesica_protocols::psi::finish;
-
 vesica_party::arrows! { "spot-light" =>
     /// Arrow 1: the salt of all functions of items.
     pub(super) fixed Salt([u8; 32]) = 1, Sender, "the salt";
@@ -19,12 +17,6 @@ vesica_party::arrows! { "spot-light" =>
 }
 
 /// Arrows 3 to 5.
-pub(super) enum FinishArrows {}
-
-impl finish::Arrows for FinishArrows {
-    type Tags = Tags;
-    type Payloads = Payloads;
-    type Proofs = Proofs;
-}
+pub(super) type FinishArrows = (Tags, Payloads, Proofs);
 
 vesica_party::messages![Salt];

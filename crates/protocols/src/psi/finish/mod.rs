@@ -43,12 +43,12 @@
 //! payloads or proofs could follow.
 
 pub mod compare;
-pub mod outputs;
-pub mod params;
-pub mod payload;
-pub mod proofs;
-pub mod receiver;
-pub mod sender;
+mod outputs;
+mod params;
+mod payload;
+mod proofs;
+mod receiver;
+mod sender;
 #[cfg(test)]
 mod tests;
 
@@ -59,7 +59,7 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// The messages of the figure, as a paper's folder numbers and names them.
+/// The messages of the figure, as a paper's folder numbers and names them: a triple of streams.
 pub trait Arrows {
     /// Arrow 1.
     type Tags: Stream<Element = u8>;
@@ -67,4 +67,15 @@ pub trait Arrows {
     type Payloads: Stream<Element = u8>;
     /// Arrow 3.
     type Proofs: Stream<Element = u128>;
+}
+
+impl<T, P, M> Arrows for (T, P, M)
+where
+    T: Stream<Element = u8>,
+    P: Stream<Element = u8>,
+    M: Stream<Element = u128>,
+{
+    type Tags = T;
+    type Payloads = P;
+    type Proofs = M;
 }

@@ -1,10 +1,7 @@
 //! One type an arrow of the figure, of row `V`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use std::marker::PhantomData;
-
 use super::{PointOf, Variant};
-use crate::psi::finish;
 
 vesica_party::arrows! { V::ENTRY.id =>
     /// Arrow 1: the receiver's items under its own blinding, `b H(y)`, compressed.
@@ -20,10 +17,4 @@ vesica_party::arrows! { V::ENTRY.id =>
 }
 
 /// Arrows 3 to 5.
-pub struct FinishArrows<V>(PhantomData<fn() -> V>);
-
-impl<V: Variant> finish::Arrows for FinishArrows<V> {
-    type Tags = Tags<V>;
-    type Payloads = Payloads<V>;
-    type Proofs = Proofs<V>;
-}
+pub type FinishArrows<V> = (Tags<V>, Payloads<V>, Proofs<V>);

@@ -2,8 +2,6 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use super::coded::OPENED_HASHES;
-use crate::psi::finish;
-
 vesica_party::arrows! { "prty20" =>
     /// Arrow 1: the salt of all functions of items; in the malicious mode the sender's share of it, which opens arrow 6.
     pub(super) fixed Salt([u8; 32]) = 1, Sender, "the salt";
@@ -26,12 +24,6 @@ vesica_party::arrows! { "prty20" =>
 }
 
 /// Arrows 3 to 5.
-pub(super) enum FinishArrows {}
-
-impl finish::Arrows for FinishArrows {
-    type Tags = Tags;
-    type Payloads = Payloads;
-    type Proofs = Proofs;
-}
+pub(super) type FinishArrows = (Tags, Payloads, Proofs);
 
 vesica_party::messages![Salt, SaltCommitment, SaltShare, Challenge, Answer];

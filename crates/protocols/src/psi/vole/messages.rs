@@ -1,8 +1,6 @@
 //! One type an arrow of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use crate::psi::finish;
-
 vesica_party::arrows! { "vole-psi" =>
     /// Arrow 1 (malicious): the commitment to the sender's share of the salt.
     pub(super) fixed SaltCommitment([u8; 32]) = 1, Sender, "the commitment to a share of the salt";
@@ -27,12 +25,6 @@ vesica_party::arrows! { "vole-psi" =>
 }
 
 /// Arrows 8 to 10.
-pub(super) enum FinishArrows {}
-
-impl finish::Arrows for FinishArrows {
-    type Tags = Tags;
-    type Payloads = Payloads;
-    type Proofs = Proofs;
-}
+pub(super) type FinishArrows = (Tags, Payloads, Proofs);
 
 vesica_party::messages![SaltCommitment, SaltShare, SaltOpening, OffsetCommitment, OffsetShare, OffsetOpening];

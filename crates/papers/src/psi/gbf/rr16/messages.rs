@@ -1,8 +1,6 @@
 //! One type an arrow of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use vesica_protocols::psi::finish;
-
 vesica_party::arrows! { "rr16" =>
     /// Arrow 1: the commitment to the sender's share of the salt.
     pub(super) fixed SaltCommitment([u8; 32]) = 1, Sender, "the commitment to a share of the salt";
@@ -28,12 +26,6 @@ vesica_party::arrows! { "rr16" =>
 }
 
 /// Arrows 8 to 10.
-pub(super) enum FinishArrows {}
-
-impl finish::Arrows for FinishArrows {
-    type Tags = Tags;
-    type Payloads = Payloads;
-    type Proofs = Proofs;
-}
+pub(super) type FinishArrows = (Tags, Payloads, Proofs);
 
 vesica_party::messages![SaltCommitment, SaltShare, SaltOpening, Challenge, OpenedSum];
