@@ -35,7 +35,7 @@ use vesica::protocols::recurrent::rfc9497::{Client, OprfRfc9497, Params, Server}
 use vesica::protocols::tasks::{Intersect, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest};
 use vesica_party::service::{self, Client as _, Enrolled, Service, ServiceClient, describe, read_state, write_state};
 use vesica_party::transport::tls::{self, Identity, PublicKey};
-use vesica_party::{Abort, Channel, ChannelOptions, Entry, Role, Security, Step, Stream};
+use vesica_party::{Abort, Channel, ChannelOptions, Entry, Role, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
@@ -324,32 +324,13 @@ struct Replayer {
     is_verifiable: bool,
 }
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "oprf-rfc9497", number, from, carries }
-}
-
-/// Arrow 5 of the protocol.
-enum Blinded {}
-
-impl Stream for Blinded {
-    const STEP: Step = step(5, Role::Receiver, "replayed elements");
-    type Element = Element;
-}
-
-/// Arrow 6.
-enum Evaluated {}
-
-impl Stream for Evaluated {
-    const STEP: Step = step(6, Role::Sender, "the evaluated elements");
-    type Element = Element;
-}
-
-/// Arrow 7.
-enum Proofs {}
-
-impl Stream for Proofs {
-    const STEP: Step = step(7, Role::Sender, "proofs of the server's key");
-    type Element = Element;
+vesica_party::arrows! { "oprf-rfc9497" =>
+    /// Arrow 5 of the protocol.
+    stream Blinded[Element] = 5, Receiver, "replayed elements";
+    /// Arrow 6.
+    stream Evaluated[Element] = 6, Sender, "the evaluated elements";
+    /// Arrow 7.
+    stream Proofs[Element] = 7, Sender, "proofs of the server's key";
 }
 
 impl service::Client for Replayer {

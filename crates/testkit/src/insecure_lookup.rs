@@ -10,8 +10,8 @@ use vesica_party::service::{
     Client, ClientIdentity, Query, Server, Service, Standing, State, StateError, StateId, StateReader, StateWriter,
 };
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Fixed, Malformed, Message, Mode, Reader, Resistance, Role, Rounds, Security,
-    Status, Step, Task, Writer, assume,
+    Abort, Channel, CostClass, Entry, Malformed, Message, Mode, Reader, Resistance, Role, Rounds, Security, Status,
+    Step, Task, Writer, assume,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
@@ -94,44 +94,19 @@ impl Service for InsecureLookup {
     }
 }
 
-const fn step(number: u8, from: Role, carries: &'static str) -> Step {
-    Step { protocol: "insecure-lookup", number, from, carries }
-}
-
-/// (1) The size of the set.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(transparent)]
-struct SetSize(u64);
-
-impl Fixed for SetSize {
-    const STEP: Step = step(1, Role::Sender, "the size of the set");
-}
-
-/// (2) The items.
-struct Items(Vec<u64>);
-
-impl Message for Items {
-    const STEP: Step = step(2, Role::Receiver, "items");
-    type Shape = usize;
-
-    fn len(items: &usize) -> RangeInclusive<usize> {
-        8 * items..=8 * items
-    }
-
-    fn write(&self, out: &mut Writer) {
-        out.elements(&self.0);
-    }
-
-    fn read(bytes: &mut Reader<'_>, items: usize) -> Result<Self, Malformed> {
-        Ok(Self(bytes.elements(items)?))
-    }
+vesica_party::arrows! { "insecure-lookup" =>
+    /// (1) The size of the set.
+    fixed SetSize(u64) = 1, Sender, "the size of the set";
+    /// (2) The items.
+    counted Items[u64] = 2, Receiver, "items";
 }
 
 /// (3) The query's number, and a byte for each item.
 struct Found(u64, Vec<bool>);
 
 impl Message for Found {
-    const STEP: Step = step(3, Role::Sender, "which items are in the set");
+    const STEP: Step =
+        Step { protocol: "insecure-lookup", number: 3, from: Role::Sender, carries: "which items are in the set" };
     type Shape = usize;
 
     fn len(items: &usize) -> RangeInclusive<usize> {

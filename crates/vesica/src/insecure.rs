@@ -9,8 +9,7 @@ use std::ops::RangeInclusive;
 use std::sync::Mutex;
 
 use vesica_party::{
-    Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Registered, Role, Rounds, Row, Security, Status, Step,
-    Stream, Task,
+    Abort, Channel, CostClass, Entry, Mode, Party, Protocol, Registered, Rounds, Row, Security, Status, Task,
 };
 use vesica_protocols::tasks::{
     AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, JoinAndCompute,
@@ -50,28 +49,11 @@ const fn entry(id: &'static str, task: &'static str) -> Entry {
     }
 }
 
-enum Items {}
-impl Stream for Items {
-    const STEP: Step = Step { protocol: "insecure", number: 1, from: Role::Sender, carries: "items" };
-    type Element = u128;
-}
-
-enum Values {}
-impl Stream for Values {
-    const STEP: Step = Step { protocol: "insecure", number: 2, from: Role::Sender, carries: "values" };
-    type Element = u64;
-}
-
-enum Bytes {}
-impl Stream for Bytes {
-    const STEP: Step = Step { protocol: "insecure", number: 3, from: Role::Sender, carries: "payloads" };
-    type Element = u8;
-}
-
-enum Back {}
-impl Stream for Back {
-    const STEP: Step = Step { protocol: "insecure", number: 4, from: Role::Receiver, carries: "shares" };
-    type Element = u8;
+vesica_party::arrows! { "insecure" =>
+    stream Items[u128] = 1, Sender, "items";
+    stream Values[u64] = 2, Sender, "values";
+    stream Bytes[u8] = 3, Sender, "payloads";
+    stream Back[u8] = 4, Receiver, "shares";
 }
 
 fn semi_honest(security: Security) -> Result<(), Unsupported> {

@@ -95,30 +95,18 @@ fn take<S: Stream<Element = Point>>(
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::{Role, Step};
     use vesica_structures::rng::SecretRng;
     use vesica_testkit::{try_two_party, two_party};
 
     use super::*;
     use crate::ecdh::random_exponent;
 
+    vesica_party::arrows! { "test" =>
+        stream Upwards[Point] = 1, Receiver, "points";
+        stream Downwards[Point] = 2, Sender, "points";
+    }
+
     enum Test {}
-    enum Upwards {}
-    enum Downwards {}
-
-    const fn step(number: u8, from: Role) -> Step {
-        Step { protocol: "test", number, from, carries: "points" }
-    }
-
-    impl Stream for Upwards {
-        const STEP: Step = step(1, Role::Receiver);
-        type Element = Point;
-    }
-
-    impl Stream for Downwards {
-        const STEP: Step = step(2, Role::Sender);
-        type Element = Point;
-    }
 
     impl Arrows for Test {
         const DOMAIN: &'static [u8] = b"test";

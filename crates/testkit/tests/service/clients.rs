@@ -10,7 +10,7 @@ use vesica_party::service::{ClientIdentity, Published, ServeLimits, Stop, descri
 use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, TlsAcceptor, in_memory};
 use vesica_party::transport::tls::{self, AcceptedKeys, Identity};
 use vesica_party::transport::{Connection, tcp};
-use vesica_party::{Abort, Channel, ChannelOptions, Fixed, Role};
+use vesica_party::{Abort, Channel, ChannelOptions, Role};
 use vesica_testkit::insecure_lookup::{LASTS_AT, LONG, PANICS_AT};
 use vesica_testkit::options;
 
@@ -217,24 +217,18 @@ fn a_client_that_fails_stalls_or_lies_harms_no_other() {
     assert!(failures.iter().any(|(_, failure)| failure.contains("joining took longer than 1 s")), "{failures:?}");
 }
 
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(transparent)]
-struct Raw(u8);
-
-impl Fixed for Raw {
-    const STEP: vesica_party::Step = step(1, vesica_party::Role::Receiver);
+vesica_party::arrows! { "service" =>
+    fixed Raw(u8) = 1, Receiver, "what a liar says";
+    fixed RawJoin([u8; 64]) = 2, Receiver, "raw";
+    #[derive(Debug)]
+    fixed Reply([u8; 32]) = 3, Sender, "what a liar says";
+    fixed RawStanding([u8; 17]) = 4, Sender, "raw";
 }
 
-#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(transparent)]
-struct Reply([u8; 32]);
-
-impl Fixed for Reply {
-    const STEP: vesica_party::Step = step(3, vesica_party::Role::Sender);
-}
-
-const fn step(number: u8, from: vesica_party::Role) -> vesica_party::Step {
-    vesica_party::Step { protocol: "service", number, from, carries: "what a liar says" }
+vesica_party::arrows! { "insecure-lookup" =>
+    fixed RawSize(u64) = 1, Sender, "raw";
+    fixed RawItems([u64; 3]) = 2, Receiver, "raw";
+    fixed RawFound([u8; 11]) = 3, Sender, "raw";
 }
 
 #[test]
@@ -472,25 +466,3 @@ fn enrol_terms(connection: Connection) -> (u64, vesica_party::Channel) {
     let RawSize(size) = ch.recv(()).expect("the size");
     (size, ch)
 }
-
-macro_rules! raw {
-    ($name:ident($of:ty) = $protocol:literal, $number:literal, $from:ident) => {
-        #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-        #[repr(transparent)]
-        struct $name($of);
-
-        impl Fixed for $name {
-            const STEP: vesica_party::Step = vesica_party::Step {
-                protocol: $protocol,
-                number: $number,
-                from: vesica_party::Role::$from,
-                carries: "raw",
-            };
-        }
-    };
-}
-raw!(RawJoin([u8; 64]) = "service", 2, Receiver);
-raw!(RawStanding([u8; 17]) = "service", 4, Sender);
-raw!(RawSize(u64) = "insecure-lookup", 1, Sender);
-raw!(RawItems([u64; 3]) = "insecure-lookup", 2, Receiver);
-raw!(RawFound([u8; 11]) = "insecure-lookup", 3, Sender);

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Registered, Role, Row, Step, Stream, Task};
+use vesica_party::{Abort, Channel, Entry, Party, Protocol, Registered, Row, Task};
 use vesica_protocols::tasks::{Extent, IntersectReceiverInput, IntersectSenderInput, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -66,16 +66,9 @@ impl SetFunctionality for NewRows {
     }
 }
 
-enum Items {}
-impl Stream for Items {
-    const STEP: Step = Step { protocol: "insecure", number: 5, from: Role::Sender, carries: "items" };
-    type Element = u128;
-}
-
-enum Records {}
-impl Stream for Records {
-    const STEP: Step = Step { protocol: "insecure", number: 6, from: Role::Sender, carries: "records" };
-    type Element = u8;
+vesica_party::arrows! { "insecure" =>
+    stream Items[u128] = 5, Sender, "items";
+    stream Records[u8] = 6, Sender, "records";
 }
 
 /// All of the sender's rows in the clear.

@@ -94,18 +94,14 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use vesica_party::{Role, Step};
     use vesica_structures::rng::SecretRng;
     use vesica_structures::tags::TagFinder;
     use vesica_testkit::two_party;
 
     use super::*;
 
-    enum Cells {}
-
-    impl Stream for Cells {
-        const STEP: Step = Step { protocol: "test", number: 1, from: Role::Sender, carries: "payloads" };
-        type Element = u8;
+    vesica_party::arrows! { "test" =>
+        stream Cells[u8] = 1, Sender, "payloads";
     }
 
     /// Of items with these numbers, 24 bytes each, in parts; two own tags are equal, and so are two

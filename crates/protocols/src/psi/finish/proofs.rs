@@ -55,16 +55,12 @@ pub fn receive<S: Stream<Element = u128>>(most: usize, expected: &[u128], ch: &m
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::{Role, Step};
     use vesica_testkit::try_two_party;
 
     use super::*;
 
-    enum Proofs {}
-
-    impl Stream for Proofs {
-        const STEP: Step = Step { protocol: "test", number: 1, from: Role::Receiver, carries: "proofs" };
-        type Element = u128;
+    vesica_party::arrows! { "test" =>
+        stream Proofs[u128] = 1, Receiver, "proofs";
     }
 
     fn told(proofs: &'static [u128]) -> Result<Vec<u32>, Abort> {

@@ -1,39 +1,24 @@
 //! The figure around a pseudo-random function that both sides know.
 
-use vesica_party::{Abort, Role, Security, Step, Stream, Task};
+use vesica_party::{Abort, Security, Stream, Task};
 use vesica_structures::filters::{Demand, Kind};
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{try_two_party, two_party};
 
 use super::compare::Filter;
-use super::{Arrows, Params, Receiver, Sender, StoredOutputs};
+use super::{Params, Receiver, Sender, StoredOutputs};
 use crate::tags::{TagCoding, tag_bits};
 use crate::tasks::{Intersect, IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 
 const DOMAIN: &[u8; 16] = b"a test of finish";
 
-macro_rules! arrow {
-    ($name:ident, $number:literal, $from:ident, $element:ty) => {
-        enum $name {}
-
-        impl Stream for $name {
-            const STEP: Step = Step { protocol: "test", number: $number, from: Role::$from, carries: "outputs" };
-            type Element = $element;
-        }
-    };
+vesica_party::arrows! { "test" =>
+    stream Tags[u8] = 1, Sender, "outputs";
+    stream Payloads[u8] = 2, Sender, "outputs";
+    stream Proofs[u128] = 3, Receiver, "outputs";
 }
 
-arrow!(Tags, 1, Sender, u8);
-arrow!(Payloads, 2, Sender, u8);
-arrow!(Proofs, 3, Receiver, u128);
-
-enum TestArrows {}
-
-impl Arrows for TestArrows {
-    type Tags = Tags;
-    type Payloads = Payloads;
-    type Proofs = Proofs;
-}
+type TestArrows = (Tags, Payloads, Proofs);
 
 /// Tag, proof and key of an item in its place `b`.
 fn outputs(item: u128, b: usize) -> [u128; 3] {
