@@ -41,7 +41,7 @@ pub struct AesBits {
 }
 
 impl AesBits {
-    /// The function of these keys.
+    /// The function whose bit `i` has key `keys[i]`.
     pub fn new(keys: &[u128], offset: u128) -> Self {
         Self { keys: keys.iter().map(|&key| Aes128::new(key)).collect(), offset }
     }

@@ -37,7 +37,6 @@ pub const PART: usize = 1 << 14;
 #[derive(Clone, Copy, Debug)]
 pub struct Code {
     count: usize,
-    /// The largest value.
     largest: u128,
     /// Bits of a gap's remainder, `k`.
     remainder_bits: u32,

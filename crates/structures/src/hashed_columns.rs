@@ -17,7 +17,6 @@ pub const COLUMNS_PER_GROUP: usize = 4;
 /// Cells of a column, and items, that lie in one block of bits.
 pub const BITS_PER_BLOCK: usize = 128;
 
-/// Words of a row.
 const ROW_WORDS: usize = 11;
 
 /// The most columns.
@@ -87,7 +86,6 @@ impl Places {
         });
     }
 
-    /// Words of a column.
     fn column_words(&self) -> usize {
         self.cells as usize / 64
     }

@@ -18,7 +18,7 @@ use vesica_kernels::sha256;
 pub struct DigestPrf(Aes128);
 
 impl DigestPrf {
-    /// The function of this key.
+    /// The function whose `pi` has this key.
     pub fn new(key: u128) -> Self {
         Self(Aes128::new(key))
     }

@@ -2,7 +2,6 @@
 
 use super::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, Window, add};
 
-/// Bytes of a row.
 const BYTES: usize = ROW_LINES;
 
 /// From byte `BYTES - k` on: a mask without the first `k` bytes of a row.
@@ -80,7 +79,6 @@ fn leading_column<const L: usize>(
     None
 }
 
-/// Word `j` of these bytes.
 #[inline(always)]
 fn word_at(bytes: &[u8], j: usize) -> u64 {
     u64::from_le_bytes(*bytes[8 * j..].first_chunk().expect("eight bytes a word"))

@@ -36,9 +36,9 @@ pub enum Direction {
     Forward,
     /// From values to coefficients.
     Inverse,
-    /// The transpose of `Forward`.
+    /// Like `Forward`, by the transposed matrix.
     ForwardTransposed,
-    /// The transpose of `Inverse`.
+    /// Like `Inverse`, by the transposed matrix.
     InverseTransposed,
 }
 

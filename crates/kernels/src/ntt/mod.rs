@@ -32,7 +32,6 @@ pub struct Ntt {
     modulus: Modulus,
     /// Place `m + i` belongs to block `i` of the layer of `m` blocks.
     roots: Roots,
-    /// The inverses of `roots`.
     inverses: Roots,
     /// `1 / n`.
     scale: Factor,

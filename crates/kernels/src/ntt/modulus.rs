@@ -6,7 +6,6 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Modulus {
     p: u64,
-    /// 1.
     one: Factor,
     /// `2^64`.
     word: Factor,
@@ -67,7 +66,7 @@ impl Modulus {
         primes
     }
 
-    /// Whether a number is prime.
+    /// Whether `n` is a prime; exact for all of its values.
     pub fn is_prime(n: u64) -> bool {
         is_prime(n)
     }

@@ -196,7 +196,6 @@ impl<V: Vector> Limbs<V> {
         columns
     }
 
-    /// The columns of the square.
     #[inline(always)]
     #[expect(clippy::absurd_extreme_comparisons, reason = "indices are constants, and some of them the least")]
     fn squared_columns(&self) -> [V; LIMBS] {

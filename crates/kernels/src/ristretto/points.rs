@@ -26,7 +26,6 @@ const GENERATOR: [Words; 2] = [
     [0x6666_6666_6666_6658, 0x6666_6666_6666_6666, 0x6666_6666_6666_6666, 0x6666_6666_6666_6666],
 ];
 
-/// Most lanes.
 pub(super) const MOST_LANES: usize = 8;
 
 /// Digits of a scalar.

@@ -183,7 +183,6 @@ impl Mul for Gf128 {
     }
 }
 
-/// A random value.
 #[cfg(test)]
 pub(crate) fn random<C: Cell>(rng: &mut crate::rng::SecretRng) -> C {
     let mut cell = C::default();

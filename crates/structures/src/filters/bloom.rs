@@ -76,7 +76,7 @@ impl Shape {
 /// Separates these functions from others under public keys.
 const DOMAIN: u128 = u128::from_le_bytes(*b"\0\0\0\0\0\0bloom pos.");
 
-/// A Bloom filter.
+/// Bits, of which those at the positions of the tags are ones.
 pub struct BloomFilter {
     shape: Shape,
     attempt: u8,

@@ -60,7 +60,7 @@ impl Shape {
     }
 }
 
-/// A binary fuse filter.
+/// Cells, of which the sum of a tag's three is its fingerprint.
 pub struct BinaryFuseFilter {
     shape: Shape,
     cells: Cells,

@@ -60,7 +60,7 @@ impl PermutedPositions {
         Self { compress: DigestPrf::new(compress), shifts: shifts.map(Aes128::new), bins, right_bits }
     }
 
-    /// The places of each item.
+    /// Bins and right parts of the items, in their order.
     pub fn of(&self, items: &[u128]) -> Places {
         let mut positions = Vec::with_capacity(items.len());
         let mut rights = Secret::new(Vec::with_capacity(items.len()));

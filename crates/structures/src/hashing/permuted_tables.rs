@@ -44,7 +44,7 @@ const SMALL_BITS: u32 = 12;
 const LOADS: [usize; 2] = [76, 88];
 
 impl PermutedShape {
-    /// Most tables.
+    /// Most tables of a shape.
     pub const MOST_TABLES: usize = 16;
     /// Widest bin's number.
     pub const MOST_BIN_BITS: u32 = 26;
@@ -168,7 +168,7 @@ impl PermutedHash {
         Self { shape, prf: DigestPrf::new(key) }
     }
 
-    /// The shape.
+    /// The tables and bins that places are in.
     pub fn shape(&self) -> &PermutedShape {
         &self.shape
     }
@@ -203,7 +203,7 @@ pub struct Cell {
     pub right: u128,
     /// The function under which the item is in this bin.
     pub function: u8,
-    /// The number of the item.
+    /// Its number among the items of the set.
     pub item: u32,
 }
 

@@ -28,7 +28,6 @@ const BITS: u32 = 55;
 /// The least number of bins of a class in a sub-table.
 const LEAST_BINS: usize = 256;
 
-/// The most classes.
 const MOST_CLASSES: usize = 1024;
 
 /// The most items for which the bound was computed.
@@ -78,7 +77,6 @@ impl SubTables {
         (bin & (self.classes as u64 - 1), bin >> self.classes.ilog2())
     }
 
-    /// The bin of this class and number.
     pub(super) fn bin(&self, class: u64, number: u64) -> u32 {
         (number << self.classes.ilog2() | class) as u32
     }

@@ -25,7 +25,7 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// The keys.
+    /// The keys, in that order.
     pub fn keys(&self) -> &[u128] {
         &self.keys
     }

@@ -28,7 +28,7 @@ mod runs;
 pub use route::{NotAnOrder, route};
 pub use runs::{Run, Runs};
 
-/// Which network.
+/// How switches are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     /// The one with fewer switches.

@@ -54,7 +54,6 @@ pub type Row = [u16; columns::LANES];
 /// What the uniform elements are a hash of: 32 random bytes, public.
 pub type Seed = [u8; 32];
 
-/// Bits of an entry.
 const ENTRY_BITS: u32 = 16;
 const ENTRY_BYTES: usize = 2;
 /// Bits of a coefficient of the packed encryption's mask `A`, as clients know it.

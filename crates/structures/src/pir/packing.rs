@@ -37,7 +37,6 @@ pub(super) const DROPPED_BITS: u32 = 18;
 /// A switch from `g(s)` to `g'(s)`.
 #[derive(Clone, Copy)]
 pub(super) struct Switch {
-    /// Which of the keys.
     key: usize,
     /// Whether the key's values have their halves swapped.
     is_swapped: bool,

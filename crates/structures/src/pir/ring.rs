@@ -80,7 +80,6 @@ impl Ring {
         (ntt, places)
     }
 
-    /// `q`.
     pub fn q(&self) -> u64 {
         self.modulus.p()
     }

@@ -99,12 +99,12 @@ impl Database {
         Some(Self { shape, seed, blocks, packings, switches: switches(shape.columns()), public })
     }
 
-    /// The shape.
+    /// How many records there are, and how wide they are.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The seed.
+    /// The seed of all uniform elements.
     pub fn seed(&self) -> &Seed {
         &self.seed
     }

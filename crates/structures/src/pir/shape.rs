@@ -67,7 +67,7 @@ impl Shape {
         keys(self.columns) * DIGITS
     }
 
-    /// Bytes of a record.
+    /// Bytes of the record of one row.
     pub fn record_bytes(self) -> usize {
         self.columns * self.parts * ENTRY_BYTES
     }
@@ -87,12 +87,12 @@ impl Shape {
         self.parts * packed_len(DEGREE, MASK_BITS)
     }
 
-    /// Bytes of a query.
+    /// Bytes of what a client asks for one record, packing keys included.
     pub fn query_bytes(self) -> usize {
         packed_len(self.key_elements() * DEGREE + self.rows, MODULUS_BITS)
     }
 
-    /// Bytes of an answer.
+    /// Bytes of a record as it comes back, encrypted.
     pub fn answer_bytes(self) -> usize {
         self.parts * packed_len(self.columns, SUM_BITS)
     }

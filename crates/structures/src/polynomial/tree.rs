@@ -24,7 +24,6 @@ use vesica_kernels::xor::xor_into_u64;
 use super::Coincidence;
 use crate::secret::Secret;
 
-/// Words that are worth a task of a thread.
 const WORDS_PER_THREAD_TASK: usize = 1 << 14;
 
 type Words = Secret<Vec<u64>>;

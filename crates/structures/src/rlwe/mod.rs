@@ -41,7 +41,7 @@ use ring::{
     subtract,
 };
 
-/// Values in a block.
+/// Values in a block: one for each coefficient.
 pub const BLOCK: usize = DEGREE;
 
 /// An element of `Z_q`, by its residues.

@@ -83,7 +83,6 @@ pub(super) fn add_product(sum: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// `sum += a`.
 pub(super) fn add_all(sum: &mut [u64], a: &[u64]) {
     for ((sum, a), p) in sum.chunks_exact_mut(DEGREE).zip(a.chunks_exact(DEGREE)).zip(PRIMES) {
         for (sum, &a) in sum.iter_mut().zip(a) {

@@ -19,7 +19,7 @@ impl<T: Copy + Default + Ord + Send + Sync> TagSorter<T> {
         Self(Buckets::new(count, bits))
     }
 
-    /// Adds tags with their labels.
+    /// Adds tags, in any order. There is a label for each.
     pub fn add(&mut self, tags: &[u128], labels: impl IntoIterator<Item = T>) {
         self.0.add(tags, labels);
     }

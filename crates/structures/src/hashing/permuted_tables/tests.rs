@@ -2,7 +2,6 @@ use super::super::max_load::ln_tail;
 use super::*;
 use crate::rng::SecretRng;
 
-/// Distinct random items of a shape.
 fn random_items(shape: &PermutedShape, count: usize, rng: &mut SecretRng) -> Vec<u128> {
     let mut items: Vec<u128> = Vec::with_capacity(2 * count);
     while items.len() < count {

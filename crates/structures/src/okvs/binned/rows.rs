@@ -35,7 +35,6 @@ impl<R: Row> RowHash<R> {
         Self { first: Aes128::new(keys[0]), second: Aes128::new(keys[1]), shape, row: PhantomData }
     }
 
-    /// The keys' bins.
     pub fn bins(&self, keys: &[u128], bins: &mut [u16]) {
         encrypted(&self.first, keys, |from, blocks| {
             for (bin, &block) in bins[from..].iter_mut().zip(blocks) {

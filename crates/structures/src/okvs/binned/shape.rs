@@ -13,9 +13,9 @@ const MAX_DENSE: u32 = 64;
 /// cells of which it takes a random subset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Pairs in all.
+    /// Pairs that are encoded.
     pub pairs: usize,
-    /// Bins.
+    /// Bins, each of them a system of equations by itself.
     pub bins: usize,
     /// Most pairs of a bin, but for the failures that the bound counts.
     pub capacity: usize,

@@ -24,7 +24,6 @@ impl Numbered {
         Self(u64::from(cell) << 48 | u64::from(row) << 32 | u64::from(next) << 16 | u64::from(last))
     }
 
-    /// The number of the row.
     #[inline]
     pub fn row(self) -> usize {
         usize::from((self.0 >> 32) as u16)

@@ -133,7 +133,6 @@ impl Gbf {
         (0..cells).step_by(CELLS_PER_PART).map(move |start| start..cells.min(start + CELLS_PER_PART))
     }
 
-    /// The number of the parts of a segment.
     fn parts_per_segment(&self) -> usize {
         self.shape.cells.div_ceil(CELLS_PER_PART)
     }

@@ -34,12 +34,12 @@ impl<F> Zeroize for Ciphertext<F> {
 }
 
 impl Scheme {
-    /// The values of a ciphertext.
+    /// Transforms both halves to values.
     pub fn ciphertext_values(&self, ciphertext: Ciphertext<Coefficients>) -> Ciphertext<Values> {
         Ciphertext { c0: self.values(ciphertext.c0), c1: self.values(ciphertext.c1) }
     }
 
-    /// The coefficients of a ciphertext.
+    /// Transforms both halves to coefficients.
     pub fn ciphertext_coefficients(&self, ciphertext: Ciphertext<Values>) -> Ciphertext<Coefficients> {
         Ciphertext { c0: self.coefficients(ciphertext.c0), c1: self.coefficients(ciphertext.c1) }
     }
@@ -49,13 +49,13 @@ impl Scheme {
         Ciphertext { c0: self.zero(self.all_primes()), c1: self.zero(self.all_primes()) }
     }
 
-    /// Adds a ciphertext.
+    /// Adds a ciphertext; the noises add up.
     pub fn add<F>(&self, sum: &mut Ciphertext<F>, other: &Ciphertext<F>) {
         self.add_into(&mut sum.c0, &other.c0);
         self.add_into(&mut sum.c1, &other.c1);
     }
 
-    /// Subtracts a ciphertext.
+    /// Subtracts a ciphertext; the noises add up.
     pub fn subtract<F>(&self, difference: &mut Ciphertext<F>, other: &Ciphertext<F>) {
         self.subtract_into(&mut difference.c0, &other.c0);
         self.subtract_into(&mut difference.c1, &other.c1);

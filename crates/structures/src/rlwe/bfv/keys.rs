@@ -16,7 +16,6 @@ use crate::secret::Secret;
 /// A secret key: a ternary polynomial.
 #[derive(Debug)]
 pub struct SecretKey {
-    /// `s`.
     pub(super) s: Secret<Poly<Values>>,
 }
 

@@ -94,7 +94,7 @@ impl Scheme {
         Product { parts: self.tensor(x, y).map(|part| self.values(Poly::new(part))) }
     }
 
-    /// Adds a product.
+    /// Adds a product; the noises add up.
     pub fn add_product(&self, sum: &mut Product, other: &Product) {
         for (sum, other) in sum.parts.iter_mut().zip(&other.parts) {
             self.add_into(sum, other);

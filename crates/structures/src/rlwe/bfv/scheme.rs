@@ -96,7 +96,6 @@ impl Scheme {
         self.ntts.iter().zip(poly.rows_mut(self.n))
     }
 
-    /// Zero.
     pub(super) fn zero<F>(&self, primes: usize) -> Poly<F> {
         Poly::new(vec![0; primes * self.n])
     }
