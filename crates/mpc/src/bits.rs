@@ -54,7 +54,7 @@ impl Bits {
         self.len == 0
     }
 
-    /// The words.
+    /// The bits, 64 a word; those beyond the length are zero.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

@@ -246,7 +246,7 @@ pub trait Client: Sized + Send + 'static {
 /// Which query of which client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// The client.
+    /// Who asked.
     pub client: ClientIdentity,
     /// How many queries came before it on this connection. Both sides count, so that nobody has to
     /// take the other's word; with [`Channel::session`], which differs for each time that a client

@@ -208,7 +208,6 @@ fn decode(encoded: &[u8; 32], step: Step) -> Result<RistrettoPoint, Abort> {
     Ok(point)
 }
 
-/// Binds to the points of all messages.
 fn bind_points(session: Binding, messages: &[&[[u8; 32]]]) -> Binding {
     session.extend("messages", &messages.concat().concat())
 }

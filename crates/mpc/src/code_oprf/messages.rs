@@ -31,7 +31,7 @@ pub struct Answer {
 /// How many of both there are.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerShape {
-    /// Bits of a key.
+    /// How many hashes [`Answer::keys`] has.
     pub key_bits: usize,
     /// Columns.
     pub width: usize,

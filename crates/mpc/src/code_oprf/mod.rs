@@ -133,7 +133,6 @@ fn code_of<C: Code>(binding: Binding, params: &Params) -> Result<C, Unsupported>
 }
 
 impl Params {
-    /// Bytes of a row.
     fn row_bytes(&self) -> usize {
         self.width.div_ceil(8)
     }

@@ -14,10 +14,10 @@ pub trait Row: Pod + Zeroize + Send + Sync {
     /// The row whose block `q` is `block(q)`.
     fn of(block: impl FnMut(usize) -> u128) -> Self;
 
-    /// The blocks.
+    /// The blocks that [`of`](Self::of) asked for, in their order.
     fn blocks(&self) -> &[u128];
 
-    /// The blocks.
+    /// The same, to be changed.
     fn blocks_mut(&mut self) -> &mut [u128];
 }
 

@@ -14,7 +14,6 @@ pub(super) enum Gate {
 }
 
 impl Gate {
-    /// The wires it reads.
     pub fn reads(&self) -> impl Iterator<Item = Wire> {
         let (a, b) = match *self {
             Self::Input(_) | Self::Constant(_) => (None, None),
@@ -220,7 +219,7 @@ impl Builder {
         }
     }
 
-    /// The circuit with these outputs.
+    /// Ends the circuit, and sorts its gates into rounds.
     pub fn finish(self, outputs: &[Wire]) -> Circuit {
         assert!(outputs.iter().all(|wire| wire.index() < self.gates.len()), "outputs are wires of the circuit");
         Circuit::schedule(self.gates, outputs.to_vec())

@@ -65,12 +65,12 @@ impl Circuit {
         Self { gates, inputs, outputs, rounds }
     }
 
-    /// Number of inputs.
+    /// Bits that an instance takes.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Number of outputs.
+    /// Bits that an instance gives.
     pub fn outputs(&self) -> usize {
         self.outputs.len()
     }

@@ -27,7 +27,7 @@ impl Params {
         Ok(params)
     }
 
-    /// The circuit.
+    /// What is evaluated.
     pub fn circuit(&self) -> &Circuit {
         &self.circuit
     }

@@ -10,7 +10,7 @@ use super::{NAME, Params};
 /// Arrow 1: the seed of all uniform halves, and the encryption of zero.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// The seed.
+    /// Both sides expand it to the uniform halves.
     pub seed: [u8; 32],
     /// `b_0`, packed.
     pub zero: Vec<u8>,

@@ -125,7 +125,7 @@ impl Params {
         packed_len(DEGREE, self.prime_bits)
     }
 
-    /// Bytes of a polynomial.
+    /// Bytes of a polynomial, packed: a part for each prime.
     pub fn polynomial_bytes(&self) -> usize {
         self.primes * self.part_bytes()
     }

@@ -8,7 +8,7 @@ pub(super) const BITS: usize = 128;
 /// S-boxes of a round, of 3 bits each; the other bits pass.
 pub const SBOXES: usize = 31;
 
-/// Rounds.
+/// What the designers' third formula asks for, for 2^64 blocks under one key.
 pub const ROUNDS: usize = 13;
 
 /// Bits that go through an S-box in each round: the lowest ones.
@@ -21,7 +21,6 @@ pub(super) type Matrix = [u128; BITS];
 pub(super) struct Instance {
     /// The linear layer of each round.
     pub linear: Vec<Matrix>,
-    /// Their inverses.
     pub inverse: Vec<Matrix>,
     /// The constant of each round.
     pub constants: Vec<u128>,

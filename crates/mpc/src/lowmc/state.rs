@@ -22,12 +22,10 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Zeros.
     pub fn zeros(len: usize) -> Self {
         Self { pieces: Secret::new(vec![[[0; WORDS]; BITS]; len.div_ceil(64 * WORDS)]), len }
     }
 
-    /// These blocks.
     pub fn of(blocks: &[u128]) -> Self {
         let mut state = Self::zeros(blocks.len());
         state.pieces.par_iter_mut().zip(blocks.par_chunks(64 * WORDS)).for_each(|(piece, blocks)| {
@@ -44,7 +42,6 @@ impl State {
         state
     }
 
-    /// The blocks.
     pub fn blocks(&self) -> Secret<Vec<u128>> {
         let mut blocks = Secret::new(vec![0; self.len]);
         blocks.par_chunks_mut(64 * WORDS).zip(self.pieces.par_iter()).for_each(|(blocks, piece)| {
@@ -90,13 +87,11 @@ impl State {
         });
     }
 
-    /// Plane `bit`.
     pub fn plane(&self, bit: usize) -> Bits {
         let words = self.pieces.iter().flat_map(|piece| piece[bit]);
         Bits::from_words(words.take(self.len.div_ceil(64)).collect(), self.len)
     }
 
-    /// Sets plane `bit`.
     pub fn set_plane(&mut self, bit: usize, plane: &Bits) {
         for (piece, words) in self.pieces.iter_mut().zip(plane.words().chunks(WORDS)) {
             piece[bit][..words.len()].copy_from_slice(words);

@@ -21,7 +21,6 @@ impl UniversalHash {
         self.0.iter().copied().chain([1])
     }
 
-    /// The hash of a column.
     pub fn hash(&self, column: &[u128]) -> u128 {
         let (values, mask) = column.split_at(self.0.len());
         gf128_inner_product(&self.0, values) ^ mask.iter().fold(0, |sum, block| sum ^ block)

@@ -33,7 +33,6 @@ impl Columns {
         self.chunks.last_mut().map_or(&mut [], |chunk| &mut chunk[..])
     }
 
-    /// Column `n`.
     pub fn column(&self, n: usize) -> &[u128] {
         &self.chunks[n / CHUNK_BITS][n % CHUNK_BITS * self.blocks..][..self.blocks]
     }

@@ -57,7 +57,6 @@ pub(super) fn leaf_tags(binding: Binding, leaves: &[u128]) -> Secret<Vec<Tag>> {
     Secret::new(leaves.iter().map(tag).collect())
 }
 
-/// The sum of tags.
 pub(super) fn tag_sum(tags: &[Tag]) -> Tag {
     tags.iter().fold([0; 2], |sum, tag| [sum[0] ^ tag[0], sum[1] ^ tag[1]])
 }

@@ -24,9 +24,9 @@ pub(super) const ELEMENTS_PER_PIECE: usize = 1 << 16;
 /// What both sides derive from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params<V> {
-    /// Values.
+    /// Values that are permuted.
     pub len: usize,
-    /// Bits of a value.
+    /// Bits of each of them.
     pub bits: u32,
     /// The random OTs, one for each switch.
     pub(super) ots: bulk::Params,

@@ -236,7 +236,6 @@ impl<E: Share> Chooser<E> {
         o[row] ^ self.1.choices[row]
     }
 
-    /// The pads of some rows.
     pub fn pads(&self, rows: Range<usize>) -> Secret<Vec<E>> {
         self.0.pads(&self.1.chosen[rows.clone()], rows.start)
     }

@@ -196,7 +196,6 @@ impl SilentParams {
         self.trees * self.block
     }
 
-    /// The shape of a tree.
     pub(crate) fn shape(&self) -> TreeShape {
         TreeShape { leaves: self.block }
     }

@@ -21,7 +21,7 @@ pub struct OneOfNOt;
 /// How many instances, and how often they are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchPrfRequest {
-    /// Instances.
+    /// Instances, each of which has a key.
     pub instances: usize,
     /// Bits of a key, the low ones of a block (`k`).
     pub key_bits: u32,

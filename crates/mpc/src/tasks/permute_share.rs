@@ -14,9 +14,9 @@ pub struct PermuteShare<V>(PhantomData<fn() -> V>);
 /// The public parameters of a permutation: how many values, and how wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PermuteShareRequest {
-    /// The number of values.
+    /// Values that are permuted.
     pub len: usize,
-    /// Bits of a value.
+    /// Bits of each of them.
     pub bits: u32,
     /// Against which parties.
     pub security: Security,

@@ -27,7 +27,7 @@ pub trait Share: Pod + Default + Zeroize + PartialEq + Send + Sync + 'static {
     /// What the element adds to zero if `bit` flips from 0, and to itself if it flips from 1: `(1 -
     /// 2 bit) self`; no branch on `bit`.
     fn flipped(self, bit: bool) -> Self;
-    /// The low `bits` bits.
+    /// The element modulo `2^bits`.
     fn low(self, bits: u32) -> Self;
     /// Appends the low `bits` bits of each element, [`packed_len`] bytes together.
     fn pack(elements: &[Self], bits: u32, out: &mut Vec<u8>);

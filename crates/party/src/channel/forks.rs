@@ -23,7 +23,6 @@ impl Forks {
         Self(vec![root])
     }
 
-    /// Adds a fork.
     pub(super) fn add(&mut self, fork: Fork) -> Slot {
         self.0.push(fork);
         Slot(self.0.len() - 1)
@@ -34,7 +33,6 @@ impl Forks {
         self.0.len()
     }
 
-    /// All of them.
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Fork> {
         self.0.iter()
     }

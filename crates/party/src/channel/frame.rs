@@ -166,7 +166,6 @@ pub(crate) fn label_hash(label: &str) -> u64 {
     label.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// An abort frame.
 pub(crate) fn abort_frame(fault: &PeerFault) -> Vec<u8> {
     let mut body = Writer::default();
     let from = match fault.from {

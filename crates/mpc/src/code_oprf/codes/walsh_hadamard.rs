@@ -8,7 +8,6 @@ use super::{Code, CodeKeys};
 use crate::ot_extension;
 use crate::tasks::{BatchPrfRequest, OneOfNOt};
 
-/// Bits of a key.
 const KEY_BITS: u32 = 8;
 
 /// Bits of a code word: one for each of the `2^8` linear functions of a key.

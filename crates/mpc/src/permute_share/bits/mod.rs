@@ -61,7 +61,7 @@ pub use sender::Sender;
 
 /// A [`Network`] as a type: what tells rows apart.
 pub trait Shape: 'static {
-    /// The network.
+    /// The network that the type stands for.
     const NETWORK: Network;
 }
 

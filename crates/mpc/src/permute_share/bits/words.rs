@@ -11,7 +11,6 @@ use crate::bits::Bits;
 pub(super) struct Words(Secret<Vec<u64>>);
 
 impl Words {
-    /// `len` zeros.
     pub fn zeros(len: usize) -> Self {
         Self(Secret::new(vec![0; len.div_ceil(64) + 1]))
     }
@@ -70,12 +69,10 @@ impl Words {
         (at..).step_by(64).zip(others.words()).for_each(|(at, &word)| self.add(at, word));
     }
 
-    /// `len` bits from bit `at` on.
     pub fn part(&self, at: usize, len: usize) -> Bits {
         Bits::from_words((0..len).step_by(64).map(|i| self.word_at(at + i)).collect(), len)
     }
 
-    /// The first `len` bits.
     pub fn first(&self, len: usize) -> Bits {
         Bits::from_words(self.0[..len.div_ceil(64)].to_vec(), len)
     }

@@ -63,7 +63,7 @@ impl AcceptedKeys {
         Self(Keys::Any)
     }
 
-    /// Whether `key` is accepted.
+    /// Whether a partner with this key may go on.
     pub fn accepts(&self, key: &PublicKey) -> bool {
         match &self.0 {
             Keys::One(expected) => expected == key,

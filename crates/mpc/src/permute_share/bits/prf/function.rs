@@ -157,7 +157,6 @@ mod tests {
         two_party(|ch, _| Ok(Function::new(Binding::new(ch, "test"))), |_, _| Ok(())).0
     }
 
-    /// An element of the matrix.
     fn element(matrix: &Matrix, row: usize, column: usize) -> u64 {
         u64::from(matrix.0[column / COLUMNS][row] / 3u8.pow((column % COLUMNS) as u32) % 3)
     }

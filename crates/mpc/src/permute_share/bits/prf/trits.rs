@@ -120,7 +120,6 @@ pub(super) fn random(key: u128, first: u128, words: usize) -> [Trits; STRIPES] {
 pub(super) mod tests {
     use super::*;
 
-    /// The trit in a lane.
     pub fn trit([ones, twos]: &Trits, lane: usize) -> u8 {
         let [one, two] = [ones, twos].map(|plane| (plane[lane / 64] >> (lane % 64) & 1) as u8);
         assert!(one & two == 0, "a trit is one or two");
