@@ -18,7 +18,6 @@ pub enum OtSource {
 }
 
 impl OtSource {
-    /// The protocol for random tables.
     pub(crate) fn tables(self) -> &'static dyn Registered<RandomOneOfNOt> {
         const SILENT: &dyn Registered<RandomOneOfNOt> = &Row::<OneOfN>::new();
         const SOFT_SPOKEN: &dyn Registered<RandomOneOfNOt> = &Row::<SoftSpokenOneOfN>::new();

@@ -127,7 +127,6 @@ impl<C: Code> Protocol for CodeOprf<C> {
     }
 }
 
-/// The code of a run.
 fn code_of<C: Code>(binding: Binding, params: &Params) -> Result<C, Unsupported> {
     C::new(&std::array::from_fn(|number| binding.key("code", &[&[number as u8]])), &params.request)
 }
@@ -137,7 +136,6 @@ impl Params {
         self.width.div_ceil(8)
     }
 
-    /// Whether corrections are checked.
     fn is_checked(&self) -> bool {
         self.request.security == Security::Malicious
     }

@@ -59,7 +59,6 @@ pub const DISTANCE: u32 = LAMBDA + 6;
 /// The most elements of a vector.
 const MAX_LEN: usize = 1 << 26;
 
-/// The most vectors.
 const MAX_VECTORS: usize = 1 << 10;
 
 /// What both sides agree on.

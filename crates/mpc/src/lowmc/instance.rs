@@ -29,7 +29,6 @@ pub(super) struct Instance {
     pub keys: Vec<Matrix>,
 }
 
-/// The instance of this module.
 pub(super) fn instance() -> &'static Instance {
     static INSTANCE: OnceLock<Instance> = OnceLock::new();
     INSTANCE.get_or_init(|| Instance::new(ROUNDS))

@@ -222,7 +222,6 @@ impl SilentParams {
         start..start + usize::from(self.checked())
     }
 
-    /// Whether the trees are checked.
     pub(crate) fn checked(&self) -> bool {
         self.security == Security::Malicious
     }

@@ -75,7 +75,6 @@ impl Shared {
         self.ended_forks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The turns of this side.
     pub(super) fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }

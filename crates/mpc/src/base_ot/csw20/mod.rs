@@ -133,7 +133,6 @@ fn proof(run: Binding, answer: &Digest) -> Digest {
     run.digest("proof", &[answer])
 }
 
-/// The sum of two digests.
 fn sum(one: &Digest, other: &Digest) -> Digest {
     std::array::from_fn(|i| one[i] ^ other[i])
 }

@@ -103,7 +103,6 @@ fn slot_hash(session: Binding, index: usize, slot: u8, rho: &[u8; 32], other: &[
     uniform(|bytes| stream.fill(bytes))
 }
 
-/// Binds to both messages.
 fn bind_messages(session: Binding, keys: &[PublicKeys], ciphertexts: &[Ciphertexts]) -> Binding {
     session.extend("public keys", bytemuck::cast_slice(keys)).extend("ciphertexts", bytemuck::cast_slice(ciphertexts))
 }

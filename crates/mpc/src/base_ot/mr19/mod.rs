@@ -98,7 +98,6 @@ fn slot_hash(binding: Binding, index: usize, slot: u8, other: &CompressedRistret
     crate::group::hash_to_group(GROUP_DST, &message)
 }
 
-/// Binds to both messages.
 fn bind_messages(binding: Binding, sender: &CompressedRistretto, receiver: &[[CompressedRistretto; 2]]) -> Binding {
     let points = receiver.as_flattened().iter().flat_map(|point| *point.as_bytes());
     binding.extend("messages", &sender.as_bytes().iter().copied().chain(points).collect::<Vec<u8>>())

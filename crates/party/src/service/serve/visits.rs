@@ -21,7 +21,6 @@ pub(in crate::service) struct Visit<S: Service> {
     pub(in crate::service) canceller: Canceller,
     pub(super) rng: SecretRng,
     pub(super) joined: Option<Joined<S>>,
-    /// The next query.
     pub(super) query: Query,
     /// It was sent the description.
     pub(super) described: bool,

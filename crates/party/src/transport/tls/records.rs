@@ -80,7 +80,6 @@ fn push(mut socket: &TcpStream, bytes: &mut Vec<u8>) -> io::Result<()> {
     result
 }
 
-/// The half that receives.
 pub(super) struct ReadHalf {
     shared: Arc<Shared>,
     buffer: Vec<u8>,
@@ -167,7 +166,6 @@ impl Read for ReadHalf {
     }
 }
 
-/// The half that sends.
 pub(super) struct WriteHalf(Arc<Shared>);
 
 impl Write for WriteHalf {

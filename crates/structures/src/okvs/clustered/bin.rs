@@ -48,7 +48,6 @@ impl Incidence {
         self.0 = (self.0 + (1 << 48)) ^ Numbered::new(row, [0, next, last]).0;
     }
 
-    /// Removes a row from this cell.
     #[inline]
     fn remove(&mut self, row: u16, [_, next, last]: [u16; 3]) {
         self.0 = (self.0 - (1 << 48)) ^ Numbered::new(row, [0, next, last]).0;
