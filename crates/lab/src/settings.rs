@@ -200,6 +200,8 @@ impl Settings {
 
     /// What the protocol is asked for.
     pub(crate) fn workload(&self) -> Result<Box<dyn SampleWorkload>, Unsupported> {
+        // Whoever calls the harness as a library, measures papers as well.
+        crate::install();
         let &Self { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn, .. } = self;
         let amounts = Amounts { payload_bytes, receiver_payload_bytes, columns, groups, at_least, both_learn };
         task::find(&self.task)?.workload(&Extent::new(self.sender_items, self.receiver_items, self.security), &amounts)

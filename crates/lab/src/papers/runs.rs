@@ -91,6 +91,7 @@ const MIB: f64 = (1 << 20) as f64;
 impl Runs {
     /// Those of a list that are of this task, with so many threads a party and right outputs.
     pub fn new(task: &'static dyn AnyTask, threads: usize, mut list: Vec<Report>) -> Self {
+        crate::install();
         list.retain(|run| {
             let bare = run.payload_bytes == 0 && run.receiver_payload_bytes == 0 && run.groups <= 1;
             run.correct && run.task == task.name() && run.threads_per_party == threads && bare
