@@ -3,8 +3,8 @@
 //!
 //! A [`Service`] is to repeated use what a [`Protocol`](crate::Protocol) is to one run. It binds
 //! the two sides, [`Server`] and [`Client`], to a [`Task`], to parameters and to an [`Entry`]. The
-//! server plays [`Role::Sender`](crate::Role::Sender) (its set is asked), a client plays
-//! [`Role::Receiver`](crate::Role::Receiver) (it learns the result).
+//! server plays [`Role::Sender`] (its set is asked), a client plays [`Role::Receiver`] (it learns
+//! the result).
 //!
 //! # The phases of papers on recurrent protocols
 //!

@@ -1,7 +1,6 @@
 //! Private set protocols: one folder a paper, and the registry that lists them.
 //!
-//! - [`psi`], [`recurrent`], [`unbalanced`], [`membership`], [`cardinality`], [`sum`], [`circuit_psi`] and
-//!   [`union`] hold the papers, by functionality. Each folder has the figure and a glossary in `mod.rs`, its numbers in
+//! - [`psi`], [`recurrent`], [`unbalanced`], [`membership`], [`cardinality`], [`circuit_psi`] and [`union`] hold the papers, by functionality. Each folder has the figure and a glossary in `mod.rs`, its numbers in
 //!   `params.rs`, one type an arrow in `messages.rs`, and the two columns in `sender.rs` and
 //!   `receiver.rs`.
 //! - [`tasks`] are the ideal functionalities: what a protocol must compute.

@@ -43,7 +43,7 @@ impl Arrived {
     }
 
     /// The number of points that have come.
-    pub fn len(&self) -> usize {
+    pub fn points(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.len()).sum()
     }
 
@@ -54,7 +54,7 @@ impl Arrived {
 
     /// All of them by ascending encoding, in one piece; each chunk goes as soon as it is copied.
     pub fn sorted(self) -> Secret<Vec<Point>> {
-        let mut points = Secret::new(Vec::<Point>::with_capacity(self.len()));
+        let mut points = Secret::new(Vec::<Point>::with_capacity(self.points()));
         for chunk in self.chunks {
             points.extend_from_slice(&chunk);
         }

@@ -1,8 +1,8 @@
 //! Polynomials under encryption, for one set that is much larger than the other: a client sends powers
 //! of its items, encrypted, and the server evaluates polynomials at them whose roots are its own items.
 //! One folder a paper. For intersections each is a [`Service`](vesica_party::service::Service). In the
-//! union [`tcl23`] the union's sender is the client; it is here, and not in [`crate::union`], because all
-//! but its last steps are this module's.
+//! union `tcl23` of the crate of papers the union's sender is the client; all but its last steps are this
+//! module's.
 //!
 //! | what | where |
 //! |---|---|

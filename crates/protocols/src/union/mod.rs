@@ -1,6 +1,5 @@
 //! Union: the receiver gets the records of the sender's items that it does not have, and on request
-//! the sender those of the receiver's. More unions are in [`crate::membership`], whose transfer
-//! [`cssw25`], [`jsz22_r`] and [`krtw19`] have too.
+//! the sender those of the receiver's. More unions are in [`crate::membership`].
 
 pub mod bit_streams;
 pub mod circuit;

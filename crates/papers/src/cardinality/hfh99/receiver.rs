@@ -41,7 +41,7 @@ impl Party for Receiver {
 
         // Step 3.
         let _phase = ch.phase(Phase::Match);
-        let mut theirs = TagFinder::new(points.len(), u128::BITS, false);
+        let mut theirs = TagFinder::new(points.points(), u128::BITS, false);
         let mut first = 0;
         for chunk in points.chunks() {
             theirs.add(&heads(chunk), first..);
