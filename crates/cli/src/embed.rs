@@ -17,9 +17,9 @@ use vesica::table::{Batches, OpenSource, TableFile};
 use vesica::threads;
 
 use crate::args::{Cli, Command, columns};
-pub use crate::commands::join::{InMemory, OnCluster, Ran};
 pub use crate::commands::serve::client_name;
-use crate::commands::{check, join, plan, protocols, query, receipt, serve};
+pub use crate::commands::sides::{InMemory, OnCluster, Ran};
+use crate::commands::{check, plan, protocols, query, receipt, serve, sides};
 use crate::identity;
 pub use crate::outcome::quiet_panics;
 use crate::settings::job::first_part;
@@ -54,7 +54,7 @@ const IN_MEMORY: &str = "in-memory";
 /// # Errors
 /// As of the command.
 pub fn join(command: &str, flags: &[Flag], memory: &InMemory<'_>) -> Result<Ran, Failure> {
-    join::in_memory(parsed_join(command, flags)?, memory)
+    sides::in_memory(parsed_join(command, flags)?, memory)
 }
 
 /// A run of `command` whose rows the machines of a cluster have. The flags say neither input nor output.
@@ -62,7 +62,7 @@ pub fn join(command: &str, flags: &[Flag], memory: &InMemory<'_>) -> Result<Ran,
 /// # Errors
 /// As of the command.
 pub fn on_cluster(command: &str, flags: &[Flag], cluster: &mut OnCluster<'_>) -> Result<Report, Failure> {
-    join::on_cluster(parsed_join(command, flags)?, cluster)
+    sides::on_cluster(parsed_join(command, flags)?, cluster)
 }
 
 /// The key that flags declare: those named `key`, `normalise` and `null-words`.
@@ -76,7 +76,7 @@ pub fn key_spec(flags: &[Flag]) -> Result<KeySpec, Failure> {
     let null_words = of("null-words").iter().map(|words| columns(words)).collect::<Result<Vec<_>, _>>();
     let null_words =
         null_words.map_err(|error| Failure::new(code::USAGE, format_args!("--null-words: {error}"), "see --help"))?;
-    join::key_spec(&of("key"), &[], &of("normalise"), &null_words)
+    sides::key_spec(&of("key"), &[], &of("normalise"), &null_words)
 }
 
 /// A query to a server. The flags say neither input nor output.

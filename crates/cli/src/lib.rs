@@ -106,8 +106,7 @@ fn dispatch(cli: Cli) -> Outcome {
     progress::log_to_stderr(cli.verbose);
     admit(&cli.command)?;
     match cli.command {
-        Command::Receive(command) => commands::join::receive(*command, cli.verbose),
-        Command::Send(command) => commands::join::send(*command, cli.verbose),
+        command @ (Command::Receive(_) | Command::Send(_)) => commands::sides::run(command, cli.verbose),
         Command::Init(command) => commands::init::run(command),
         Command::Run(_) | Command::Config(_) => {
             Err(Failure::new(code::INTERNAL, "the job has not become a command", "please report this"))
@@ -117,7 +116,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Identity(command) => commands::identity::run(command),
         Command::Receipt(command) => commands::receipt::run(command),
         Command::Demo(command) => commands::demo::run(command),
-        Command::Check(command) => commands::check::run(command),
+        Command::Check(command) => commands::check::run(*command),
         Command::Plan(command) => commands::plan::run(command),
         Command::Protocols(command) => commands::protocols::run(command),
         Command::Selftest(command) => commands::selftest::run(command),

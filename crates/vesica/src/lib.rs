@@ -16,58 +16,20 @@
 //!   keys in aggregates.
 //! - [`failure`] says what went wrong, what to do about it, and the exit code.
 //!
-//! Two sides of a join in one process. A real side knows its partner's key and uses
-//! [`session::Protection::Tls`]. Rows in memory are [`table::Batches`] instead of a file, and
-//! [`table::Collected`] takes a result:
+//! Two sides of a join in one process, each with the defaults of the command; any field of a [`session::Config`] can be
+//! set. Rows in memory are [`table::Batches`] instead of a file, and [`table::Collected`] takes a result. The example
+//! `join` does the same between two threads that know each other's key.
 //!
 //! ```
 //! use std::net::SocketAddr;
-//! use std::sync::Arc;
 //! use std::sync::mpsc::{Sender, channel};
-//! use std::time::Duration;
 //!
-//! use vesica::key::KeySpec;
-//! use vesica::party::{Role, Security};
-//! use vesica::plan::Machine;
-//! use vesica::session::{self, Config, Destination, End, Events, Interrupt, MAX_PEER_ITEMS, OwnTable, Protection, Silent};
-//! use vesica::table::{InputOptions, Join, OutputOptions, SinkFile, SourceFile};
-//! use vesica::task::{self, Settings};
+//! use vesica::session::{self, Config, Destination, End, Events, Interrupt, OwnTable, Protection, Silent};
 //!
-//! let intersect = task::find("intersect")?;
 //! let folder = tempfile::tempdir()?;
 //! let path = |name: &str| folder.path().join(name).display().to_string();
 //! std::fs::write(path("ours.csv"), "email,city\na@x.org,Bonn\nb@x.org,Gent\n")?;
 //! std::fs::write(path("theirs.csv"), "email\nb@x.org\nc@x.org\n")?;
-//!
-//! let side = |role: Role, input: &str, end: End, output: Option<&str>| Config {
-//!     task: intersect,
-//!     settings: Settings::default(),
-//!     role,
-//!     end,
-//!     protection: Protection::InsecurePlaintext,
-//!     wait: Duration::from_secs(10),
-//!     deadline: None,
-//!     source: OwnTable {
-//!         table: Arc::new(SourceFile { path: path(input), options: InputOptions::default() }),
-//!         key: KeySpec::parse(&["email"], &[]).expect("a key"),
-//!     },
-//!     destination: output.map(|name| Destination {
-//!         sink: Arc::new(SinkFile { path: path(name), options: OutputOptions { force: false, format: None } }),
-//!         join: Join::Inner,
-//!     }),
-//!     protocol: None,
-//!     link: None,
-//!     security: Security::Malicious,
-//!     allow_broken: false,
-//!     allow_count: false,
-//!     pad_to: None,
-//!     buckets: 1,
-//!     max_peer_items: MAX_PEER_ITEMS,
-//!     memory: None,
-//!     machine: Machine::REFERENCE,
-//!     receipt: None,
-//!     force: false,
-//! };
 //!
 //! /// Passes on the address at which the receiver listens.
 //! struct Listening(Sender<SocketAddr>);
@@ -77,13 +39,19 @@
 //!     }
 //! }
 //!
+//! let receiver = Config::receive(
+//!     OwnTable::file(path("ours.csv"), &["email"])?,
+//!     Destination::file(path("matches.csv")),
+//!     End::Listen("127.0.0.1:0".into()),
+//!     Protection::InsecurePlaintext,
+//! )?;
+//! let (tell, address) = channel();
 //! std::thread::scope(|scope| {
-//!     let (tell, address) = channel();
-//!     let receiver = side(Role::Receiver, "ours.csv", End::Listen("127.0.0.1:0".into()), Some("matches.csv"));
 //!     let receiving = scope.spawn(move || session::run(&receiver, &Interrupt::default(), &Listening(tell)));
-//!     let address = address.recv().expect("the receiver listens").to_string();
-//!     let sender = side(Role::Sender, "theirs.csv", End::Connect(address), None);
-//!     session::run(&sender, &Interrupt::default(), &Silent)?;
+//!     let end = End::Connect(address.recv().expect("the receiver listens").to_string());
+//!     let theirs = OwnTable::file(path("theirs.csv"), &["email"]).expect("a key");
+//!     let sender = Config::send(theirs, end, Protection::InsecurePlaintext)?;
+//!     session::run(&Config { pad_to: Some(100), ..sender }, &Interrupt::default(), &Silent)?;
 //!     receiving.join().expect("the receiver's thread")
 //! })?;
 //! assert_eq!(std::fs::read_to_string(path("matches.csv"))?, "email,city\nb@x.org,Gent\n");

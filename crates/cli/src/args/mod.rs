@@ -1,10 +1,10 @@
 //! The command line's grammar and its help.
 
 mod brief;
-mod join;
 mod plan;
 mod run;
 mod service;
+mod sides;
 mod task;
 mod values;
 
@@ -14,10 +14,10 @@ use clap::{ArgMatches, Args, Command as Grammar, CommandFactory, FromArgMatches,
 use clap_complete::Shell;
 
 pub use brief::{Brief, shorten};
-pub use join::{JoinArgs, ReceiveArgs, SendArgs, TableArgs};
 pub use plan::PlanArgs;
 pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, TYPED_ALONE, flags_of};
 pub use service::{LogName, QueryArgs, ServeArgs};
+pub use sides::{ReceiveArgs, SendArgs, SharedArgs, TableArgs};
 pub use task::{TaskArgs, items};
 pub use values::{Columns, JoinName, ProgressName, columns, count, delimiter};
 
@@ -109,7 +109,7 @@ pub enum Command {
     Demo(DemoArgs),
     /// Inspect the key columns of a table: nulls, duplicates, what normalisers make of the keys. Or say
     /// why two tables of yours do not match. Sends nothing
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Predict time, traffic, memory and price of a run for each protocol, and which one `auto`
     /// chooses. Sends nothing
     Plan(PlanArgs),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use vesica::plan::Link;
 
-use super::join::MOST_BUCKETS;
+use super::sides::MOST_BUCKETS;
 use super::task::TaskArgs;
 use super::values::{count, threads};
 

@@ -6,7 +6,7 @@ use clap::builder::Resettable;
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, ValueHint};
 use vesica::party::Role;
 
-use super::join::{ReceiveArgs, SendArgs};
+use super::sides::{ReceiveArgs, SendArgs};
 
 const RUN_EXAMPLES: &str = "\
 Examples:

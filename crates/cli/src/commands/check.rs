@@ -14,7 +14,7 @@ use vesica::task::{self, Flags, Side};
 use vesica::words::counted;
 
 use crate::args::{CheckArgs, SideName};
-use crate::commands::join::{input_options, key_spec, names, usage};
+use crate::commands::sides::{input_options, key_spec, names, usage};
 use crate::outcome::{Outcome, print};
 
 pub fn run(args: CheckArgs) -> Outcome {

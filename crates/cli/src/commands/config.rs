@@ -6,7 +6,7 @@ use clap::ArgAction;
 use vesica::Failure;
 
 use crate::args::{TYPED_ALONE, columns};
-use crate::commands::join;
+use crate::commands::sides;
 use crate::identity;
 use crate::outcome::{Outcome, print};
 use crate::settings::{Layered, Layers, Origin, Refused};
@@ -18,7 +18,7 @@ const WIDTH: usize = 40;
 pub fn run(layers: &Layers) -> Outcome {
     print(&shown(layers)?)?;
     match layers.command() {
-        Ok(cli) => join::check(cli.command),
+        Ok(cli) => sides::check(cli.command),
         Err(Refused::Failed(failure)) => Err(failure),
         Err(Refused::Usage(error)) => {
             Err(Failure::new(vesica::failure::code::USAGE, error.to_string().trim_end(), "see --help"))

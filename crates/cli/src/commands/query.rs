@@ -9,7 +9,7 @@ use vesica::session::{Destination, Events, Interrupt, Protection};
 use vesica::table::{OutputOptions, SinkFile};
 use vesica::threads;
 
-use super::join::{InMemory, own_table, usage};
+use super::sides::{InMemory, own_table, usage};
 use crate::args::QueryArgs;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;

@@ -26,7 +26,7 @@ use vesica::task::{self, Flags};
 use vesica::threads;
 use vesica::words::counted;
 
-use super::join::{names, own_table, usage};
+use super::sides::{names, own_table, usage};
 use crate::args::{LogName, ServeArgs};
 use crate::identity;
 use crate::outcome::Outcome;

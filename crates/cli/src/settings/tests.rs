@@ -13,7 +13,7 @@ use vesica::written::Peers;
 use super::layers::DEFAULTABLE;
 use super::*;
 use crate::args::{TYPED_ALONE, flags_of};
-use crate::commands::{config, init, join};
+use crate::commands::{config, init, sides};
 
 fn asked_for(line: &str) -> Result<Asked, Refused> {
     asked(line.split_whitespace().map(OsString::from))
@@ -233,7 +233,7 @@ fn a_setting_of_another_task_is_refused_as_its_flag_is() {
     ] {
         let folder = Folder::new(&format!("{job}{setting}\n"));
         let fault = |line: &str| match asked_for(&folder.line(line)) {
-            Ok(Asked::Command(cli)) => join::check(cli.command).expect_err(setting).fault,
+            Ok(Asked::Command(cli)) => sides::check(cli.command).expect_err(setting).fault,
             other => panic!("{line}: {other:?}"),
         };
         let typed = format!("vesica send --input a --key a --connect a:1 --peer a.pub {flag}");
@@ -248,7 +248,7 @@ fn every_example_of_init_is_a_job_for_both_sides() {
         for role in ["receiver", "sender"] {
             match asked_for(&folder.line(&format!("vesica run @/job.toml --role {role}"))) {
                 Ok(Asked::Command(cli)) => {
-                    join::check(cli.command).unwrap_or_else(|failure| panic!("{task}, {role}: {failure}"));
+                    sides::check(cli.command).unwrap_or_else(|failure| panic!("{task}, {role}: {failure}"));
                 }
                 other => panic!("{task}, {role}: {other:?}"),
             }

@@ -8,6 +8,7 @@
 pub(crate) mod advice;
 mod agree;
 mod close;
+mod config;
 mod connect;
 mod context;
 pub(crate) mod deadline;
@@ -29,12 +30,8 @@ mod work;
 mod write;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use vesica_party::{Role, Security};
-
+pub use config::{Config, Destination, MAX_PEER_ITEMS, OwnTable};
 pub use dry_run::{Assumptions, DryRun, Estimate, dry_run};
 pub(crate) use files::{named_path, refuse_one_file};
 pub(crate) use guests::{Guests, Limits as GuestLimits, Outcome as Greeted, Visit};
@@ -50,88 +47,11 @@ pub(crate) use work::dummies;
 
 use crate::failure::Failure;
 use crate::handshake::Agreement;
-use crate::key::KeySpec;
-use crate::plan::{Link, Machine};
 use crate::progress::{Progress, Stage};
-use crate::table::{Join, OpenSink, OpenSource};
-use crate::task::{AnyAgreed, AnyTask, Settings};
+use crate::task::AnyAgreed;
 
 /// What both sides agreed on, the task's terms among it.
 type TaskAgreement = Agreement<Box<dyn AnyAgreed>>;
-
-/// Items that a peer may bring unless `--max-peer-items` says otherwise.
-pub const MAX_PEER_ITEMS: u64 = 1 << 28;
-
-/// Where the own rows come from, and their key.
-#[derive(Clone, Debug)]
-pub struct OwnTable {
-    /// The table: a [`SourceFile`](crate::table::SourceFile), [`Batches`](crate::table::Batches) in
-    /// memory, or one of the caller's own.
-    pub table: Arc<dyn OpenSource>,
-    /// The key.
-    pub key: KeySpec,
-}
-
-/// Where the result goes.
-#[derive(Clone, Debug)]
-pub struct Destination {
-    /// A [`SinkFile`](crate::table::SinkFile), [`Collected`](crate::table::Collected) in memory, or
-    /// one of the caller's own.
-    pub sink: Arc<dyn OpenSink>,
-    /// Which own rows, where the result is rows.
-    pub join: Join,
-}
-
-/// Everything that one side of a run is told by its user.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// What is computed.
-    pub task: &'static dyn AnyTask,
-    /// What its user wants of the task.
-    pub settings: Settings,
-    /// Whether this side sends or receives.
-    pub role: Role,
-    /// How it meets the peer.
-    pub end: End,
-    /// What protects the connection.
-    pub protection: Protection,
-    /// How long to wait for the peer.
-    pub wait: Duration,
-    /// Bound on the whole run.
-    pub deadline: Option<Duration>,
-    /// The own table.
-    pub source: OwnTable,
-    /// The result; there is one exactly on sides that learn it.
-    pub destination: Option<Destination>,
-    /// A protocol's id or alias; `None` lets the receiver choose.
-    pub protocol: Option<String>,
-    /// The link to the partner, if it is known: protocols are compared over the slower of what the
-    /// two sides say.
-    pub link: Option<Link>,
-    /// The least security that is accepted.
-    pub security: Security,
-    /// Whether a named protocol may be a broken one.
-    pub allow_broken: bool,
-    /// Whether `auto` may take a protocol that shows the receiver the number of common keys where
-    /// the task hides it.
-    pub allow_count: bool,
-    /// Divide both tables into this many buckets and run the protocol on one after the other; 1 for a run on
-    /// the whole tables.
-    pub buckets: u32,
-    /// Fill the own set with dummies to this many items.
-    pub pad_to: Option<u64>,
-    /// Refuse a peer that brings more items.
-    pub max_peer_items: u64,
-    /// Most bytes of memory that this process may take; `None` for what is free when the sizes are
-    /// agreed.
-    pub memory: Option<u64>,
-    /// How fast this machine is. The time left is told by it, and nothing else depends on it.
-    pub machine: Machine,
-    /// Where to write the disclosure receipt; needs [`Protection::Tls`].
-    pub receipt: Option<PathBuf>,
-    /// Whether an existing receipt file is replaced.
-    pub force: bool,
-}
 
 /// What a run tells while it goes on. Texts never hold a key.
 pub trait Events: Sync {

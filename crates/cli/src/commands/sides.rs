@@ -20,21 +20,70 @@ use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 use vesica::words::counted;
 
-use crate::args::{Columns, Command, JoinArgs, JoinName, ReceiveArgs, SendArgs, TableArgs, delimiter};
+use crate::args::{Columns, Command, JoinName, ReceiveArgs, SendArgs, SharedArgs, TableArgs, delimiter};
 use crate::commands::dry_run;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
 use crate::{calibration, identity, signals, stderr};
 
-pub fn receive(args: ReceiveArgs, verbose: u8) -> Outcome {
-    let side = Side::new(&args.shared, verbose)?;
-    let config = receiver(args, &side.way);
-    side.run(config)
+/// The flags of one side.
+enum SideArgs {
+    Receive(Box<ReceiveArgs>),
+    Send(Box<SendArgs>),
 }
 
-pub fn send(args: SendArgs, verbose: u8) -> Outcome {
-    let side = Side::new(&args.shared, verbose)?;
-    let config = sender(args, &side.way);
+impl SideArgs {
+    /// Those of a command of a run.
+    ///
+    /// # Errors
+    /// If it is another command.
+    fn of(command: Command) -> Result<Self, Failure> {
+        match command {
+            Command::Receive(args) => Ok(Self::Receive(args)),
+            Command::Send(args) => Ok(Self::Send(args)),
+            _ => Err(usage("this is no command of a run", "say receive or send")),
+        }
+    }
+
+    fn shared(&self) -> &SharedArgs {
+        match self {
+            Self::Receive(args) => &args.shared,
+            Self::Send(args) => &args.shared,
+        }
+    }
+
+    fn join(&self) -> JoinName {
+        match self {
+            Self::Receive(args) => args.join,
+            Self::Send(args) => args.join,
+        }
+    }
+
+    /// What they say.
+    fn config(self, way: &Way) -> Result<Config, Failure> {
+        match self {
+            Self::Receive(args) => receiver(*args, way),
+            Self::Send(args) => sender(*args, way),
+        }
+    }
+
+    /// What they say, but for the output.
+    fn without_output(&self, way: &Way) -> Result<Config, Failure> {
+        match self {
+            Self::Receive(args) => receiver_without_output(args, way),
+            Self::Send(args) => sender_without_output(args, way),
+        }
+    }
+}
+
+/// Runs `receive` or `send`.
+///
+/// # Errors
+/// With the exit code of the command line.
+pub fn run(command: Command, verbose: u8) -> Outcome {
+    let args = SideArgs::of(command)?;
+    let side = Side::new(args.shared(), verbose)?;
+    let config = args.config(&side.way);
     side.run(config)
 }
 
@@ -43,24 +92,13 @@ pub fn send(args: SendArgs, verbose: u8) -> Outcome {
 /// # Errors
 /// If they cannot.
 pub fn check(command: Command) -> Outcome {
+    let Ok(args) = SideArgs::of(command) else { return Ok(()) };
+    let shared = args.shared();
     // No key is read.
-    let way = |args: &JoinArgs| {
-        let has_partner = args.peer.is_some() || args.insecure_plaintext;
-        let protection = if has_partner { Protection::InsecurePlaintext } else { return Err(no_partner()) };
-        Ok(Way { end: end(args)?, protection, wait: args.wait, deadline: args.deadline, dry_run: None })
-    };
-    let config = match command {
-        Command::Receive(args) => {
-            let way = way(&args.shared)?;
-            receiver(*args, &way)?
-        }
-        Command::Send(args) => {
-            let way = way(&args.shared)?;
-            sender(*args, &way)?
-        }
-        _ => return Ok(()),
-    };
-    session::check(&config)
+    let has_partner = shared.peer.is_some() || shared.insecure_plaintext;
+    let protection = if has_partner { Protection::InsecurePlaintext } else { return Err(no_partner()) };
+    let way = Way { end: end(shared)?, protection, wait: shared.wait, deadline: shared.deadline, dry_run: None };
+    session::check(&args.config(&way)?)
 }
 
 fn receiver(args: ReceiveArgs, way: &Way) -> Result<Config, Failure> {
@@ -105,7 +143,7 @@ fn sender_without_output(args: &SendArgs, way: &Way) -> Result<Config, Failure> 
 }
 
 /// The flags that the task reads. Those of one role alone are as they are without them.
-fn flags(payload: Vec<Columns>, args: &JoinArgs) -> Flags {
+fn flags(payload: Vec<Columns>, args: &SharedArgs) -> Flags {
     Flags {
         payload: names(payload),
         payload_duplicates: args.payload_duplicates.clone(),
@@ -123,7 +161,7 @@ pub fn names(columns: Vec<Columns>) -> Vec<String> {
     columns.into_iter().flat_map(|columns| columns.0).collect()
 }
 
-fn destination(path: String, join: JoinName, args: &JoinArgs) -> Result<Destination, Failure> {
+fn destination(path: String, join: JoinName, args: &SharedArgs) -> Result<Destination, Failure> {
     if path == "-" && args.json {
         return Err(usage("--output - and --json would both write to standard output", "write the result to a file"));
     }
@@ -182,7 +220,7 @@ pub fn key_spec(
     })
 }
 
-fn config(role: Role, flags: &Flags, args: &JoinArgs, way: &Way) -> Result<Config, Failure> {
+fn config(role: Role, flags: &Flags, args: &SharedArgs, way: &Way) -> Result<Config, Failure> {
     threads::set(args.threads)?;
     let task = task::find(&args.task)?;
     let source = own_table(&args.table, &args.or_key)?;
@@ -215,7 +253,7 @@ fn config(role: Role, flags: &Flags, args: &JoinArgs, way: &Way) -> Result<Confi
 ///
 /// # Errors
 /// If nothing says it.
-fn end(args: &JoinArgs) -> Result<End, Failure> {
+fn end(args: &SharedArgs) -> Result<End, Failure> {
     match (&args.listen, &args.connect) {
         (Some(address), None) => Ok(End::Listen(address.clone())),
         (None, Some(address)) => Ok(End::Connect(address.clone())),
@@ -243,7 +281,7 @@ struct Way {
 
 impl Way {
     /// What the flags say. `note` hears of a default identity that is made, and `warn` of a connection without TLS.
-    fn new(args: &JoinArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Self, Failure> {
+    fn new(args: &SharedArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Self, Failure> {
         let end = end(args)?;
         let protection = match &args.peer {
             Some(peer) => identity::protection(args.identity.as_deref(), peer, note)?,
@@ -281,20 +319,9 @@ impl Way {
 /// As `vesica receive` and `vesica send` have them.
 pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure> {
     let InMemory { table, result, interrupt, events } = memory;
-    let way = |args| Way::new(args, &|text| events.notice(text), &|text| events.warning(text));
-    let (way, join, config) = match command {
-        Command::Receive(args) => {
-            let (way, join) = (way(&args.shared)?, args.join);
-            let config = receiver(*args, &way);
-            (way, join, config)
-        }
-        Command::Send(args) => {
-            let way = way(&args.shared)?;
-            let config = sender_without_output(&args, &way);
-            (way, args.join, config)
-        }
-        _ => return Err(usage("this is no command of a run", "say receive or send")),
-    };
+    let args = SideArgs::of(command)?;
+    let way = Way::new(args.shared(), &|text| events.notice(text), &|text| events.warning(text))?;
+    let (join, config) = (args.join(), args.without_output(&way));
     let config = config.map(|mut config| {
         config.source.table = table.clone();
         let has_result = config.task.result_kind(config.role, &config.settings).is_some();
@@ -310,20 +337,9 @@ pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure
 /// As `vesica receive` and `vesica send` have them.
 pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Report, Failure> {
     let OnCluster { memory: InMemory { table, result, interrupt, events }, inside, machines } = cluster;
-    let way = |args| Way::new(args, &|text| events.notice(text), &|text| events.warning(text));
-    let (way, config) = match command {
-        Command::Receive(args) => {
-            let way = way(&args.shared)?;
-            let config = receiver_without_output(&args, &way);
-            (way, config)
-        }
-        Command::Send(args) => {
-            let way = way(&args.shared)?;
-            let config = sender_without_output(&args, &way);
-            (way, config)
-        }
-        _ => return Err(usage("this is no command of a run", "say receive or send")),
-    };
+    let args = SideArgs::of(command)?;
+    let way = Way::new(args.shared(), &|text| events.notice(text), &|text| events.warning(text))?;
+    let config = args.without_output(&way);
     let config = config.and_then(|mut config| {
         if way.dry_run.is_some() {
             return Err(usage("there is no dry run on a cluster", "omit dry_run=, or try a part of the table alone"));
@@ -392,7 +408,7 @@ struct Side {
 }
 
 impl Side {
-    fn new(args: &JoinArgs, verbose: u8) -> Result<Self, Failure> {
+    fn new(args: &SharedArgs, verbose: u8) -> Result<Self, Failure> {
         refuse_variables()?;
         let interrupt = Interrupt::default();
         signals::watch(&interrupt)?;

@@ -87,7 +87,7 @@ pub struct ReceiveArgs {
     pub group_by: Option<String>,
     /// Flags that both commands have.
     #[command(flatten)]
-    pub shared: JoinArgs,
+    pub shared: SharedArgs,
 }
 
 /// `vesica send`.
@@ -124,7 +124,7 @@ pub struct SendArgs {
     pub budget: Option<PathBuf>,
     /// Flags that both commands have.
     #[command(flatten)]
-    pub shared: JoinArgs,
+    pub shared: SharedArgs,
 }
 
 /// A table and its key.
@@ -165,7 +165,7 @@ pub struct TableArgs {
 /// What `receive` and `send` share.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("end").args(["listen", "connect"])))]
-pub struct JoinArgs {
+pub struct SharedArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
