@@ -2,13 +2,15 @@
 //!
 //! **The rule for a product row.** `auto` can choose it; or a service offers it; or it is, for its task and mode, the
 //! row that does not rest on this project's own code for silent VOLE (where there is such a row): `prty20` for
-//! malicious intersections, `psty19:ot=softspoken` for shares, `czz24` for unions and totals. Every other row is in the
-//! crate `vesica-papers`, which has lists like these. A row moves from one to the other with its folder and its line.
+//! malicious intersections, `psty19:ot=softspoken` for shares, `czz24` for unions and totals. `pt26` alone is left
+//! out although `auto` took it (for `--both-learn` below 10 Mbit/s): its parameters rest on an abstract and on
+//! experiments. Every other row is in the crate `vesica-papers`, which has lists like these. A row moves from one to the
+//! other with its folder and its line.
 
 use vesica_party::fuzzing::AnyMessage;
 use vesica_party::service::OneShot;
 use vesica_party::variants::resolve;
-use vesica_party::{Entry, Registered, Row, registries};
+use vesica_party::{Entry, Registered, Row, Task, registries};
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::circuit_psi;
@@ -53,6 +55,31 @@ pub struct Rows {
     pub join_and_compute: &'static [&'static dyn Registered<JoinAndCompute>],
     /// Those for [`Intersect`] that run in passes.
     pub intersect_in_passes: &'static [&'static dyn InPasses<Intersect>],
+}
+
+impl Rows {
+    /// The descriptions of all of them.
+    pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
+        fn of<T: Task>(rows: &'static [&'static dyn Registered<T>]) -> impl Iterator<Item = &'static Entry> {
+            rows.iter().map(|row| row.entry())
+        }
+
+        // Without a rest, so that a new task is not forgotten.
+        let Self {
+            intersect,
+            union,
+            shares,
+            cardinality,
+            union_cardinality,
+            sum,
+            union_sum,
+            join_and_compute,
+            intersect_in_passes: _,
+        } = self;
+        let rows_or_shares = of(intersect).chain(of(union)).chain(of(shares));
+        let over_intersections = of(cardinality).chain(of(sum)).chain(of(join_and_compute));
+        rows_or_shares.chain(over_intersections).chain(of(union_cardinality)).chain(of(union_sum))
+    }
 }
 
 registries! {

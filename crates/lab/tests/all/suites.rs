@@ -31,8 +31,9 @@ fn taken() -> BTreeSet<&'static str> {
     taken
 }
 
-/// Rows that `auto` takes over a slow link, and that the product leaves out all the same.
-const LEFT_OUT: [&str; 0] = [];
+/// Rows that `auto` takes over a slow link, where nothing that serves was measured, and that the product leaves out all
+/// the same: the parameters of `pt26` rest on an abstract and on experiments. The product takes `vesica-union-both` there.
+const LEFT_OUT: [&str; 1] = ["pt26"];
 
 #[test]
 fn what_auto_takes_is_in_the_product() {
