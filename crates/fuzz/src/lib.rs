@@ -75,6 +75,12 @@ pub const TARGETS: &[Target] = &[
         || seeds::messages(vesica_protocols::registry::messages()),
         Reach::All,
     ),
+    target(
+        "papers",
+        |bytes| any_message(vesica_papers::registry::messages(), bytes),
+        || seeds::messages(vesica_papers::registry::messages()),
+        Reach::All,
+    ),
     target("description", fuzzing::description, seeds::descriptions, Reach::All),
     target("session", session, seeds::session, Reach::Unknown),
     target("receipt", |bytes| fuzzing::receipt(bytes) == (true, true), seeds::receipt, Reach::Some),
