@@ -57,13 +57,6 @@ pub(crate) fn with_variants<T: Task>(rows: &[&'static dyn Registered<T>]) -> Vec
     all.collect()
 }
 
-/// The descriptions of all protocols of all tasks, building blocks included: the product's, then what was added.
-pub fn entries() -> Vec<&'static Entry> {
-    let mut all: Vec<&'static Entry> = crate::task::TASKS.iter().flat_map(|task| task.entries()).collect();
-    all.extend(registry::blocks());
-    all
-}
-
 /// Names of protocols of papers, which are not in the product. A test of `vesica-lab` holds them against what it has.
 pub const IN_LAB: &[&str] = &[
     "blazing-fast-psi",
@@ -155,5 +148,6 @@ pub fn mend(name: &str, otherwise: impl fmt::Display) -> String {
 /// The description of this id or alias, of whatever task; of a variant that of its row.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let row = variants::split(name).0;
-    entries().into_iter().find(|entry| entry.answers_to(row))
+    let rows = lists().flat_map(Rows::entries).filter(|entry| !entry.is_variant());
+    rows.chain(registry::blocks()).find(|entry| entry.answers_to(row))
 }

@@ -7,7 +7,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::{Assumption, Attack, Choice, ChoiceValue, Entry, Learner, Mode, Status};
 use vesica::protocols::overview::{self, Grouping};
-use vesica::rows;
+use vesica::{rows, task};
 
 use crate::args::{GroupingName, ProtocolsArgs};
 use crate::outcome::{Outcome, print};
@@ -19,7 +19,7 @@ pub fn run(args: ProtocolsArgs) -> Outcome {
 
 /// What is printed on standard output.
 pub fn text(args: &ProtocolsArgs) -> Result<String, Failure> {
-    let all = rows::entries();
+    let all = task::entries();
     let chosen: Vec<&'static Entry> = match &args.name {
         // A building block may come from the same paper.
         Some(name) if rows::is_in_lab_alone(&name.to_lowercase()) => Vec::new(),

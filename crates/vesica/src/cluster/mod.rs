@@ -28,6 +28,7 @@
 //! docs/spark.md says what a user gets from it, and what it reveals.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+mod bits;
 mod commits;
 pub(crate) mod messages;
 mod rendezvous;
@@ -40,13 +41,14 @@ use std::fmt;
 use crate::failure::Failure;
 use crate::table::{KeyStats, ValueSpec};
 
+pub use bits::places;
 pub use commits::{Commit, Committed, EndedAttempt};
 pub use rendezvous::Inside;
 pub(crate) use rendezvous::{BoundInside, Rendezvous};
 pub(crate) use ticket::Work;
 pub use ticket::{Division, Ticket};
 pub(crate) use waves::Waves;
-pub use worker::{Attempt, Ran, places, run};
+pub use worker::{Attempt, Ran, run};
 
 /// How often a bucket is run at most.
 pub const MOST_ATTEMPTS: u32 = 4;

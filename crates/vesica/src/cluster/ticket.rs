@@ -9,7 +9,8 @@ use vesica_protocols::tasks::Extent;
 use vesica_structures::secret::Secret;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{Learned, places};
+use super::Learned;
+use super::bits::places;
 use crate::buckets;
 use crate::key::Digests;
 

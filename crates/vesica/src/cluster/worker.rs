@@ -14,6 +14,7 @@ use vesica_protocols::tasks::{
 };
 use vesica_structures::rng::SecretRng;
 
+use super::bits::of_matches;
 use super::rendezvous::{BUSY, GO, NO, TO_DRIVER, WAIT, WAIT_EVERY};
 use super::{Division, Ticket, Work};
 use crate::buckets::Overflow;
@@ -41,7 +42,7 @@ impl Ran {
     /// What the attempt at this ticket gave.
     pub fn open(self, ticket: &Ticket) -> Attempt {
         let learned = self.found.map(|found| match found {
-            Found::Matches(matches) => bits(&matches, ticket.keys, ticket.division.size),
+            Found::Matches(matches) => of_matches(&matches, ticket.keys, ticket.division.size),
             Found::Totals(totals) => totals.into_iter().flat_map(u64::to_le_bytes).collect(),
         });
         Attempt { transcript: self.transcript, learned }
@@ -288,35 +289,5 @@ fn unknown(what: &str, name: &str) -> Abort {
         code: code::REFUSED,
         fault: format!("a worker knows no {what} '{name}'"),
         mend: "install the same release of vesica on the driver and on all executors".into(),
-    }
-}
-
-/// The bits of the first `keys` of `size` items.
-fn bits(matches: &[u32], keys: usize, size: usize) -> Vec<u8> {
-    let mut bits = vec![0; size.div_ceil(8)];
-    // A partner that sends a dummy back to us gets nothing by it.
-    for place in matches.iter().map(|&place| place as usize).filter(|&place| place < keys) {
-        if let Some(byte) = bits.get_mut(place / 8) {
-            *byte |= 1 << (place % 8);
-        }
-    }
-    bits
-}
-
-/// The places that `bits` name.
-pub fn places(bits: &[u8]) -> impl Iterator<Item = usize> + '_ {
-    let set = |(at, &byte): (usize, &u8)| (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| 8 * at + bit);
-    bits.iter().enumerate().flat_map(set)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bits_name_the_places_of_keys_and_no_dummies() {
-        let bits = bits(&[0, 7, 8, 12, 13, 40], 13, 20);
-        assert_eq!(bits.len(), 3);
-        assert_eq!(places(&bits).collect::<Vec<_>>(), [0, 7, 8, 12]);
     }
 }

@@ -18,8 +18,8 @@ use vesica_protocols::psi::vole::params::value_bits;
 use vesica_protocols::tasks::Extent;
 use vesica_structures::fields::{Cell, Gf64};
 
-use super::Workload;
 use super::lines::{self, mode};
+use super::workload::{Totals, Workload};
 use crate::buckets::bytes_per_item;
 use crate::rows;
 
@@ -40,16 +40,6 @@ struct Footprint {
     receiver: Coefficients,
     /// How further columns and groups are added up.
     totals: Totals,
-}
-
-/// How a protocol computes the totals of columns and groups, which decides what each more of them
-/// takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Totals {
-    /// From the matches that one side sees, or under encryption; or not at all.
-    Plain,
-    /// As inner products of shares, one for each column and group.
-    OnShares,
 }
 
 /// What one side allocates.

@@ -19,11 +19,11 @@ mod workload;
 
 use vesica_party::{Entry, Extra, Security, Status, variants};
 
-pub use memory::{Memory, PROCESS_MEMORY, Totals, memory};
+pub use memory::{Memory, PROCESS_MEMORY, memory};
 pub use model::{Machine, PROBES, Prediction, Probe};
 pub use prices::{Prices, Traffic};
 pub use vesica_party::transport::Link;
-pub use workload::Workload;
+pub use workload::{Totals, Workload};
 
 use vesica_structures::facts::Unsupported;
 

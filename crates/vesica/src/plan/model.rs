@@ -17,12 +17,13 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
+use vesica_party::transport::Link;
 use vesica_party::variants::split;
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
 use super::lines::{self, mode};
-use super::{Link, Workload};
+use super::workload::Workload;
 use crate::rows;
 
 /// What a protocol costs in one mode, on the reference machine with one thread a party. The program

@@ -7,7 +7,15 @@ use vesica_party::{Entry, Role};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
-use super::Totals;
+/// How a protocol computes the totals of columns and groups, which decides what each more of them
+/// takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Totals {
+    /// From the matches that one side sees, or under encryption; or not at all.
+    Plain,
+    /// As inner products of shares, one for each column and group.
+    OnShares,
+}
 
 /// A task with its sizes and options: what `auto`, the cost model and the memory model ask of it.
 /// They know no task by name.

@@ -14,7 +14,45 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::time::{ClockId, clock_gettime};
 use vesica_party::service::ClientIdentity;
 
-use super::quota::Period;
+/// A period of a [`Quota`](super::Quota).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// From each full minute on.
+    Minute,
+    /// From each full hour on.
+    Hour,
+    /// From each midnight on.
+    Day,
+}
+
+impl Period {
+    pub(super) const ALL: [Self; 3] = [Self::Minute, Self::Hour, Self::Day];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Minute => "minute",
+            Self::Hour => "hour",
+            Self::Day => "day",
+        }
+    }
+
+    /// When the period of a time started; both in seconds since 1970.
+    pub(super) fn start(self, now: u64) -> u64 {
+        now - now % self.seconds()
+    }
+
+    pub(super) fn seconds(self) -> u64 {
+        match self {
+            Self::Minute => 60,
+            Self::Hour => 3600,
+            Self::Day => 86_400,
+        }
+    }
+
+    pub(super) fn length(self) -> Duration {
+        Duration::from_secs(self.seconds())
+    }
+}
 
 /// A moment, by two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

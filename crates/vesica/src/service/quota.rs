@@ -7,13 +7,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::service::{ClientIdentity, replace};
 use vesica_party::{Abort, exit_code};
 
-use super::periods::{Moment, Periods};
+use super::periods::{Moment, Period, Periods};
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 
@@ -31,46 +30,6 @@ pub struct Quota {
     pub items: u64,
     /// The period.
     pub period: Period,
-}
-
-/// A period of a [`Quota`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Period {
-    /// From each full minute on.
-    Minute,
-    /// From each full hour on.
-    Hour,
-    /// From each midnight on.
-    Day,
-}
-
-impl Period {
-    const ALL: [Self; 3] = [Self::Minute, Self::Hour, Self::Day];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Minute => "minute",
-            Self::Hour => "hour",
-            Self::Day => "day",
-        }
-    }
-
-    /// When the period of a time started; both in seconds since 1970.
-    pub(super) fn start(self, now: u64) -> u64 {
-        now - now % self.seconds()
-    }
-
-    pub(super) fn seconds(self) -> u64 {
-        match self {
-            Self::Minute => 60,
-            Self::Hour => 3600,
-            Self::Day => 86_400,
-        }
-    }
-
-    pub(super) fn length(self) -> Duration {
-        Duration::from_secs(self.seconds())
-    }
 }
 
 impl fmt::Display for Quota {

@@ -56,6 +56,13 @@ pub static TASKS: &[&dyn AnyTask] = &[
     &Face::<shares::SharesJob>::new(),
 ];
 
+/// The descriptions of all protocols, task by task, and of building blocks: the product's, then what was added.
+pub fn entries() -> Vec<&'static Entry> {
+    let mut all: Vec<&'static Entry> = TASKS.iter().flat_map(|task| task.entries()).collect();
+    all.extend(vesica_protocols::registry::blocks());
+    all
+}
+
 /// A task without its types: a row of [`TASKS`].
 pub trait AnyTask: Sync {
     /// The name on the command line.
