@@ -1,12 +1,13 @@
-//! Fits the constants of the cost model to the runs of `bench/plan`, and prints them as the lines of
+//! Fits the constants of the cost model to the runs of `bench/plan`, and writes them as the lines of
 //! `crates/vesica/src/plan/costs.txt` (protocols of the product) and `crates/lab/src/plan/costs.txt` (those of papers);
-//! on standard error, how far the model is off for each run.
-//! `cargo run --release --locked -p vesica-lab --example fit_plan -- FOLDER > costs.txt`
+//! prints on standard error how far the model is off for each run.
+//! `cargo run --release --locked -p vesica-lab --example fit_plan -- FOLDER...`
 //!
 //! Of each run the least time counts: what disturbs a run only ever adds to it.
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
@@ -73,14 +74,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let names: Vec<_> = folders.iter().map(|folder| name_of(folder)).collect();
-    println!(
-        "# The constants of the cost model. Made by `fit_plan` from the runs of {}; do not edit.\n{FIELDS}",
+    let head = format!(
+        "# The constants of the cost model. Made by `fit_plan` from the runs of {}; do not edit.\n{FIELDS}\n",
         names.join(" and ")
     );
+    let (mut product, mut papers) = (head.clone(), head);
     let fits: Vec<_> = all.iter().filter_map(|(name, runs)| Some((name, runs, fit(runs)?))).collect();
     let mut errors = Vec::new();
     for ((id, security), runs, fit) in &fits {
-        print(id, security, fit, extra_seconds(&fits, id, &runs[0].task));
+        let file = if vesica_protocols::registry::find(id).is_some() { &mut product } else { &mut papers };
+        *file += &line(id, security, fit, extra_seconds(&fits, id, &runs[0].task));
         for run in runs.iter().filter(|run| run.extras == 0.0) {
             let error = fit.seconds(run) / run.seconds - 1.0;
             errors.push(error.abs());
@@ -100,6 +103,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             );
         }
     }
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    fs::write(crates.join("vesica/src/plan/costs.txt"), product)?;
+    fs::write(crates.join("lab/src/plan/costs.txt"), papers)?;
     errors.sort_by(f64::total_cmp);
     if let (Some(most), false) = (errors.last(), errors.is_empty()) {
         let at = |share: usize| errors[(errors.len() - 1) * share / 100] * 100.0;
@@ -250,17 +256,18 @@ fn extra_seconds(fits: &[(&(String, String), &Vec<Run>, Fit)], id: &str, task: &
     if own > 0.0 { own } else { of(&|_, run| run.task == task) }
 }
 
-fn print(id: &str, security: &str, fit: &Fit, extra_seconds: f64) {
+/// A protocol's line in a mode, with its line feed.
+fn line(id: &str, security: &str, fit: &Fit, extra_seconds: f64) -> String {
     let curve = registry::find(id).is_some_and(|entry| entry.cost == CostClass::GroupOperations);
     let work = if curve { "curve" } else { "vole" };
     let a_trip = if fit.items_a_round_trip.is_finite() { fit.items_a_round_trip.round() } else { 0.0 };
-    println!(
-        "{id} {security} {work} {:.0} {a_trip} {:.0} | {} | {} | {} | {}",
+    format!(
+        "{id} {security} {work} {:.0} {a_trip} {:.0} | {} | {} | {} | {}\n",
         fit.round_trips * 1e2,
         extra_seconds * 1e12,
         fit.seconds.text(1e6),
         fit.memory[0].text(1.0 / 1024.0),
         fit.memory[1].text(1.0 / 1024.0),
         fit.receiver_bytes.text(1.0)
-    );
+    )
 }

@@ -1,4 +1,19 @@
 //! Flags of `receive` and `send`.
+//!
+//! What a new flag provides:
+//!
+//! 1. Its declaration and help here; [`brief`](super::brief) lists what `-h` shows. `commands/sides.rs` hands it on: a
+//!    flag of a task through `Flags`, then `Settings` (`task/settings.rs` of the engine, where other tasks refuse it) and
+//!    `Job::settings`; a flag of any run through a field of `Config` (`session/config.rs`).
+//! 2. If both sides must say the same: a field of the hello, with a line in `differences` (`handshake/hello.rs`), and the
+//!    next `WIRE_VERSION`.
+//! 3. In job files it is a setting of the same name without more work, unless it is a list with commas
+//!    (`settings/job.rs`). A path needs a `ValueHint`, by which it starts at the job's folder. `DEFAULTABLE` in
+//!    `settings/layers.rs` lists what a file of partners may say, and `TYPED_ALONE` in `args/run.rs` what no file may.
+//! 4. In Python it is an argument. `VESICA_BLESS=1 pytest crates/python/tests/test_docs.py`, with the package installed
+//!    anew, writes its type, which the table `TYPES` there takes from the name of its value. A flag that means files is
+//!    named in `OF_FILES` of `embed.rs` and in `_OF_FILES` of `_errors.py`.
+//! 5. Words where its users look: docs/tasks.md, docs/jobs.md, the table of docs/python.md, CHANGELOG.md.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The documents: every relative link leads to a file, the indexes name all of their pages, and what they say of exit
-//! codes, versions and the installation is true.
+//! The documents: every relative link leads to a file, every path of code is there, the indexes name all of their pages,
+//! and what they say of exit codes, versions and the installation is true.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,58 @@ fn every_link_leads_to_a_file() {
         }
     }
     assert!(found > 50, "only {found} links were found");
+}
+
+/// The paths between backticks of a text that begin with `crates/` or with the name of a crate (whose `src` they are in), as
+/// paths from the top; `{a,b}` stands for two. A last step without an ending may be a module.
+fn named_paths(text: &str) -> Vec<String> {
+    let in_path = |char: char| char.is_ascii_alphanumeric() || "_-./{},".contains(char);
+    let spans = text.split('`').skip(1).step_by(2).filter(|span| span.contains('/') && span.chars().all(in_path));
+    let crates = top().join("crates");
+    let mut paths = Vec::new();
+    for span in spans {
+        let first = span.split('/').next().unwrap_or_default();
+        let from_top = match first {
+            "crates" => span.to_owned(),
+            // The crate `vesica` is named from the top: `vesica/` alone is the folder of a user's settings.
+            "" | "vesica" => continue,
+            _ if crates.join(first).is_dir() => format!("crates/{first}/src{}", &span[first.len()..]),
+            _ => continue,
+        };
+        let mut ways = vec![from_top];
+        while let Some(at) = ways.iter().position(|way| way.contains('{')) {
+            let way = ways.swap_remove(at);
+            let (before, rest) = way.split_once('{').expect("a brace");
+            let (each, after) = rest.split_once('}').expect("the end of a brace");
+            ways.extend(each.split(',').map(|one| format!("{before}{one}{after}")));
+        }
+        paths.extend(ways);
+    }
+    paths
+}
+
+#[test]
+fn every_path_of_code_that_a_page_names_is_there() {
+    let top = top();
+    let folders = ["", "docs", "docs/decisions", "docs/guides", "docs/parameters", "docs/protocols"];
+    let mut found = 0;
+    for page in folders.iter().flat_map(|folder| pages(&top.join(folder))) {
+        // A changelog names what was there.
+        if page.ends_with("CHANGELOG.md") {
+            continue;
+        }
+        for path in named_paths(&fs::read_to_string(&page).expect("a readable page")) {
+            let module = top.join(format!("{}.rs", path.trim_end_matches('/')));
+            let other = top.join(path.replacen("/src/", "/", 1));
+            assert!(
+                top.join(&path).exists() || module.exists() || other.exists(),
+                "{} names {path}, which is not there",
+                page.display()
+            );
+            found += 1;
+        }
+    }
+    assert!(found > 100, "only {found} paths were found");
 }
 
 #[test]

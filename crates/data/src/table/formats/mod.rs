@@ -13,11 +13,12 @@
 //!    protocol starts: the writer refuses what its format cannot hold. A format of text is checked in
 //!    `table/write/check.rs`, too. If the format is not written, `table/write/ending.rs` refuses it.
 //! 5. For text, what `table/files/recognise.rs` looks for in its beginning, and how `table/files/parts.rs` puts the
-//!    columns of folders behind a record.
+//!    columns of folders behind a record. A format that `formats/foreign.rs` names is refused by its first bytes, with
+//!    the way to convert it: take it out there, and in `docs/limits.md`.
 //! 6. Its name in texts for users: `table/write/ending.rs`, and in `crates/cli/src` the help in `args` and the error in
-//!    `commands/join.rs`.
+//!    `commands/sides.rs`; the README, `docs/keys.md` (the table of types) and `docs/limits.md`.
 //! 7. Tests: its files in `crates/data/tests/tables/types.rs`, which has a case of every type; a target in
-//!    `crates/fuzz/src/lib.rs`, whose first inputs `fuzzing/seeds.rs` writes.
+//!    `crates/fuzz/src/lib.rs`, whose first inputs `fuzzing/seeds.rs` writes, and `vesica/src/fuzzing/seeds.rs` hands on.
 //! 8. The library that reads it, pinned in the root `Cargo.toml`, with a line in `docs/dependencies.md`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
