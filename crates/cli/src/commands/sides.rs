@@ -94,9 +94,11 @@ pub fn run(command: Command, verbose: u8) -> Outcome {
 pub fn check(command: Command) -> Outcome {
     let Ok(args) = SideArgs::of(command) else { return Ok(()) };
     let shared = args.shared();
-    // No key is read.
-    let has_partner = shared.peer.is_some() || shared.insecure_plaintext;
-    let protection = if has_partner { Protection::InsecurePlaintext } else { return Err(no_partner()) };
+    if shared.peer.is_none() && !shared.insecure_plaintext {
+        return Err(no_partner());
+    }
+    // No key is read, so the way is as good as any.
+    let protection = Protection::InsecurePlaintext;
     let way = Way { end: end(shared)?, protection, wait: shared.wait, deadline: shared.deadline, dry_run: None };
     session::check(&args.config(&way)?)
 }
@@ -524,4 +526,37 @@ fn summary(report: &Report) -> String {
         report.choice
     ));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use vesica::plan::Machine;
+
+    use super::*;
+    use crate::args::Cli;
+
+    /// What a line with neither files nor further flags makes, as text; but for the machine, by which only the time left
+    /// is told.
+    fn typed(line: &str) -> String {
+        let command = Cli::try_parse_from(line.split(' ')).expect("a command").command;
+        let args = SideArgs::of(command).expect("a side");
+        let way = Way::new(args.shared(), &|_| {}, &|_| {}).expect("a way");
+        format!("{:#?}", Config { machine: Machine::REFERENCE, ..args.config(&way).expect("a side") })
+    }
+
+    /// The library states the defaults of the command once more, for programs that call it.
+    #[test]
+    fn a_side_of_the_library_has_the_defaults_of_the_command() {
+        let table = || OwnTable::file("a.csv", &["id"]).expect("a key");
+        let end = || End::Listen("127.0.0.1:0".into());
+        let receiver = Config::receive(table(), Destination::file("b.csv"), end(), Protection::InsecurePlaintext);
+        let sender = Config::send(table(), end(), Protection::InsecurePlaintext);
+        let flags = "--input a.csv --key id --listen 127.0.0.1:0 --insecure-plaintext";
+        assert_eq!(
+            typed(&format!("vesica receive {flags} --output b.csv")),
+            format!("{:#?}", receiver.expect("a side"))
+        );
+        assert_eq!(typed(&format!("vesica send {flags}")), format!("{:#?}", sender.expect("a side")));
+    }
 }
