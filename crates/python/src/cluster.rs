@@ -8,13 +8,11 @@ use std::time::Duration;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchReader};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use pyo3_arrow::PyTable;
-use pyo3_arrow::input::AnyRecordBatch;
 use serde::{Deserialize, Serialize};
 use vesica::Failure;
 use vesica::cluster::{self, Attempt, Commit, Counts, Division, Inside, Learned, Machines, Stop, Ticket};
@@ -28,6 +26,7 @@ use vesica::threads;
 use vesica::words::counted;
 use vesica_cli::embed::{self, Flag, OnCluster};
 
+use crate::arrow::{self, ArrowTable};
 use crate::failure::{defect, raised};
 use crate::outcome::Outcome;
 use crate::run::{on_table, refuse_after_fork};
@@ -83,8 +82,8 @@ pub fn key_digests(
     py: Python<'_>,
     flags: Vec<Flag>,
     values: Option<&str>,
-    rows: AnyRecordBatch,
-) -> PyResult<(PyTable, String)> {
+    rows: &Bound<'_, PyAny>,
+) -> PyResult<(ArrowTable, String)> {
     // Rows of errors are counted within this part.
     let table = Table::of_arrow(py, "a part of the DataFrame", None, rows)?;
     let digests = py.detach(|| {
@@ -134,10 +133,10 @@ fn value_column(keys: &KeyTable, place: usize, width: usize) -> ArrayRef {
 
 /// The bucket of each digest of `digests`, which has one column of 32 bytes.
 #[pyfunction]
-pub fn bucket_numbers(py: Python<'_>, division: &str, digests: AnyRecordBatch) -> PyResult<PyTable> {
+pub fn bucket_numbers(py: Python<'_>, division: &str, digests: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let division: Division =
         serde_json::from_str(division).map_err(|_| raised(py, &defect("a division into buckets cannot be read")))?;
-    let (digests, _) = read_keys(digests).map_err(|failure| raised(py, &failure))?;
+    let (digests, _) = read_keys(arrow::read(digests)?).map_err(|failure| raised(py, &failure))?;
     let numbers = py.detach(|| division.buckets_of(digests.into_iter().collect()));
     let numbers: Int32Array = numbers.into_iter().map(|number| Some(i32::from(number))).collect();
     table_of(vec![("bucket".to_owned(), Arc::new(numbers) as ArrayRef)])
@@ -146,7 +145,8 @@ pub fn bucket_numbers(py: Python<'_>, division: &str, digests: AnyRecordBatch) -
 /// Runs one bucket with the partner's worker, on `cores` threads; `keys` has the digests of its keys, and behind them a
 /// column for each of the sender's values.
 #[pyfunction]
-pub fn run_ticket(py: Python<'_>, ticket: &str, keys: AnyRecordBatch, cores: NonZeroUsize) -> PyResult<RanTicket> {
+pub fn run_ticket(py: Python<'_>, ticket: &str, keys: &Bound<'_, PyAny>, cores: NonZeroUsize) -> PyResult<RanTicket> {
+    let keys = arrow::read(keys)?;
     let ran = py.detach(|| {
         refuse_after_fork()?;
         // Another task of this process may have begun with another number.
@@ -219,10 +219,10 @@ fn from_bytes(bytes: &[u8]) -> Option<Digest> {
 }
 
 /// The digests of the first column, and row by row the values of those behind it.
-fn read_keys(rows: AnyRecordBatch) -> Result<(Vec<Digest>, Vec<i64>), Failure> {
+fn read_keys(rows: impl RecordBatchReader) -> Result<(Vec<Digest>, Vec<i64>), Failure> {
     let unreadable = || defect("columns of digests and values cannot be read");
     let (mut digests, mut values) = (Vec::new(), Vec::new());
-    for batch in rows.into_reader().map_err(|_| unreadable())? {
+    for batch in rows {
         let batch = batch.map_err(|_| unreadable())?;
         let [column, of_values @ ..] = batch.columns() else { return Err(unreadable()) };
         let column = cast(column, &DataType::LargeBinary).map_err(|_| unreadable())?;
@@ -239,13 +239,13 @@ fn read_keys(rows: AnyRecordBatch) -> Result<(Vec<Digest>, Vec<i64>), Failure> {
     Ok((digests, values))
 }
 
-fn table_of(columns: Vec<(String, ArrayRef)>) -> PyResult<PyTable> {
+fn table_of(columns: Vec<(String, ArrayRef)>) -> PyResult<ArrowTable> {
     let field = |(name, column): &(String, ArrayRef)| Field::new(name, column.data_type().clone(), true);
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let failed = |error: arrow_schema::ArrowError| pyo3::exceptions::PyValueError::new_err(error.to_string());
     let columns = columns.into_iter().map(|(_, column)| column).collect();
     let batch = RecordBatch::try_new(schema.clone(), columns).map_err(failed)?;
-    PyTable::try_new(vec![batch], schema)
+    Ok(ArrowTable::new(schema, vec![batch]))
 }
 
 /// A cluster that an object of Python speaks for. Its jobs go on in threads of Python.

@@ -4,6 +4,7 @@
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod arrow;
 mod cluster;
 mod failure;
 mod from_lists;
@@ -21,6 +22,8 @@ static MEMORY: HugePages = HugePages;
 
 #[pymodule]
 mod _vesica {
+    #[pymodule_export]
+    use crate::arrow::ArrowTable;
     #[pymodule_export]
     use crate::cluster::{RanTicket, bucket_numbers, key_digests, on_cluster, run_ticket, unmasked};
     #[pymodule_export]

@@ -7,11 +7,11 @@ use arrow_schema::{Schema, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use pyo3_arrow::PyTable;
 use vesica::table::{
     Collected, Delivered, Head, OpenSink, ResultKind, ResultTable, RowBatch, Sink, Source, TableError, WriteStats,
 };
 
+use crate::arrow::ArrowTable;
 use crate::to_lists;
 
 /// What a run gave to this side.
@@ -96,9 +96,9 @@ impl Outcome {
     }
 
     /// The columns of rows or numbers from place `start` on, as an object of the Arrow PyCapsule interface.
-    fn table(&self, start: usize) -> PyResult<PyTable> {
+    fn table(&self, start: usize) -> PyResult<ArrowTable> {
         let (schema, batches) = self.columns(start)?;
-        PyTable::try_new(batches, schema)
+        Ok(ArrowTable::new(schema, batches))
     }
 
     /// The same as lists by name.

@@ -6,13 +6,12 @@ use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use pyo3_arrow::input::AnyRecordBatch;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::table::Batches;
 
 use crate::failure::raised;
-use crate::from_lists;
+use crate::{arrow, from_lists};
 
 /// A table in memory. It has all columns of its owner's table by name, and the values of those that a run needs.
 #[pyclass(frozen)]
@@ -29,8 +28,13 @@ impl Table {
     /// for errors.
     #[staticmethod]
     #[pyo3(signature = (name, names, stream))]
-    pub fn of_arrow(py: Python<'_>, name: &str, names: Option<Vec<String>>, stream: AnyRecordBatch) -> PyResult<Self> {
-        let reader = stream.into_reader()?;
+    pub fn of_arrow(
+        py: Python<'_>,
+        name: &str,
+        names: Option<Vec<String>>,
+        stream: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let reader = arrow::read(stream)?;
         let given = reader.schema();
         if let Some((column, kind)) = unknown_kind(&given) {
             let fault =
