@@ -101,46 +101,6 @@ pub const fn union<const N: usize>(parts: &[&[Assumption]]) -> [Assumption; N] {
     all
 }
 
-/// How many texts [`replaced`] gives.
-pub const fn replaced_count(all: &[&str], old: &[&str], new: &[&str]) -> usize {
-    let (mut count, mut i) = (new.len(), 0);
-    while i < all.len() {
-        count += !is_among(old, all[i]) as usize;
-        i += 1;
-    }
-    count
-}
-
-/// `all` without `old`, and then `new`; `N` as [`replaced_count`] counts them.
-pub const fn replaced<const N: usize>(all: &[&'static str], old: &[&str], new: &[&'static str]) -> [&'static str; N] {
-    let mut texts = [""; N];
-    let (mut count, mut i) = (0, 0);
-    while i < all.len() {
-        if !is_among(old, all[i]) {
-            texts[count] = all[i];
-            count += 1;
-        }
-        i += 1;
-    }
-    i = 0;
-    while i < new.len() {
-        texts[count + i] = new[i];
-        i += 1;
-    }
-    texts
-}
-
-const fn is_among(texts: &[&str], text: &str) -> bool {
-    let mut i = 0;
-    while i < texts.len() {
-        if is_equal(texts[i].as_bytes(), text.as_bytes()) {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
 /// Whether no earlier place has the assumption at place `at` of a part.
 const fn is_first(parts: &[&[Assumption]], part: usize, at: usize) -> bool {
     let mut i = 0;

@@ -229,7 +229,8 @@ pub struct Entry {
     pub id: &'static str,
     /// Other names for it.
     pub aliases: &'static [&'static str],
-    /// What the row leaves open. A user names a variant by the values that are not the default.
+    /// What the row leaves open; a user names a variant by the values that are not the default. Of a variant what was
+    /// chosen: each choice with that one value.
     pub variants: &'static [Choice],
     /// `Task::NAME` of its task.
     pub task: &'static str,

@@ -1,8 +1,11 @@
 //! The contract of a protocol and of its two sides, and the type-erased row by which registries
 //! hold it.
 
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
+use std::sync::{Mutex, PoisonError};
 
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -51,6 +54,15 @@ pub trait Protocol: 'static {
     /// Parameters for a request, or why it cannot be served.
     fn derive(request: &<Self::Task as Task>::Request) -> Result<Self::Params, Unsupported>;
 
+    /// Parameters of the row or variant that `entry` describes, which says what was [chosen](Entry::chosen). A protocol
+    /// with choices has it in place of what stands here.
+    fn derive_chosen(
+        request: &<Self::Task as Task>::Request,
+        _entry: &'static Entry,
+    ) -> Result<Self::Params, Unsupported> {
+        Self::derive(request)
+    }
+
     /// Bytes that both sides together send (payload of messages, without frames), by the paper's
     /// formula; a range where coding varies.
     fn predicted_bytes(params: &Self::Params) -> RangeInclusive<u64>;
@@ -83,9 +95,8 @@ pub type AnyReceiver<T> = Box<dyn AnyParty<<T as Task>::ReceiverInput, <T as Tas
 pub trait Registered<T: Task>: Sync {
     /// The description of the protocol.
     fn entry(&self) -> &'static Entry;
-    /// Its variants, each a protocol of its own whose description has the canonical spelling as its
-    /// id.
-    fn variants(&self) -> &'static [&'static dyn Registered<T>];
+    /// The variant of this row that `entry` describes: what [`Entry::with`] gives for its description.
+    fn variant(&self, entry: &'static Entry) -> &'static dyn Registered<T>;
     /// Whether it serves the request, and if so the bytes that its formula predicts.
     fn predicted_bytes(&self, request: &T::Request) -> Result<RangeInclusive<u64>, Unsupported>;
     /// See [`Protocol::further_memory`]; nothing for a request that is not served.
@@ -96,40 +107,64 @@ pub trait Registered<T: Task>: Sync {
     fn receiver(&self, request: &T::Request, ch: &mut Channel, rng: &mut SecretRng) -> Result<AnyReceiver<T>, Abort>;
 }
 
-/// The registry row of protocol `P`.
-pub struct Row<P: Protocol> {
-    variants: &'static [&'static dyn Registered<P::Task>],
+/// Protocol `P` as a registry holds it: the row, or a variant of it.
+pub struct Row<P> {
+    entry: &'static Entry,
     protocol: PhantomData<fn() -> P>,
 }
 
 impl<P: Protocol> Row<P> {
-    /// A row, usable in a static slice.
+    /// The row, usable in a static slice.
     #[expect(clippy::new_without_default, reason = "a marker that is only named in registries")]
     pub const fn new() -> Self {
-        Self::with(&[])
+        Self { entry: &P::ENTRY, protocol: PhantomData }
     }
 
-    /// A row with variants, usable in a static slice.
-    pub const fn with(variants: &'static [&'static dyn Registered<P::Task>]) -> Self {
-        Self { variants, protocol: PhantomData }
+    /// The row or the variant of it that `entry` describes. It is made once in a process.
+    pub fn described(entry: &'static Entry) -> &'static Self {
+        /// By the type of the row and the address of the description.
+        static MADE: Mutex<BTreeMap<(TypeId, usize), &'static (dyn Any + Send + Sync)>> = Mutex::new(BTreeMap::new());
+
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = made
+            .entry((TypeId::of::<P>(), std::ptr::from_ref(entry).addr()))
+            .or_insert_with(|| Box::leak(Box::new(Self { entry, protocol: PhantomData })));
+        made.downcast_ref().unwrap_or_else(|| unreachable!("made under its type"))
+    }
+
+    /// The variant of the row with these choices, as [`Entry::with`] reads them.
+    ///
+    /// # Errors
+    /// If the row has no such variant.
+    pub fn chosen(choices: &str) -> Result<&'static Self, Unsupported> {
+        let row: &'static Entry = &P::ENTRY;
+        Ok(Self::described(row.with(choices)?))
+    }
+
+    /// Parameters for a request.
+    ///
+    /// # Errors
+    /// If the request is not served.
+    pub fn params(&self, request: &<P::Task as Task>::Request) -> Result<P::Params, Unsupported> {
+        P::derive_chosen(request, self.entry)
     }
 }
 
 impl<P: Protocol> Registered<P::Task> for Row<P> {
     fn entry(&self) -> &'static Entry {
-        &P::ENTRY
+        self.entry
     }
 
-    fn variants(&self) -> &'static [&'static dyn Registered<P::Task>] {
-        self.variants
+    fn variant(&self, entry: &'static Entry) -> &'static dyn Registered<P::Task> {
+        Self::described(entry)
     }
 
     fn predicted_bytes(&self, request: &<P::Task as Task>::Request) -> Result<RangeInclusive<u64>, Unsupported> {
-        Ok(P::predicted_bytes(&P::derive(request)?))
+        Ok(P::predicted_bytes(&self.params(request)?))
     }
 
     fn further_memory(&self, request: &<P::Task as Task>::Request, role: Role) -> u64 {
-        P::derive(request).map_or(0, |params| P::further_memory(&params, role))
+        self.params(request).map_or(0, |params| P::further_memory(&params, role))
     }
 
     fn sender(
@@ -138,7 +173,7 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<AnySender<P::Task>, Abort> {
-        Ok(Box::new(P::Sender::setup(&P::derive(request)?, ch, rng)?))
+        Ok(Box::new(P::Sender::setup(&self.params(request)?, ch, rng)?))
     }
 
     fn receiver(
@@ -147,7 +182,7 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<AnyReceiver<P::Task>, Abort> {
-        Ok(Box::new(P::Receiver::setup(&P::derive(request)?, ch, rng)?))
+        Ok(Box::new(P::Receiver::setup(&self.params(request)?, ch, rng)?))
     }
 }
 
@@ -155,16 +190,14 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
 /// descriptions of all rows in the order of the list.
 ///
 /// `registries! { /// Protocols for sums. sum: Sum = [Ikn20]; }` makes
-/// `fn sum() -> &'static [&'static dyn Registered<Sum>]`. The variants of a row follow it:
-/// `Rr22 => [Rr22Band, Rr22Sorted]`.
+/// `fn sum() -> &'static [&'static dyn Registered<Sum>]`.
 #[macro_export]
 macro_rules! registries {
-    ($($(#[$doc:meta])* $name:ident: $task:ty = [$($row:ty $(=> [$($variant:ty),+ $(,)?])?),+ $(,)?];)+) => {
+    ($($(#[$doc:meta])* $name:ident: $task:ty = [$($row:ty),+ $(,)?];)+) => {
         $(
             $(#[$doc])*
             pub fn $name() -> &'static [&'static dyn $crate::Registered<$task>] {
-                static ROWS: &[&dyn $crate::Registered<$task>] =
-                    &[$(&$crate::Row::<$row>::with(&[$($(&$crate::Row::<$variant>::new()),+)?])),+];
+                static ROWS: &[&dyn $crate::Registered<$task>] = &[$(&$crate::Row::<$row>::new()),+];
                 ROWS
             }
         )+

@@ -4,12 +4,18 @@
 //! A variant is named by its row and the values that are not the default, in the order in which the
 //! row lists its choices: `rr22:okvs=band`, `rs21:okvs=band,tags=sorted`. This one spelling is the
 //! variant's id: both sides agree on it, and reports and receipts state it. What a user types may
-//! also name an alias of the row, default values, and choices in another order
-//! ([`Entry::canonical`]).
+//! also name an alias of the row, default values, and choices in another order ([`Entry::with`]).
+//!
+//! No list has all variants, for choices combine freely. The description of a variant is made when somebody asks for
+//! it, from that of its row and from what the chosen values change; a protocol derives its parameters from that
+//! description ([`Protocol::derive_chosen`](crate::Protocol::derive_chosen)).
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use vesica_structures::facts::Unsupported;
 
-use crate::{Entry, Mode, Registered, Task};
+use crate::{CostClass, Entry, Mode, Registered, Task};
 
 /// Something that a row leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +38,17 @@ pub struct ChoiceValue {
     /// Where the row differs from its paper with this value. Those of the default are among the
     /// row's own, and make way for those of another value.
     pub deviations: &'static [&'static str],
-    /// Security, assumptions and leakage, if they are not those of the row.
+    /// Rounds, assumptions and leakage, if they are not those of the row. A mode that is not among them falls away.
+    /// Where other choices change modes, too, what differs here from the row's is what counts.
     pub modes: Option<&'static [Mode]>,
+    /// What most of the time goes into, if that is not as in the row.
+    pub cost: Option<CostClass>,
 }
 
 impl ChoiceValue {
     /// A value with the security and the deviations of the row.
     pub const fn new(name: &'static str, what: &'static str) -> Self {
-        Self { name, what, deviations: &[], modes: None }
+        Self { name, what, deviations: &[], modes: None, cost: None }
     }
 
     /// The same value with further deviations.
@@ -59,29 +68,6 @@ impl Choice {
     }
 }
 
-/// The deviations of a variant, from those of its row: what the default value says makes way for
-/// what the chosen value says.
-///
-/// ```
-/// use vesica_party::ChoiceValue;
-///
-/// const TREE: ChoiceValue = ChoiceValue::new("tree", "A tree.").deviating(&["A tree of ANDs."]);
-/// const CUBIC: ChoiceValue = ChoiceValue::new("cubic", "Cubes.").deviating(&["Polynomials."]);
-/// const ALL: &[&str] = vesica_party::deviations![&["A tree of ANDs.", "Bins."], TREE => CUBIC];
-/// assert_eq!(ALL, ["Bins.", "Polynomials."]);
-/// ```
-#[macro_export]
-macro_rules! deviations {
-    ($row:expr, $default:expr => $chosen:expr) => {{
-        const ROW: &[&str] = $row;
-        const DEFAULT: &[&str] = $default.deviations;
-        const CHOSEN: &[&str] = $chosen.deviations;
-        const LEN: usize = $crate::assume::replaced_count(ROW, DEFAULT, CHOSEN);
-        const ALL: [&str; LEN] = $crate::assume::replaced(ROW, DEFAULT, CHOSEN);
-        &ALL
-    }};
-}
-
 /// What separates a row's name from the choices.
 const CHOICES: char = ':';
 
@@ -90,13 +76,13 @@ pub fn split(name: &str) -> (&str, Option<&str>) {
     name.split_once(CHOICES).map_or((name, None), |(row, choices)| (row, Some(choices)))
 }
 
-impl Entry {
-    /// The description of a variant, from that of its row: `id` is the variant's canonical
-    /// spelling, `deviations` are all of its deviations, and `modes` all of its modes.
-    pub const fn variant(self, id: &'static str, deviations: &'static [&'static str], modes: &'static [Mode]) -> Self {
-        Self { id, aliases: &[], variants: &[], deviations, modes, ..self }
-    }
+/// The ids of the variants by each choice alone that the id of a variant makes.
+pub fn by_one_choice(id: &str) -> impl Iterator<Item = String> {
+    let (row, choices) = split(id);
+    choices.into_iter().flat_map(|choices| choices.split(',')).map(move |choice| format!("{row}{CHOICES}{choice}"))
+}
 
+impl Entry {
     /// Whether it describes a variant of a row.
     pub fn is_variant(&self) -> bool {
         self.id.contains(CHOICES)
@@ -112,12 +98,19 @@ impl Entry {
         self.id == name || self.aliases.contains(&name)
     }
 
-    /// The canonical spelling of the variant of this row with these choices, written as
-    /// `name=value`, separated by commas.
+    /// The name of the value of a choice: in the description of a variant the chosen one, in that of a row the
+    /// default. Empty if there is no such choice.
+    pub fn chosen(&self, choice: &str) -> &'static str {
+        let choice = self.variants.iter().find(|own| own.name == choice);
+        choice.and_then(|choice| choice.values.first()).map_or("", |value| value.name)
+    }
+
+    /// The description of the variant of this row with these choices, written as `name=value`,
+    /// separated by commas; of the row itself if they are the defaults.
     ///
     /// # Errors
     /// If the row lacks a choice or a value of that name, or one choice is made twice.
-    pub fn canonical(&self, choices: &str) -> Result<String, Unsupported> {
+    pub fn with(&'static self, choices: &str) -> Result<&'static Self, Unsupported> {
         let mut chosen: Vec<Option<usize>> = vec![None; self.variants.len()];
         for assignment in choices.split(',') {
             let (place, value) = self.assignment(assignment)?;
@@ -131,12 +124,97 @@ impl Entry {
                 }
             }
         }
-        let others = self.variants.iter().zip(chosen).filter_map(|(choice, value)| {
-            let value = choice.values.get(value.filter(|&value| value > 0)?)?;
-            Some(format!("{}={}", choice.name, value.name))
+        let chosen: Vec<usize> = chosen.into_iter().map(Option::unwrap_or_default).collect();
+        Ok(self.with_values(&chosen))
+    }
+
+    /// The descriptions of all variants of this row that differ from it in one choice.
+    pub fn alternatives(&'static self) -> impl Iterator<Item = &'static Self> {
+        let places = self.variants.iter().enumerate();
+        let single = places.flat_map(|(place, choice)| (1..choice.values.len()).map(move |value| (place, value)));
+        single.map(|(place, value)| {
+            let mut chosen = vec![0; self.variants.len()];
+            chosen[place] = value;
+            self.with_values(&chosen)
+        })
+    }
+
+    /// The descriptions of all variants of this row, of which there are as many as combinations of values.
+    pub fn combinations(&'static self) -> impl Iterator<Item = &'static Self> {
+        let count: usize = self.variants.iter().map(|choice| choice.values.len()).product();
+        (1..count).map(|mut number| {
+            let digits = self.variants.iter().map(|choice| {
+                let value = number % choice.values.len();
+                number /= choice.values.len();
+                value
+            });
+            self.with_values(&digits.collect::<Vec<_>>())
+        })
+    }
+
+    /// The description with these values, by their places. It is made once in a process.
+    fn with_values(&'static self, chosen: &[usize]) -> &'static Self {
+        /// By the address of the row's description and the values.
+        static MADE: Mutex<BTreeMap<(usize, Vec<usize>), &'static Entry>> = Mutex::new(BTreeMap::new());
+
+        if chosen.iter().all(|&value| value == 0) {
+            return self;
+        }
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        let address = std::ptr::from_ref(self).addr();
+        made.entry((address, chosen.to_vec())).or_insert_with(|| Box::leak(Box::new(self.made_with(chosen))))
+    }
+
+    fn made_with(&self, chosen: &[usize]) -> Self {
+        let (mut names, mut variants, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut deviations = self.deviations.to_vec();
+        for (choice, &place) in self.variants.iter().zip(chosen) {
+            let Some(value) = choice.values.get(place) else { continue };
+            variants.push(Choice { values: std::slice::from_ref(value), ..*choice });
+            if place > 0 {
+                names.push(format!("{}={}", choice.name, value.name));
+                let default = choice.values.first().map_or(&[][..], |default| default.deviations);
+                deviations.retain(|deviation| !default.contains(deviation));
+                deviations.extend(value.deviations);
+                values.push(value);
+            }
+        }
+        Self {
+            id: format!("{}{CHOICES}{}", self.id, names.join(",")).leak(),
+            aliases: &[],
+            variants: variants.leak(),
+            cost: values.iter().find_map(|value| value.cost).unwrap_or(self.cost),
+            deviations: deviations.leak(),
+            modes: if values.iter().any(|value| value.modes.is_some()) {
+                self.modes_with(&values).leak()
+            } else {
+                self.modes
+            },
+            ..*self
+        }
+    }
+
+    /// The modes that all of these values have, each with all that they change of it.
+    fn modes_with(&self, values: &[&ChoiceValue]) -> Vec<Mode> {
+        let changed = self.modes.iter().filter_map(|own| {
+            let mut mode = *own;
+            for modes in values.iter().filter_map(|value| value.modes) {
+                let other = modes.iter().find(|other| other.security == own.security)?;
+                mode.corrupt_sender = mode.corrupt_sender.min(other.corrupt_sender);
+                mode.corrupt_receiver = mode.corrupt_receiver.min(other.corrupt_receiver);
+                if other.rounds != own.rounds {
+                    mode.rounds = other.rounds;
+                }
+                if other.assumptions != own.assumptions {
+                    mode.assumptions = other.assumptions;
+                }
+                if other.leakage != own.leakage {
+                    mode.leakage = other.leakage;
+                }
+            }
+            Some(mode)
         });
-        let others: Vec<String> = others.collect();
-        Ok(if others.is_empty() { self.id.to_owned() } else { format!("{}{CHOICES}{}", self.id, others.join(",")) })
+        changed.collect()
     }
 
     /// The numbers of a choice and of its value.
@@ -177,27 +255,18 @@ impl Entry {
     }
 }
 
-/// The description that `name` names, of `entries` of rows and of their variants: a row by its id
-/// or an alias, or a variant by its row and choices. `None` if there is no such row.
+/// The description that `name` names, of those of rows: a row by its id or an alias, or a variant by
+/// its row and choices. `None` if there is no such row.
 ///
 /// # Errors
 /// If the row has no such variant.
-pub fn find<'a>(entries: &[&'a Entry], name: &str) -> Result<Option<&'a Entry>, Unsupported> {
+pub fn find(rows: impl IntoIterator<Item = &'static Entry>, name: &str) -> Result<Option<&'static Entry>, Unsupported> {
     let (row, choices) = split(name);
-    let Some(row) = entries.iter().copied().find(|entry| entry.answers_to(row)) else {
-        return Ok(None);
-    };
-    let Some(choices) = choices else { return Ok(Some(row)) };
-    let canonical = row.canonical(choices)?;
-    let found = entries.iter().copied().find(|entry| entry.id == canonical);
-    found.map(Some).ok_or_else(|| {
-        let of_row = entries.iter().filter(|entry| entry.row_id() == row.id);
-        let known: Vec<&str> = of_row.map(|entry| entry.id).collect();
-        Unsupported::new(
-            format_args!("the variant {canonical} does not exist in this version"),
-            format_args!("choose one of {}", known.join(" ")),
-        )
-    })
+    let row = rows.into_iter().find(|entry| entry.answers_to(row));
+    match (row, choices) {
+        (Some(row), Some(choices)) => row.with(choices).map(Some),
+        (row, _) => Ok(row),
+    }
 }
 
 /// The protocol that `name` names among these rows and their variants, as [`find`] finds it.
@@ -208,17 +277,20 @@ pub fn resolve<T: Task>(
     rows: impl IntoIterator<Item = &'static dyn Registered<T>>,
     name: &str,
 ) -> Result<Option<&'static dyn Registered<T>>, Unsupported> {
-    let all: Vec<_> = with_variants(rows).collect();
-    let entries: Vec<&'static Entry> = all.iter().map(|row| row.entry()).collect();
-    let found = find(&entries, name)?;
-    Ok(found.and_then(|entry| all.into_iter().find(|row| row.entry().id == entry.id)))
+    let (row, choices) = split(name);
+    let row = rows.into_iter().find(|own| own.entry().answers_to(row));
+    match (row, choices) {
+        (Some(row), Some(choices)) => row.entry().with(choices).map(|entry| Some(row.variant(entry))),
+        (row, _) => Ok(row),
+    }
 }
 
-/// Each row, and behind it its variants.
+/// Each row, and behind it its variants that differ from it in one choice.
 pub fn with_variants<T: Task>(
     rows: impl IntoIterator<Item = &'static dyn Registered<T>>,
 ) -> impl Iterator<Item = &'static dyn Registered<T>> {
-    rows.into_iter().flat_map(|row| std::iter::once(row).chain(row.variants().iter().copied()))
+    rows.into_iter()
+        .flat_map(|row| std::iter::once(row).chain(row.entry().alternatives().map(move |entry| row.variant(entry))))
 }
 
 #[cfg(test)]
@@ -226,9 +298,9 @@ mod tests {
     use vesica_structures::facts::Paper;
 
     use super::*;
-    use crate::{CostClass, Status};
+    use crate::{Rounds, Security, Status, assume};
 
-    const ENTRY: Entry = Entry {
+    static ENTRY: Entry = Entry {
         id: "row",
         aliases: &["alias"],
         variants: &[
@@ -266,25 +338,74 @@ mod tests {
             ("drink=juice,fruit=pear", "row:fruit=pear,drink=juice"),
             ("fruit=apple,drink=tea", "row:drink=tea"),
         ] {
-            assert_eq!(ENTRY.canonical(typed).as_deref(), Ok(canonical), "{typed}");
+            assert_eq!(ENTRY.with(typed).map(|entry| entry.id), Ok(canonical), "{typed}");
         }
         assert_eq!(split("row:fruit=pear"), ("row", Some("fruit=pear")));
         assert_eq!((split("row"), split("row:")), (("row", None), ("row", Some(""))));
     }
 
     #[test]
-    fn names_find_rows_and_variants_among_entries() {
-        let [pear, tea] = ["row:fruit=pear", "row:drink=tea"].map(|id| ENTRY.variant(id, &[], &[]));
-        let other = Entry { id: "other", aliases: &[], variants: &[], ..ENTRY };
-        let entries = [&ENTRY, &pear, &tea, &other];
-        let found = |name| find(&entries, name).map(|entry| entry.map(|entry| entry.id));
+    fn names_find_rows_and_their_variants() {
+        static OTHER: Entry = Entry { id: "other", aliases: &[], variants: &[], ..ENTRY };
+        let found = |name| find([&ENTRY, &OTHER], name).map(|entry| entry.map(|entry| entry.id));
         assert_eq!(found("alias"), Ok(Some("row")));
         assert_eq!(found("alias:drink=water,fruit=pear"), Ok(Some("row:fruit=pear")));
         assert_eq!((found("nothing"), found("nothing:fruit=pear")), (Ok(None), Ok(None)));
-        let refused = found("row:fruit=pear,drink=tea").expect_err("it is not among them");
-        assert!(refused.what.contains("row:fruit=pear,drink=tea"), "{refused:?}");
-        assert!(refused.mend.ends_with("row row:fruit=pear row:drink=tea"), "{refused:?}");
-        assert_eq!((pear.row_id(), pear.is_variant(), ENTRY.is_variant()), ("row", true, false));
+        let both = ENTRY.with("drink=tea,fruit=pear").expect("a variant");
+        assert_eq!((both.id, both.row_id(), both.is_variant()), ("row:fruit=pear,drink=tea", "row", true));
+        assert_eq!((both.chosen("drink"), ENTRY.chosen("drink"), both.chosen("bread")), ("tea", "water", ""));
+        assert!(std::ptr::eq(both, ENTRY.with("fruit=pear,drink=tea").expect("the same")), "made once");
+        assert!(!ENTRY.is_variant() && found("other:fruit=pear").is_err());
+        let ids = |entries: &mut dyn Iterator<Item = &'static Entry>| entries.map(|entry| entry.id).collect::<Vec<_>>();
+        assert_eq!(ids(&mut ENTRY.alternatives()), ["row:fruit=pear", "row:drink=tea", "row:drink=juice"]);
+        assert_eq!(ENTRY.combinations().count(), 5);
+    }
+
+    /// What a value says makes way, and what others change stays changed.
+    #[test]
+    fn choices_change_what_they_say_and_no_more() {
+        const PLAIN: Mode = Mode::semi_honest(Rounds::exactly(3), assume!["oranges"], &[]);
+        const STRICT: Mode = Mode { security: Security::Malicious, ..PLAIN };
+        const SLOWER: Mode = Mode { rounds: Rounds::exactly(9), ..PLAIN };
+        const OTHER: Mode = Mode { assumptions: assume!["leaves"], ..PLAIN };
+        static ROW: Entry = Entry {
+            variants: &[
+                Choice {
+                    name: "fruit",
+                    what: "What to eat.",
+                    values: &[
+                        ChoiceValue::new("apple", "Green.").deviating(&["An apple."]),
+                        ChoiceValue {
+                            modes: Some(&[SLOWER, STRICT]),
+                            ..ChoiceValue::new("pear", "Soft.").deviating(&["A pear."])
+                        },
+                    ],
+                },
+                Choice {
+                    name: "drink",
+                    what: "What to drink.",
+                    values: &[
+                        ChoiceValue::new("water", "Cold."),
+                        ChoiceValue {
+                            modes: Some(&[OTHER]),
+                            cost: Some(CostClass::Lattice),
+                            ..ChoiceValue::new("tea", "Hot.").deviating(&["Tea."])
+                        },
+                    ],
+                },
+            ],
+            deviations: &["An apple.", "Bread."],
+            modes: &[PLAIN, STRICT],
+            ..ENTRY
+        };
+        let [pear, tea, both] =
+            ["fruit=pear", "drink=tea", "fruit=pear,drink=tea"].map(|choices| ROW.with(choices).expect("a variant"));
+        assert_eq!(pear.deviations, ["Bread.", "A pear."]);
+        assert_eq!(both.deviations, ["Bread.", "A pear.", "Tea."]);
+        assert_eq!((pear.cost, tea.cost, both.cost), (CostClass::Symmetric, CostClass::Lattice, CostClass::Lattice));
+        assert_eq!(pear.modes, [SLOWER, STRICT]);
+        assert_eq!(tea.modes, [OTHER]);
+        assert_eq!(both.modes, [Mode { rounds: SLOWER.rounds, ..OTHER }]);
     }
 
     #[test]
@@ -298,10 +419,10 @@ mod tests {
             ("fruit=pear,fruit=pear", "twice", "one value"),
             ("fruit=", "\"\"", "fruit=apple or fruit=pear"),
         ] {
-            let refused = ENTRY.canonical(typed).expect_err(typed);
+            let refused = ENTRY.with(typed).expect_err(typed);
             assert!(refused.what.contains(named) && refused.mend.contains(mend), "{typed}: {refused:?}");
         }
-        let plain = Entry { variants: &[], ..ENTRY };
-        assert!(plain.canonical("fruit=pear").expect_err("no choices").what.contains("no variants"));
+        static PLAIN: Entry = Entry { variants: &[], ..ENTRY };
+        assert!(PLAIN.with("fruit=pear").expect_err("no choices").what.contains("no variants"));
     }
 }

@@ -10,7 +10,7 @@
 //! A malicious receiver could otherwise choose its set of one run by the results of those before it, and a malicious
 //! sender, where both learn, by what it was told. [`Party::run`] of such a protocol is the three passes of one run.
 
-use vesica_party::{Abort, Channel, Party, Protocol, Registered, Row, Task};
+use vesica_party::{Abort, Channel, Entry, Party, Protocol, Registered, Row, Task};
 use vesica_structures::rng::SecretRng;
 
 /// The second pass of a run whose first one is done, on the same input again.
@@ -43,6 +43,9 @@ pub fn run<P: Commit>(party: P, input: P::Input, ch: &mut Channel, rng: &mut Sec
 
 /// A registered protocol that runs in passes.
 pub trait InPasses<T: Task>: Registered<T> {
+    /// As [`Registered::variant`]. A variant runs in passes as its row does.
+    fn variant_in_passes(&self, entry: &'static Entry) -> &'static dyn InPasses<T>;
+
     /// The sender's set-up and first pass.
     ///
     /// # Errors
@@ -73,6 +76,10 @@ where
     P::Sender: Commit,
     P::Receiver: Commit,
 {
+    fn variant_in_passes(&self, entry: &'static Entry) -> &'static dyn InPasses<P::Task> {
+        Self::described(entry)
+    }
+
     fn commit_sender(
         &self,
         request: &<P::Task as Task>::Request,
@@ -80,7 +87,7 @@ where
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Compare<<P::Task as Task>::SenderInput, <P::Task as Task>::SenderOutput>, Abort> {
-        P::Sender::setup(&P::derive(request)?, ch, rng)?.commit(input, ch, rng)
+        P::Sender::setup(&self.params(request)?, ch, rng)?.commit(input, ch, rng)
     }
 
     fn commit_receiver(
@@ -90,6 +97,6 @@ where
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Compare<<P::Task as Task>::ReceiverInput, <P::Task as Task>::ReceiverOutput>, Abort> {
-        P::Receiver::setup(&P::derive(request)?, ch, rng)?.commit(input, ch, rng)
+        P::Receiver::setup(&self.params(request)?, ch, rng)?.commit(input, ch, rng)
     }
 }

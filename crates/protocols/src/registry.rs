@@ -14,7 +14,7 @@ use vesica_party::{Entry, Registered, Row, Task, registries};
 
 use crate::cardinality::cgt12::EcdhCaCgt12;
 use crate::circuit_psi;
-use crate::circuit_psi::psty19::{Psty19, Psty19Cubic, Psty19SoftSpoken};
+use crate::circuit_psi::psty19::Psty19;
 use crate::circuit_psi::vole::{
     VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
 };
@@ -91,7 +91,7 @@ registries! {
         OneShot<OprfBuckets>,
         OneShot<Cm25Select>,
         OneShot<Cmdg21>,
-        Prty20<prty20::Paxos>,
+        Prty20,
         VolePsi<VoleFast>,
         VolePsi<VoleLean>,
     ];
@@ -103,7 +103,7 @@ registries! {
     ];
     /// Protocols for [`Shares`].
     shares: Shares = [
-        Psty19 => [Psty19Cubic, Psty19SoftSpoken],
+        Psty19,
         VesicaCircuit,
     ];
     /// Protocols for [`Cardinality`].

@@ -1,7 +1,13 @@
 //! How much of each row the suites try: every row in full in the nightly run; with each change the
 //! rows of the product in full, and less of the others.
 
-use vesica_party::{Entry, Status};
+use std::collections::BTreeSet;
+
+use vesica_party::variants::{split, with_variants};
+use vesica_party::{Entry, Status, Task};
+
+use crate::conformance::Runnable;
+use crate::trials::TRIAL;
 
 /// Environment variable: with the value `whole` every row is tried in full, with `first` none is.
 pub const SUITE: &str = "VESICA_SUITE";
@@ -9,6 +15,21 @@ pub const SUITE: &str = "VESICA_SUITE";
 /// Whether a building block or a row is in use, and not only kept for comparison.
 pub fn is_in_use(entry: &Entry) -> bool {
     entry.status == Status::Recommended && !entry.is_variant()
+}
+
+/// These rows, each followed by the variants that the suites try: for each value of a choice that of the first row which
+/// has it, since rows share the code of their values. In the nightly run, and where trials are chosen by name, each row's.
+pub fn tried<T: Task>(rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
+    let each = Depth::asked() == Some(Depth::Full) || std::env::var_os(TRIAL).is_some();
+    let mut seen = BTreeSet::new();
+    let is_new = |row: &Runnable<T>| {
+        let Some((name, value)) = split(row.entry().id).1.and_then(|choice| choice.split_once('=')) else {
+            return true;
+        };
+        let choice = row.entry().variants.iter().find(|choice| choice.name == name);
+        each || seen.insert((name, value, choice.map(|choice| choice.what)))
+    };
+    with_variants(rows.iter().copied()).filter(is_new).collect()
 }
 
 /// How much of a row is tried.

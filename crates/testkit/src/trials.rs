@@ -5,7 +5,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use vesica_party::{Mode, Task};
+use vesica_party::{Entry, Mode, Task};
 
 use crate::conformance::Runnable;
 use crate::pair::message;
@@ -39,7 +39,7 @@ impl Trials {
         Self::chosen_by(suite, std::env::var(TRIAL).ok())
     }
 
-    /// The same, of rows that are all in use: each is tried in full.
+    /// The same, of rows that are all in use: each is tried in full, its variants at one size.
     pub fn in_full_of(suite: &'static str) -> Self {
         Self { is_full: Depth::asked() != Some(Depth::Once), ..Self::of(suite) }
     }
@@ -93,18 +93,23 @@ impl Trials {
         rows: &[Runnable<T>],
         mut body: impl FnMut(Runnable<T>, &'static Mode, Depth),
     ) {
-        let is_full = self.is_full || self.are_chosen();
-        let depth = |row: Runnable<T>| if is_full { Depth::Full } else { Depth::of(row.entry()) };
-        self.shortened += rows.iter().filter(|row| depth(**row) == Depth::Once).count();
-        self.modes(rows, |row, mode| body(row, mode, depth(row)));
+        self.shortened += rows.iter().filter(|row| self.depth(row.entry()) == Depth::Once).count();
+        for row in rows {
+            let depth = self.depth(row.entry());
+            self.modes(&[*row], |row, mode| body(row, mode, depth));
+        }
     }
 
     /// The rows of which everything is tried; all rows where trials are chosen by name.
     pub fn in_full<T: Task>(&mut self, rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
-        let is_full = |row: &Runnable<T>| self.is_full || self.are_chosen() || Depth::of(row.entry()) == Depth::Full;
-        let full: Vec<_> = rows.iter().copied().filter(is_full).collect();
+        let full: Vec<_> = rows.iter().copied().filter(|row| self.depth(row.entry()) == Depth::Full).collect();
         self.left_out += rows.len() - full.len();
         full
+    }
+
+    /// How much of this row or variant is tried.
+    fn depth(&self, entry: &Entry) -> Depth {
+        if self.are_chosen() || (self.is_full && !entry.is_variant()) { Depth::Full } else { Depth::of(entry) }
     }
 
     /// How many trials have been run.

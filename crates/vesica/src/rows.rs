@@ -8,12 +8,12 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use vesica_party::{Entry, Registered, Task, variants};
+use vesica_party::{Entry, variants};
 use vesica_protocols::registry::{self, Rows};
 
 /// Protocols beside those of the product, with what planning knows of them.
 pub struct Added {
-    /// The rows. A variant of a row of the product stands in a list by itself.
+    /// The rows.
     pub rows: Rows,
     /// What they cost, in the lines of `plan/costs.txt`.
     pub costs: &'static str,
@@ -45,16 +45,6 @@ pub(crate) fn added() -> Option<&'static Added> {
 /// The lists of the product, and those that were added.
 pub(crate) fn lists() -> impl Iterator<Item = Rows> {
     [registry::rows()].into_iter().chain(added().map(|added| added.rows))
-}
-
-/// The rows of these lists, each followed by its variants, wherever these stand.
-pub(crate) fn with_variants<T: Task>(rows: &[&'static dyn Registered<T>]) -> Vec<&'static dyn Registered<T>> {
-    let (alone, rows): (Vec<_>, Vec<_>) = rows.iter().copied().partition(|row| row.entry().is_variant());
-    let all = rows.into_iter().flat_map(|row| {
-        let added = alone.iter().copied().filter(|variant| variant.entry().row_id() == row.entry().id);
-        std::iter::once(row).chain(row.variants().iter().copied()).chain(added).collect::<Vec<_>>()
-    });
-    all.collect()
 }
 
 /// Names of protocols of papers, which are not in the product. A test of `vesica-lab` holds them against what it has.
@@ -132,15 +122,12 @@ pub fn is_in_lab_alone(name: &str) -> bool {
 
 /// What to do about a name that names a protocol of `vesica-lab` and none of this program; else `otherwise`.
 pub fn mend(name: &str, otherwise: impl fmt::Display) -> String {
-    let (row, choices) = variants::split(name);
     if is_in_lab_alone(name) {
+        let row = variants::split(name).0;
         return format!(
             "it is kept for comparison, by the program of researchers: start vesica-lab in place of vesica on both sides, \
              for example `vesica-lab protocols {row}`; or {otherwise}"
         );
-    }
-    if choices.is_some() && find(row).is_some() && added().is_none() {
-        return format!("{otherwise}; vesica-lab has all variants: start it in place of vesica on both sides");
     }
     otherwise.to_string()
 }
@@ -148,6 +135,5 @@ pub fn mend(name: &str, otherwise: impl fmt::Display) -> String {
 /// The description of this id or alias, of whatever task; of a variant that of its row.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let row = variants::split(name).0;
-    let rows = lists().flat_map(Rows::entries).filter(|entry| !entry.is_variant());
-    rows.chain(registry::blocks()).find(|entry| entry.answers_to(row))
+    lists().flat_map(Rows::entries).chain(registry::blocks()).find(|entry| entry.answers_to(row))
 }

@@ -127,7 +127,7 @@ fn as_json(entry: &Entry) -> Value {
     json!({
         "id": entry.id,
         "aliases": entry.aliases,
-        "variants": entry.variants.iter().map(choice).collect::<Vec<_>>(),
+        "variants": if entry.is_variant() { Vec::new() } else { entry.variants.iter().map(choice).collect() },
         "task": entry.task,
         "paper": { "key": entry.paper.key, "title": entry.paper.title, "reference": entry.paper.reference },
         "status": match entry.status {
@@ -195,7 +195,7 @@ fn describe(entry: &Entry, text: &mut String) {
     let _ =
         writeln!(text, "{}{aliases} - {}, {status}; most of the time goes into {}", entry.id, entry.task, entry.cost);
     let _ = writeln!(text, "  {}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference);
-    for choice in entry.variants {
+    for choice in entry.variants.iter().filter(|_| !entry.is_variant()) {
         let names: Vec<&str> = choice.values.iter().map(|value| value.name).collect();
         let _ = writeln!(text, "  choice {}={}: {}", choice.name, names.join("|"), choice.what);
         for value in choice.values {

@@ -7,7 +7,7 @@ use vesica::protocols::tasks::Extent;
 use vesica::task::{self, SampleWorkload};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::filters::{Demand, Kind};
-use vesica_structures::okvs::{Gbf, Okvs, Paxos};
+use vesica_structures::okvs::{Gbf, Paxos};
 
 fn workload(extent: Extent) -> Box<dyn SampleWorkload> {
     vesica_lab::install();

@@ -14,8 +14,8 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub(super) fn derive(ch: &Channel, params: &Params, store: &str, salt: &[u8; 32]) -> Self {
-        let binding = Binding::new(ch, "opprf").extend("parameters", &params.fingerprint(store)).extend("salt", salt);
+    pub(super) fn derive(ch: &Channel, params: &Params, salt: &[u8; 32]) -> Self {
+        let binding = Binding::new(ch, "opprf").extend("parameters", &params.fingerprint()).extend("salt", salt);
         let [table, hint, values] =
             ["rows of the table", "rows of the hint", "values"].map(|label| binding.key(label, &[]));
         Self { binding, table, hint, values }

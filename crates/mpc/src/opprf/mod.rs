@@ -45,7 +45,7 @@ use std::ops::RangeInclusive;
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Security, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf64;
-use vesica_structures::okvs::{Band, Clustered, Okvs};
+use vesica_structures::okvs::{Band, Clustered, Kind};
 
 use crate::silent::SilentVole;
 use crate::tasks::{OpprfRequest, ProgrammedPrf};
@@ -55,11 +55,11 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 /// An OKVS that an OPPRF may stand on, with the row's description.
-pub trait Store: Okvs + 'static {
+pub trait Store: 'static {
     /// The description.
     const ENTRY: Entry;
-    /// The name in the derivation of keys.
-    const ID: &'static str;
+    /// The same as a value.
+    const KIND: Kind;
 }
 
 const VOLE: Mode = <SilentVole<Gf64> as Protocol>::ENTRY.modes[0];
@@ -104,12 +104,12 @@ const fn entry(id: &'static str) -> Entry {
 
 impl Store for Band {
     const ENTRY: Entry = entry("opprf-band");
-    const ID: &'static str = "band";
+    const KIND: Kind = Kind::Band;
 }
 
 impl Store for Clustered {
     const ENTRY: Entry = entry("opprf-clustered");
-    const ID: &'static str = "clustered";
+    const KIND: Kind = Kind::Clustered;
 }
 
 /// The OPPRF on the OKVS `O`.
@@ -120,11 +120,11 @@ impl<O: Store> Protocol for Opprf<O> {
     const ENTRY: Entry = O::ENTRY;
     type Task = ProgrammedPrf;
     type Params = Params;
-    type Sender = Sender<O>;
-    type Receiver = Receiver<O>;
+    type Sender = Sender;
+    type Receiver = Receiver;
 
     fn derive(request: &OpprfRequest) -> Result<Params, Unsupported> {
-        Params::derive::<O>(request)
+        Params::derive(request, O::KIND)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {

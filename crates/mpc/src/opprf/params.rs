@@ -3,8 +3,8 @@
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::fields::{Cell, Gf64, Gf128, Value};
+use vesica_structures::okvs::{self, Okvs};
 
-use super::Store;
 use crate::oprf::{ValueField, table, value_bits};
 use crate::silent::{self, SilentVole};
 use crate::tasks::{CorrelationRequest, OpprfRequest};
@@ -21,6 +21,8 @@ pub struct Params {
     pub sender_keys: usize,
     /// Width of an output.
     pub output_bits: u32,
+    /// Which stores hold the table and the hint.
+    pub okvs: okvs::Kind,
     /// The field of `B`.
     pub(super) field: ValueField,
     /// Width of `B`.
@@ -36,13 +38,13 @@ pub struct Params {
 }
 
 impl Params {
-    /// Parameters for a request. Each of its runs has an equal part of every share of the failure budget, and the
+    /// Parameters for a request, on this OKVS. Each of its runs has an equal part of every share of the failure budget, and the
     /// two stores of a run share that of encoding.
     ///
     /// # Errors
     /// Against malicious parties (a sender could program other pairs than its own), for sizes that
     /// the stores refuse, and for outputs wider than [`MAX_OUTPUT_BITS`].
-    pub fn derive<O: Store>(request: &OpprfRequest) -> Result<Self, Unsupported> {
+    pub fn derive(request: &OpprfRequest, okvs: okvs::Kind) -> Result<Self, Unsupported> {
         let &OpprfRequest { receiver_keys, sender_keys, output_bits, security, wide, runs } = request;
         if security != Security::SemiHonest {
             return Err(Unsupported::new("an OPPRF against malicious parties", "allow --security semi-honest"));
@@ -63,12 +65,13 @@ impl Params {
             false if narrowest <= Gf64::BITS => (ValueField::Gf64, narrowest),
             false => (ValueField::Gf128, narrowest),
         };
-        let table = O::new(receiver_keys, encoding_bits, 0)?;
-        let hint = O::new(sender_keys, encoding_bits, 0)?;
+        let table = okvs.store(receiver_keys, encoding_bits, 0)?;
+        let hint = okvs.store(sender_keys, encoding_bits, 0)?;
         let mut params = Self {
             receiver_keys,
             sender_keys,
             output_bits,
+            okvs,
             field,
             value_bits,
             encoding_bits,
@@ -98,15 +101,15 @@ impl Params {
 
     /// The VOLE that a run takes: how many values, in which field, and how wide they are; `None`
     /// where a side has no keys.
-    pub fn vole<O: Store>(&self) -> Result<Option<(usize, ValueField, u32)>, Unsupported> {
-        let table = O::new(self.receiver_keys, self.encoding_bits, 0)?;
+    pub fn vole(&self) -> Result<Option<(usize, ValueField, u32)>, Unsupported> {
+        let table = self.okvs.store(self.receiver_keys, self.encoding_bits, 0)?;
         Ok(self.vole.as_ref().map(|_| (table.len(), self.field, self.value_bits)))
     }
 
     /// Refuses another VOLE than the run takes.
-    pub(super) fn check_vole<O: Store, B: Value>(&self, len: usize) -> Result<(), Unsupported> {
+    pub(super) fn check_vole<B: Value>(&self, len: usize) -> Result<(), Unsupported> {
         let given = if B::BITS == Gf64::BITS { ValueField::Gf64 } else { ValueField::Gf128 };
-        let needed = self.vole::<O>()?;
+        let needed = self.vole()?;
         if needed.is_some_and(|(needed, field, _)| (needed, field) == (len, given)) {
             return Ok(());
         }
@@ -123,10 +126,10 @@ impl Params {
     }
 
     /// All that the keys of a run are bound to, besides its place and the salt.
-    pub(super) fn fingerprint(&self, store: &str) -> Vec<u8> {
+    pub(super) fn fingerprint(&self) -> Vec<u8> {
         let sizes =
             [self.receiver_keys as u64, self.sender_keys as u64, self.output_bits.into(), self.value_bits.into()];
-        sizes.iter().flat_map(|size| size.to_le_bytes()).chain(store.bytes()).collect()
+        sizes.iter().flat_map(|size| size.to_le_bytes()).chain(self.okvs.name().bytes()).collect()
     }
 }
 
@@ -138,7 +141,7 @@ pub fn block_widths(output_bits: u32) -> impl Iterator<Item = u32> + use<> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_structures::okvs::{Band, Clustered};
+    use vesica_structures::okvs::Kind;
 
     fn request(receiver_keys: usize, sender_keys: usize, output_bits: u32) -> OpprfRequest {
         OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide: false, runs: 1 }
@@ -146,12 +149,12 @@ mod tests {
 
     #[test]
     fn a_million_keys_send_what_the_design_says() {
-        let params = Params::derive::<Band>(&request(1 << 20, 3 << 20, 63)).unwrap();
+        let params = Params::derive(&request(1 << 20, 3 << 20, 63), Kind::Band).unwrap();
         assert_eq!((params.field, params.value_bits), (ValueField::Gf64, 63));
         let megabytes = params.predicted_bytes() as f64 / 1e6;
         assert!((34.5..36.0).contains(&megabytes), "{megabytes}");
         assert_eq!(
-            Params::derive::<Clustered>(&request(5, 9, 300)).unwrap().block_widths().collect::<Vec<_>>(),
+            Params::derive(&request(5, 9, 300), Kind::Clustered).unwrap().block_widths().collect::<Vec<_>>(),
             [128, 128, 44]
         );
     }
@@ -159,7 +162,8 @@ mod tests {
     /// The probabilities of the bad events of all runs together are those of one run.
     #[test]
     fn several_runs_share_one_failure_budget() {
-        let derive = |keys, runs| Params::derive::<Band>(&OpprfRequest { runs, ..request(keys, keys, 63) }).unwrap();
+        let derive =
+            |keys, runs| Params::derive(&OpprfRequest { runs, ..request(keys, keys, 63) }, Kind::Band).unwrap();
         let (whole, alone, shared) = (derive(1 << 20, 1), derive(1 << 14, 1), derive(1 << 14, 64));
         assert_eq!((whole.value_bits, alone.value_bits, shared.value_bits), (61, 55, 61));
         assert_eq!((alone.encoding_bits, shared.encoding_bits), (44, 50));
@@ -170,9 +174,11 @@ mod tests {
 
     #[test]
     fn what_is_not_served_is_refused() {
-        assert!(Params::derive::<Band>(&OpprfRequest { runs: 0, ..request(1, 1, 1) }).is_err());
-        assert!(Params::derive::<Band>(&request(1, 1, 0)).is_err());
-        assert!(Params::derive::<Band>(&request(1, 1, MAX_OUTPUT_BITS + 1)).is_err());
-        assert!(Params::derive::<Band>(&OpprfRequest { security: Security::Malicious, ..request(1, 1, 1) }).is_err());
+        assert!(Params::derive(&OpprfRequest { runs: 0, ..request(1, 1, 1) }, Kind::Band).is_err());
+        assert!(Params::derive(&request(1, 1, 0), Kind::Band).is_err());
+        assert!(Params::derive(&request(1, 1, MAX_OUTPUT_BITS + 1), Kind::Band).is_err());
+        assert!(
+            Params::derive(&OpprfRequest { security: Security::Malicious, ..request(1, 1, 1) }, Kind::Band).is_err()
+        );
     }
 }

@@ -1,25 +1,22 @@
 //! The right column of the figure: asks for the values of its keys.
 
-use std::marker::PhantomData;
-
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::{Cell, Gf64, Gf128, Value};
-use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
+use vesica_structures::okvs::{AnyOkvs, Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::Params;
 use super::keys::Keys;
 use super::messages::{Hint, Salt, Table};
-use super::{Params, Store};
 use crate::oprf::{ValueField, outer_hash, table, values};
 use crate::silent;
 use crate::tasks::{PrfOutputs, VoleReceiver};
 
 /// The receiver, set up.
-pub struct Receiver<O> {
+pub struct Receiver {
     params: Params,
     correlation: Option<(Keys, Vole)>,
-    store: PhantomData<fn() -> O>,
 }
 
 /// The VOLE's right side.
@@ -28,14 +25,14 @@ enum Vole {
     Gf128(silent::Receiver<Gf128>),
 }
 
-impl<O: Store> Receiver<O> {
+impl Receiver {
     /// The receiver, set up with a VOLE of values in `GF(2^64)` that exists already; the other side
     /// does the same. Receives the salt.
     ///
     /// # Errors
     /// If it is another VOLE than [`Params::vole`] names, or if the channel fails.
     pub fn from_vole(params: &Params, vole: VoleReceiver<Gf64>, ch: &mut Channel) -> Result<Self, Abort> {
-        params.check_vole::<O, Gf64>(vole.c.len())?;
+        params.check_vole::<Gf64>(vole.c.len())?;
         Self::with(params, ch, |_| Ok(Vole::Gf64(vole.into())))
     }
 
@@ -44,7 +41,7 @@ impl<O: Store> Receiver<O> {
     /// # Errors
     /// As `from_vole`.
     pub fn from_wide_vole(params: &Params, vole: VoleReceiver<Gf128>, ch: &mut Channel) -> Result<Self, Abort> {
-        params.check_vole::<O, Gf128>(vole.c.len())?;
+        params.check_vole::<Gf128>(vole.c.len())?;
         Self::with(params, ch, |_| Ok(Vole::Gf128(vole.into())))
     }
 
@@ -55,20 +52,20 @@ impl<O: Store> Receiver<O> {
         make: impl FnOnce(&mut Channel) -> Result<Vole, Abort>,
     ) -> Result<Self, Abort> {
         let Salt(salt) = ch.recv(())?;
-        let keys = Keys::derive(ch, params, O::ID, &salt);
+        let keys = Keys::derive(ch, params, &salt);
         let correlation = Some((keys, make(ch)?));
-        Ok(Self { params: params.clone(), correlation, store: PhantomData })
+        Ok(Self { params: params.clone(), correlation })
     }
 }
 
-impl<O: Store> Party for Receiver<O> {
+impl Party for Receiver {
     type Params = Params;
     type Input = Vec<u128>;
     type Output = PrfOutputs;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Some(vole) = &params.vole else {
-            return Ok(Self { params: params.clone(), correlation: None, store: PhantomData });
+            return Ok(Self { params: params.clone(), correlation: None });
         };
         Self::with(params, ch, |ch| match params.field {
             ValueField::Gf64 => Ok(Vole::Gf64(silent::Receiver::setup(vole, ch, rng)?)),
@@ -81,7 +78,7 @@ impl<O: Store> Party for Receiver<O> {
     }
 }
 
-impl<O: Store> Receiver<O> {
+impl Receiver {
     /// [`Party::run`] with work of the caller's once the table is sent, while the sender evaluates the
     /// function and encodes the hint.
     ///
@@ -106,7 +103,7 @@ impl<O: Store> Receiver<O> {
 
         // Step 2.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = O::new(params.receiver_keys, params.encoding_bits, keys.table)?;
+        let okvs = params.okvs.store(params.receiver_keys, params.encoding_bits, keys.table)?;
         let arranged = okvs.arrange(&asked);
         drop(phase);
         let (inner, done) = match vole {
@@ -116,7 +113,7 @@ impl<O: Store> Receiver<O> {
 
         // Step 3.
         let phase = ch.phase(Phase::HashItems);
-        let hint = O::new(params.sender_keys, params.encoding_bits, keys.hint)?;
+        let hint = params.okvs.store(params.sender_keys, params.encoding_bits, keys.hint)?;
         let at_hint = hint.arrange(&asked);
         let mut hashed = Secret::new(vec![0; asked.len()]);
         drop(phase);
@@ -130,9 +127,9 @@ impl<O: Store> Receiver<O> {
                 out[place as usize] = hashed & low;
             }
             if width <= Gf64::BITS {
-                add_hint::<Gf64, _>(&hint, &at_hint, width, out, ch)?;
+                add_hint::<Gf64>(&hint, &at_hint, width, out, ch)?;
             } else {
-                add_hint::<Gf128, _>(&hint, &at_hint, width, out, ch)?;
+                add_hint::<Gf128>(&hint, &at_hint, width, out, ch)?;
             }
         }
         Ok((outputs, done))
@@ -144,7 +141,7 @@ impl<O: Store> Receiver<O> {
 fn evaluate<B: Value, T>(
     params: &Params,
     keys: &Keys,
-    (okvs, arranged): (&impl Okvs, &Arrangement),
+    (okvs, arranged): (&AnyOkvs, &Arrangement),
     vole: silent::Receiver<B>,
     meanwhile: impl FnOnce(&mut Channel) -> T,
     ch: &mut Channel,
@@ -173,8 +170,8 @@ fn evaluate<B: Value, T>(
 }
 
 /// Receives a hint of `width` bits a cell, and adds what it holds for each key to `out`.
-fn add_hint<V: Value, O: Okvs>(
-    hint: &O,
+fn add_hint<V: Value>(
+    hint: &AnyOkvs,
     keys: &Arrangement,
     width: u32,
     out: &mut [u128],

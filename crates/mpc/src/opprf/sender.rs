@@ -1,27 +1,24 @@
 //! The left column of the figure: programs values.
 
-use std::marker::PhantomData;
-
 use rand_core::Rng;
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::{Cell, Gf64, Gf128, Value};
-use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
+use vesica_structures::okvs::{AnyOkvs, Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
+use super::Params;
 use super::keys::Keys;
 use super::messages::{Hint, Salt, Table};
-use super::{Params, Store};
 use crate::oprf::{ValueField, correct, outer_hash, table};
 use crate::silent;
 use crate::tasks::{Programmed, VoleSender};
 
 /// The sender, set up.
-pub struct Sender<O> {
+pub struct Sender {
     params: Params,
     correlation: Option<(Keys, Vole)>,
-    store: PhantomData<fn() -> O>,
 }
 
 /// The VOLE's left side.
@@ -30,7 +27,7 @@ enum Vole {
     Gf128(silent::Sender<Gf128>),
 }
 
-impl<O: Store> Sender<O> {
+impl Sender {
     /// The sender, set up with a VOLE of values in `B` that exists already; the other side does the
     /// same. Sends the salt.
     ///
@@ -42,7 +39,7 @@ impl<O: Store> Sender<O> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
-        params.check_vole::<O, B>(vole.b.len())?;
+        params.check_vole::<B>(vole.b.len())?;
         Self::with(params, ch, rng, |_, _| match params.field {
             ValueField::Gf64 => Ok(Vole::Gf64(vole.into())),
             ValueField::Gf128 => Ok(Vole::Gf128(vole.into())),
@@ -59,20 +56,20 @@ impl<O: Store> Sender<O> {
         let mut salt = [0; 32];
         rng.fill_bytes(&mut salt);
         ch.send(&Salt(salt))?;
-        let keys = Keys::derive(ch, params, O::ID, &salt);
+        let keys = Keys::derive(ch, params, &salt);
         let correlation = Some((keys, make(ch, rng)?));
-        Ok(Self { params: params.clone(), correlation, store: PhantomData })
+        Ok(Self { params: params.clone(), correlation })
     }
 }
 
-impl<O: Store> Party for Sender<O> {
+impl Party for Sender {
     type Params = Params;
     type Input = Programmed;
     type Output = ();
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let Some(vole) = &params.vole else {
-            return Ok(Self { params: params.clone(), correlation: None, store: PhantomData });
+            return Ok(Self { params: params.clone(), correlation: None });
         };
         Self::with(params, ch, rng, |ch, rng| match params.field {
             ValueField::Gf64 => Ok(Vole::Gf64(silent::Sender::setup(vole, ch, rng)?)),
@@ -86,9 +83,9 @@ impl<O: Store> Party for Sender<O> {
         let Some((keys, vole)) = self.correlation else { return Ok(()) };
 
         let phase = ch.phase(Phase::HashItems);
-        let okvs = O::new(params.receiver_keys, params.encoding_bits, keys.table)?;
+        let okvs = params.okvs.store(params.receiver_keys, params.encoding_bits, keys.table)?;
         let arranged = okvs.arrange(&input.keys);
-        let hint = O::new(params.sender_keys, params.encoding_bits, keys.hint)?;
+        let hint = params.okvs.store(params.sender_keys, params.encoding_bits, keys.hint)?;
         let pairs = hint.arrange(&input.keys);
         drop(phase);
 
@@ -108,9 +105,9 @@ impl<O: Store> Party for Sender<O> {
             }
             masked.par_iter_mut().zip(values).for_each(|(masked, value)| *masked ^= value);
             if width <= Gf64::BITS {
-                send_hint::<Gf64, _>(&hint, &pairs, &masked, width, ch, rng)?;
+                send_hint::<Gf64>(&hint, &pairs, &masked, width, ch, rng)?;
             } else {
-                send_hint::<Gf128, _>(&hint, &pairs, &masked, width, ch, rng)?;
+                send_hint::<Gf128>(&hint, &pairs, &masked, width, ch, rng)?;
             }
         }
         Ok(())
@@ -121,7 +118,7 @@ impl<O: Store> Party for Sender<O> {
 fn evaluate<B: Value>(
     params: &Params,
     keys: &Keys,
-    okvs: &impl Okvs,
+    okvs: &AnyOkvs,
     arranged: &Arrangement,
     vole: silent::Sender<B>,
     ch: &mut Channel,
@@ -147,8 +144,8 @@ fn evaluate<B: Value>(
 }
 
 /// Sends the table of a block of the masked values, the low `width` bits of each.
-fn send_hint<V: Value, O: Okvs>(
-    hint: &O,
+fn send_hint<V: Value>(
+    hint: &AnyOkvs,
     pairs: &Arrangement,
     masked: &[u128],
     width: u32,

@@ -169,7 +169,7 @@ fn permute_and_share_bits() {
 fn program<O: Store>(receiver_keys: usize, sender_keys: usize, common: usize, wide: bool) -> Result<(), Unsupported> {
     let request = OpprfRequest { receiver_keys, sender_keys, output_bits: 100, security: SEMI_HONEST, wide, runs: 1 };
     let params = Opprf::<O>::derive(&request)?;
-    let (len, field, width) = params.vole::<O>()?.expect("both have keys");
+    let (len, field, width) = params.vole()?.expect("both have keys");
     let rng = &mut SecretRng::insecure_from_seed(common as u64);
     let keys: Vec<u128> = (0..receiver_keys + sender_keys).map(|_| rng.block()).collect();
     let values = (0..sender_keys).map(|_| rng.block() >> 28).collect();
@@ -181,15 +181,15 @@ fn program<O: Store>(receiver_keys: usize, sender_keys: usize, common: usize, wi
         ValueField::Gf64 => {
             let (left, right) = dealer.vole::<Gf64>(len, width);
             two_party(
-                |ch, rng| opprf::Sender::<O>::from_vole::<Gf64>(&params, left, ch, rng)?.run(ours, ch, rng),
-                |ch, rng| opprf::Receiver::<O>::from_vole(&params, right, ch)?.run(theirs, ch, rng),
+                |ch, rng| opprf::Sender::from_vole::<Gf64>(&params, left, ch, rng)?.run(ours, ch, rng),
+                |ch, rng| opprf::Receiver::from_vole(&params, right, ch)?.run(theirs, ch, rng),
             )
         }
         ValueField::Gf128 => {
             let (left, right) = dealer.vole::<Gf128>(len, width);
             two_party(
-                |ch, rng| opprf::Sender::<O>::from_vole::<Gf128>(&params, left, ch, rng)?.run(ours, ch, rng),
-                |ch, rng| opprf::Receiver::<O>::from_wide_vole(&params, right, ch)?.run(theirs, ch, rng),
+                |ch, rng| opprf::Sender::from_vole::<Gf128>(&params, left, ch, rng)?.run(ours, ch, rng),
+                |ch, rng| opprf::Receiver::from_wide_vole(&params, right, ch)?.run(theirs, ch, rng),
             )
         }
     };
@@ -222,19 +222,19 @@ fn another_vole_than_the_run_takes_is_refused() {
         runs: 1,
     };
     let params = Opprf::<Band>::derive(&request).unwrap();
-    let (len, _, width) = params.vole::<Band>().unwrap().expect("both have keys");
+    let (len, _, width) = params.vole().unwrap().expect("both have keys");
     let dealer = &mut InsecureDealer::new(SEED);
     let (left, right) = dealer.vole::<Gf64>(len - 1, width);
     let (_, wide) = dealer.vole::<Gf128>(len, width);
     two_party(
         |ch, rng| {
-            let refused = opprf::Sender::<Band>::from_vole::<Gf64>(&params, left, ch, rng);
+            let refused = opprf::Sender::from_vole::<Gf64>(&params, left, ch, rng);
             assert!(matches!(refused, Err(Abort::Unsupported(_))));
             Ok(())
         },
         |ch, _| {
-            assert!(matches!(opprf::Receiver::<Band>::from_vole(&params, right, ch), Err(Abort::Unsupported(_))));
-            assert!(matches!(opprf::Receiver::<Band>::from_wide_vole(&params, wide, ch), Err(Abort::Unsupported(_))));
+            assert!(matches!(opprf::Receiver::from_vole(&params, right, ch), Err(Abort::Unsupported(_))));
+            assert!(matches!(opprf::Receiver::from_wide_vole(&params, wide, ch), Err(Abort::Unsupported(_))));
             Ok(())
         },
     );

@@ -1,21 +1,22 @@
-//! Circuit PSI from VOLE as its papers have it, and variants of all rows. The figure is that of
+//! Circuit PSI from VOLE as its papers have it. The figure is that of
 //! [`vesica_protocols::circuit_psi::vole`].
 
 use vesica_mpc::opprf::{self, Opprf};
-use vesica_mpc::{OtSource, peqt};
-use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, assumptions, deviations};
-use vesica_protocols::circuit_psi::OpprfMatching;
+use vesica_mpc::peqt;
+use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, assumptions};
 use vesica_protocols::circuit_psi::entry::{
-    AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OTS, SILENT_TREES, SOFTSPOKEN_TESTS, SOFTSPOKEN_TREES, TREE_TESTS, mode,
+    AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OTS, SILENT, SILENT_TABLES, SOFTSPOKEN, SOFTSPOKEN_TESTS, TREE_TESTS, mode,
     semi_honest,
 };
-use vesica_protocols::circuit_psi::vole::VesicaCircuit;
+use vesica_protocols::circuit_psi::vole::entries::{ASSUMPTIONS, EMPTY_BINS, MODES};
 use vesica_protocols::circuit_psi::vole::opprf::VoleOpprf;
-use vesica_protocols::circuit_psi::vole::variants::{ASSUMPTIONS, EMPTY_BINS, MODES};
-use vesica_protocols::psi::vole::variants::RR22;
+use vesica_protocols::circuit_psi::{Exchangeable, OpprfMatching};
+use vesica_protocols::psi::vole::entries::RR22;
 use vesica_protocols::tasks::Shares;
 use vesica_protocols::{circuit_row, styles};
-use vesica_structures::okvs::{Band, Clustered};
+use vesica_structures::okvs::{Band, Kind};
+
+const TREES_ON_CLUSTERED: Exchangeable = Exchangeable::new(peqt::Variant::AndTree).on(Kind::Clustered);
 
 /// `rs21-circuit:equality=cubic` takes two rounds less at 2^20 items than its row and than the
 /// narrow rows, as counted.
@@ -26,12 +27,12 @@ const RS21_EQUALITY: Choice =
 /// The OPRF of `rs21-circuit:ot=softspoken` stays on silent VOLE.
 const RS21_SOFTSPOKEN_MODES: &[Mode] =
     &[mode(Rounds::between(16, 32), assumptions![semi_honest::<Opprf<Band>>(), SOFTSPOKEN_TESTS])];
-const RS21_SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(RS21_SOFTSPOKEN_MODES), ..SOFTSPOKEN_TREES };
-const RS21_OTS: Choice = Choice { values: &[SILENT_TREES, RS21_SOFTSPOKEN], ..OTS };
+const RS21_SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(RS21_SOFTSPOKEN_MODES), ..SOFTSPOKEN };
+const RS21_OTS: Choice = Choice { values: &[SILENT, RS21_SOFTSPOKEN], ..OTS };
 
 circuit_row!(
     /// `rs21-circuit`: everything in `F`, AND trees.
-    Rs21Circuit, OpprfMatching<VoleOpprf<Clustered, true>>, peqt::Variant::AndTree, Entry {
+    Rs21Circuit, OpprfMatching<VoleOpprf<true>>, TREES_ON_CLUSTERED, Entry {
         id: "rs21-circuit",
         aliases: &[],
         variants: &[RS21_EQUALITY, RS21_OTS],
@@ -44,6 +45,7 @@ circuit_row!(
             "The clustered 3-hash table instead of the PaXoS OKVS (2.4 n cells): fewer cells at the same failure bound.",
             "Silent VOLE on a code with a stated distance instead of the Silver-era code.",
             AND_TREES,
+            SILENT_TABLES,
             EMPTY_BINS,
             BINS,
         ],
@@ -53,7 +55,7 @@ circuit_row!(
 
 circuit_row!(
     /// `rr22-circuit`: the table in a subfield, AND trees.
-    Rr22Circuit, OpprfMatching<VoleOpprf<Clustered, false>>, peqt::Variant::AndTree, Entry {
+    Rr22Circuit, OpprfMatching<VoleOpprf<false>>, TREES_ON_CLUSTERED, Entry {
         id: "rr22-circuit",
         aliases: &[],
         variants: &[EQUALITY],
@@ -66,34 +68,10 @@ circuit_row!(
             "B is a subspace over GF(2) of 41 + log2(3 n_s) bits.",
             "A VOLE code with a stated distance, and the weight that VOLE (and not OT) needs.",
             AND_TREES,
+            SILENT_TABLES,
             EMPTY_BINS,
             BINS,
         ],
         modes: MODES,
     }
-);
-
-circuit_row!(
-    /// `vesica-circuit:okvs=clustered`.
-    VesicaCircuitClustered, OpprfMatching<VoleOpprf<Clustered, false>>, peqt::Variant::Cubic,
-    VesicaCircuit::ENTRY.variant("vesica-circuit:okvs=clustered", VesicaCircuit::ENTRY.deviations, MODES)
-);
-circuit_row!(
-    /// `rs21-circuit:equality=cubic`.
-    Rs21CircuitCubic, OpprfMatching<VoleOpprf<Clustered, true>>, peqt::Variant::Cubic,
-    Rs21Circuit::ENTRY.variant("rs21-circuit:equality=cubic", deviations![Rs21Circuit::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], RS21_CUBIC_MODES)
-);
-circuit_row!(
-    /// `rs21-circuit:ot=softspoken`.
-    Rs21CircuitSoftSpoken, OpprfMatching<VoleOpprf<Clustered, true>>, peqt::Variant::AndTree, OtSource::SoftSpoken,
-    Rs21Circuit::ENTRY.variant(
-        "rs21-circuit:ot=softspoken",
-        deviations![Rs21Circuit::ENTRY.deviations, SILENT_TREES => RS21_SOFTSPOKEN],
-        RS21_SOFTSPOKEN_MODES,
-    )
-);
-circuit_row!(
-    /// `rr22-circuit:equality=cubic`.
-    Rr22CircuitCubic, OpprfMatching<VoleOpprf<Clustered, false>>, peqt::Variant::Cubic,
-    Rr22Circuit::ENTRY.variant("rr22-circuit:equality=cubic", deviations![Rr22Circuit::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], MODES)
 );

@@ -9,7 +9,6 @@ pub mod hfh99;
 pub mod ltsxq26;
 pub mod opened_shares;
 pub mod prty19;
-pub mod prty20;
 pub mod rr17;
 pub mod rt21;
 pub mod vole;

@@ -1,17 +1,17 @@
-//! VOLE-PSI as its papers have it, and variants of all rows. The figure is that of [`vesica_protocols::psi::vole`].
+//! VOLE-PSI as its papers have it. The figure is that of [`vesica_protocols::psi::vole`].
 
 use vesica_mpc::opprf;
-use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Leak, Mode, Status, Task, deviations};
+use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Leak, Mode, Status, Task};
 use vesica_protocols::psi::finish::compare;
 use vesica_protocols::psi::prty20::TWO_HASH_BINS;
-use vesica_protocols::psi::vole::params::{TagCoding, Values};
-use vesica_protocols::psi::vole::variants::{
+use vesica_protocols::psi::vole::VoleRow;
+use vesica_protocols::psi::vole::entries::{
     BOTH_LEARN, MALICIOUS, MODES, OUTER_HASH, RR22, SALT, SEMI_HONEST, SHUFFLED, SORTED, VOLE_MALICIOUS, joined, tags,
 };
-use vesica_protocols::psi::vole::{Variant, VoleFast, VoleLean};
+use vesica_protocols::psi::vole::params::Values;
 use vesica_protocols::tasks::{Intersect, SIZES};
 use vesica_protocols::{larger_set, styles};
-use vesica_structures::{filters, okvs};
+use vesica_structures::okvs::Kind;
 
 const LARGER_SET_OF_TWO_HASHES: Leak = larger_set!(
     "For large sets m is 2.4 n_r: 3.4 to 3.7 n_r items with 2^64 queries, 4.1 to 4.5 n_r with 2^80. Who declares \
@@ -40,7 +40,7 @@ const NO_INPUT_ORDER: &str = "Tags are shuffled; the paper's code sends them in 
 #[derive(Clone, Copy, Debug)]
 pub enum Rs21 {}
 
-impl Variant for Rs21 {
+impl VoleRow for Rs21 {
     const ENTRY: Entry = Entry {
         id: "rs21",
         aliases: &["vole-psi"],
@@ -63,16 +63,15 @@ impl Variant for Rs21 {
         ],
         modes: MODES,
     };
-    type Okvs = okvs::Clustered;
+    const OKVS: Kind = Kind::Clustered;
     const VALUES: Values = Values::F;
-    const CODING: TagCoding = TagCoding::Shuffled;
 }
 
 /// `rr22`: the table in a subfield, the clustered OKVS.
 #[derive(Clone, Copy, Debug)]
 pub enum Rr22 {}
 
-impl Variant for Rr22 {
+impl VoleRow for Rr22 {
     const ENTRY: Entry = Entry {
         id: "rr22",
         aliases: &["blazing-fast-psi"],
@@ -96,9 +95,8 @@ impl Variant for Rr22 {
         ],
         modes: MODES,
     };
-    type Okvs = okvs::Clustered;
+    const OKVS: Kind = Kind::Clustered;
     const VALUES: Values = Values::Field;
-    const CODING: TagCoding = TagCoding::Shuffled;
 }
 
 const CLUSTERED: ChoiceValue =
@@ -151,91 +149,43 @@ const fn okvs(values: &'static [ChoiceValue]) -> Choice {
     Choice { name: "okvs", what: "The table that encodes the receiver's items.", values }
 }
 
-/// The modes of a variant of a row with these, in which `value` is chosen.
-const fn modes_with(value: ChoiceValue, of_row: &'static [Mode]) -> &'static [Mode] {
-    match value.modes {
-        Some(modes) => modes,
-        None => of_row,
-    }
-}
-
-/// A variant of a row: its type, the row, the canonical spelling, the OKVS, the coding, which values
-/// make way for which, and the filter if there is one. Modes follow from the first of the chosen values.
-macro_rules! vole_variant {
-    ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident $(; $filter:ident)?) => {
-        vole_variant!(@ $name, $row, $id, $okvs, $coding, [$($filter)?], $chosen,
-            deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen]);
-    };
-    ($name:ident: $row:ident, $id:literal, $okvs:ty, $coding:ident, $default:ident => $chosen:ident, $other:ident => $second:ident) => {
-        vole_variant!(@ $name, $row, $id, $okvs, $coding, [], $chosen,
-            deviations![deviations![<$row as Variant>::ENTRY.deviations, $default => $chosen], $other => $second]);
-    };
-    (@ $name:ident, $row:ident, $id:literal, $okvs:ty, $coding:ident, [$($filter:ident)?], $chosen:ident, $deviations:expr) => {
-        #[doc = concat!("`", $id, "`.")]
-        #[derive(Clone, Copy, Debug)]
-        pub enum $name {}
-
-        impl Variant for $name {
-            const ENTRY: Entry = <$row as Variant>::ENTRY.variant(
-                $id,
-                $deviations,
-                modes_with($chosen, <$row as Variant>::ENTRY.modes),
-            );
-            type Okvs = $okvs;
-            const VALUES: Values = <$row as Variant>::VALUES;
-            const CODING: TagCoding = TagCoding::$coding;
-            $(const FILTER: Option<filters::Kind> = Some(filters::Kind::$filter);)?
-        }
-    };
-}
-
-vole_variant!(Rs21Band: Rs21, "rs21:okvs=band", okvs::Band, Shuffled, CLUSTERED_FOR_PAXOS => BAND);
-vole_variant!(Rs21Sorted: Rs21, "rs21:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED => SORTED);
-vole_variant!(Rs21BandSorted: Rs21, "rs21:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED_FOR_PAXOS => BAND, SHUFFLED => SORTED);
-vole_variant!(Rs21TwoHashes: Rs21, "rs21:okvs=2-hash", okvs::Paxos, Shuffled, CLUSTERED_FOR_PAXOS => TWO_HASHES_OF_PAPER);
-vole_variant!(Rs21Bloom: Rs21, "rs21:okvs=gbf", okvs::Gbf, Shuffled, CLUSTERED_FOR_PAXOS => BLOOM);
-vole_variant!(Rs21Vacuum: Rs21, "rs21:compare=vacuum", okvs::Clustered, Shuffled, LIST => VACUUM; Vacuum);
-vole_variant!(Rs21Fuse: Rs21, "rs21:compare=fuse", okvs::Clustered, Shuffled, LIST => FUSE; Fuse);
-vole_variant!(Rr22Band: Rr22, "rr22:okvs=band", okvs::Band, Shuffled, CLUSTERED => BAND);
-vole_variant!(Rr22Sorted: Rr22, "rr22:tags=sorted", okvs::Clustered, SortedCoded, SHUFFLED_FOR_UNSHUFFLED => SORTED);
-vole_variant!(Rr22BandSorted: Rr22, "rr22:okvs=band,tags=sorted", okvs::Band, SortedCoded, CLUSTERED => BAND, SHUFFLED_FOR_UNSHUFFLED => SORTED);
-vole_variant!(Rr22TwoHashes: Rr22, "rr22:okvs=2-hash", okvs::Paxos, Shuffled, CLUSTERED => TWO_HASHES);
-vole_variant!(Rr22Bloom: Rr22, "rr22:okvs=gbf", okvs::Gbf, Shuffled, CLUSTERED => BLOOM);
-vole_variant!(Rr22Vacuum: Rr22, "rr22:compare=vacuum", okvs::Clustered, Shuffled, LIST_FOR_UNSHUFFLED => VACUUM; Vacuum);
-vole_variant!(Rr22Fuse: Rr22, "rr22:compare=fuse", okvs::Clustered, Shuffled, LIST_FOR_UNSHUFFLED => FUSE; Fuse);
-vole_variant!(VoleFastShuffled: VoleFast, "vole-fast:tags=shuffled", okvs::Clustered, Shuffled, SORTED => SHUFFLED);
-vole_variant!(VoleLeanShuffled: VoleLean, "vole-lean:tags=shuffled", okvs::Band, Shuffled, SORTED => SHUFFLED);
-
 #[cfg(test)]
 mod tests {
     use vesica_mpc::oprf::ValueField;
-    use vesica_party::Security;
-    use vesica_protocols::psi::vole::Params;
-    use vesica_protocols::psi::vole::variants::LARGER_SET;
+    use vesica_party::{Protocol, Registered, Row, Security};
+    use vesica_protocols::psi::vole::VolePsi;
+    use vesica_protocols::psi::vole::entries::LARGER_SET;
     use vesica_protocols::tasks::IntersectRequest;
     use vesica_structures::facts::{FailureEvent, Unsupported};
     use vesica_structures::okvs::Okvs;
 
     use super::*;
 
+    fn chosen<V: VoleRow>(choices: &str) -> &'static Row<VolePsi<V>> {
+        Row::chosen(choices).expect("a variant")
+    }
+
     /// The paper's own table is no deviation, and what a corrupt receiver may use goes by the table.
     #[test]
     fn what_an_entry_says_follows_its_table() {
-        let (row, paxos) = (Rs21::ENTRY, Rs21TwoHashes::ENTRY);
+        let [row, paxos] = ["tags=shuffled", "okvs=2-hash"].map(|choices| chosen::<Rs21>(choices).entry());
         assert!(row.deviations.contains(&NO_PAXOS) && !paxos.deviations.contains(&NO_PAXOS));
         assert_eq!(paxos.deviations.iter().filter(|deviation| row.deviations.contains(deviation)).count(), 4);
-        for entry in [paxos, Rr22TwoHashes::ENTRY] {
+        for entry in [paxos, chosen::<Rr22>("okvs=2-hash,tags=sorted").entry()] {
             let malicious = entry.mode(Security::Malicious).expect("the bound holds for any table");
             assert!(malicious.leakage.contains(&LARGER_SET_OF_TWO_HASHES) && !malicious.leakage.contains(&LARGER_SET));
         }
-        for entry in [Rs21Bloom::ENTRY, Rr22Bloom::ENTRY] {
-            assert_eq!(entry.modes, [SEMI_HONEST], "{}", entry.id);
+        // A filter has no order of tags, and no malicious mode; nor has the garbled Bloom filter.
+        for choices in ["okvs=gbf", "compare=vacuum", "compare=fuse", "okvs=2-hash,compare=fuse"] {
+            for entry in [chosen::<Rs21>(choices).entry(), chosen::<Rr22>(choices).entry()] {
+                assert_eq!(entry.modes, [SEMI_HONEST], "{}", entry.id);
+                let is_filter = choices.contains("compare");
+                assert!(!(is_filter && entry.deviations.contains(&NO_INPUT_ORDER)), "{}", entry.id);
+            }
         }
-        // A filter has no order of tags, and no malicious mode.
-        for entry in [Rs21Vacuum::ENTRY, Rs21Fuse::ENTRY, Rr22Vacuum::ENTRY, Rr22Fuse::ENTRY] {
-            assert_eq!(entry.modes, [SEMI_HONEST], "{}", entry.id);
-            assert!(!entry.deviations.contains(&NO_INPUT_ORDER), "{}", entry.id);
-        }
+        let request = request(9, 9, Security::SemiHonest);
+        let refused = chosen::<Rr22>("compare=fuse,tags=sorted").params(&request).expect_err("no list travels");
+        assert!(refused.what.contains("rr22:tags=sorted,compare=fuse"), "{refused}");
     }
 
     fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
@@ -247,8 +197,8 @@ mod tests {
         let derive = |id: &str, log: u32| {
             let request = request(1 << log, 2, Security::SemiHonest);
             let params = match id {
-                "rs21" => Params::derive::<Rs21>(&request),
-                _ => Params::derive::<Rr22>(&request),
+                "rs21" => VolePsi::<Rs21>::derive(&request),
+                _ => VolePsi::<Rr22>::derive(&request),
             };
             params.map(|params| (params.field, params.value_bits)).unwrap()
         };
@@ -261,39 +211,38 @@ mod tests {
     /// follows it.
     #[test]
     fn the_table_is_the_one_chosen() {
-        fn check<V: Variant>(len: fn(usize, u32) -> Result<usize, Unsupported>, security: Security, cell_bytes: u64) {
+        fn check<V: VoleRow>(okvs: Kind, security: Security, cell_bytes: u64) {
+            let row = chosen::<V>(&format!("okvs={}", okvs.name()));
             for receiver_items in [1, 2, 300, 20_000] {
-                let params = Params::derive::<V>(&request(1000, receiver_items, security)).unwrap();
-                let expected = len(receiver_items, FailureEvent::Encoding.bits()).unwrap();
+                let params = row.params(&request(1000, receiver_items, security)).unwrap();
+                let expected = okvs.store(receiver_items, FailureEvent::Encoding.bits(), 0).unwrap().len();
                 assert_eq!(params.table_len, expected, "{}, {receiver_items} items", params.id);
                 assert_eq!(params.table_bytes, cell_bytes * expected as u64, "{}, {receiver_items} items", params.id);
             }
         }
-        check::<Rs21>(okvs::Clustered::table_len, Security::SemiHonest, 16);
-        check::<Rs21TwoHashes>(okvs::Paxos::table_len, Security::SemiHonest, 16);
-        check::<Rs21TwoHashes>(okvs::Paxos::table_len, Security::Malicious, 16);
-        check::<Rr22TwoHashes>(okvs::Paxos::table_len, Security::SemiHonest, 8);
-        check::<Rr22TwoHashes>(okvs::Paxos::table_len, Security::Malicious, 16);
-        check::<Rs21Bloom>(okvs::Gbf::table_len, Security::SemiHonest, 16);
-        check::<Rr22Bloom>(okvs::Gbf::table_len, Security::SemiHonest, 8);
+        check::<Rs21>(Kind::Clustered, Security::SemiHonest, 16);
+        check::<Rs21>(Kind::Paxos, Security::SemiHonest, 16);
+        check::<Rs21>(Kind::Paxos, Security::Malicious, 16);
+        check::<Rr22>(Kind::Paxos, Security::SemiHonest, 8);
+        check::<Rr22>(Kind::Paxos, Security::Malicious, 16);
+        check::<Rs21>(Kind::Gbf, Security::SemiHonest, 16);
+        check::<Rr22>(Kind::Gbf, Security::SemiHonest, 8);
     }
 
     #[test]
     fn the_garbled_bloom_filter_is_refused_where_it_does_not_serve() {
-        fn refusal<V: Variant>(receiver_items: usize, security: Security) -> Unsupported {
-            Params::derive::<V>(&request(1000, receiver_items, security)).expect_err("refused")
+        fn refusal<V: VoleRow>(receiver_items: usize, security: Security) -> Unsupported {
+            chosen::<V>("okvs=gbf").params(&request(1000, receiver_items, security)).expect_err("refused")
         }
-        for refused in
-            [refusal::<Rs21Bloom>(1000, Security::Malicious), refusal::<Rr22Bloom>(1000, Security::Malicious)]
-        {
+        for refused in [refusal::<Rs21>(1000, Security::Malicious), refusal::<Rr22>(1000, Security::Malicious)] {
             assert!(refused.what.contains("no malicious mode") && refused.mend.contains("semi-honest"), "{refused:?}");
         }
         // 86.6 cells an item, and at most 2^28 in a VOLE.
         let of_items = |receiver_items| request(1000, receiver_items, Security::SemiHonest);
-        assert!(Params::derive::<Rr22Bloom>(&of_items(3_000_000)).is_ok());
-        let refused = refusal::<Rr22Bloom>(3_200_000, Security::SemiHonest);
+        assert!(chosen::<Rr22>("okvs=gbf").params(&of_items(3_000_000)).is_ok());
+        let refused = refusal::<Rr22>(3_200_000, Security::SemiHonest);
         assert!(refused.what.contains("3200000 items") && refused.mend.contains("okvs for rr22"), "{refused:?}");
-        assert!(Params::derive::<Rr22TwoHashes>(&of_items(1 << 26)).is_ok());
+        assert!(chosen::<Rr22>("okvs=2-hash").params(&of_items(1 << 26)).is_ok());
     }
 
     /// What the entries say of a corrupt receiver with the table of two hashes: the most items `n'` with
@@ -302,7 +251,7 @@ mod tests {
     fn corrupt_receivers_encode_as_many_items_as_the_entry_says() {
         let most = |declared: usize, q: f64| {
             let request = request(1000, declared, Security::Malicious);
-            let cells = Params::derive::<Rr22TwoHashes>(&request).expect("served").table_len as f64;
+            let cells = chosen::<Rr22>("okvs=2-hash").params(&request).expect("served").table_len as f64;
             let fits =
                 |items: f64| items * (128.0 - q - std::f64::consts::LOG2_E + items.log2()) < 128.0 * cells + 40.0;
             // By halving: what fits is all up to the most.

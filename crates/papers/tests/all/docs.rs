@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use vesica_papers::{attacks_markdown, catalogue_pages};
 use vesica_party::variants::resolve;
-use vesica_party::{Assumption, Attack, ChoiceValue, Effort, Entry, Registered, Resistance, Security, Status, Task};
+use vesica_party::{Assumption, Attack, Effort, Entry, Registered, Resistance, Security, Status};
 use vesica_protocols::registry as product;
 use vesica_protocols::tasks::{Extent, Intersect, SetFunctionality};
 use vesica_structures::rlwe::RingLwe;
 use vesica_testkit::{BLESS, Runnable};
 
-use crate::registry::{self, all_intersect, all_shares, all_union};
+use crate::registry::{self, all_intersect};
 
 /// The row or variant of this name, of the product or of a paper.
 fn find_intersect(name: &str) -> Option<Runnable<Intersect>> {
@@ -36,86 +36,6 @@ fn names_are_unique_and_found() {
     for row in all_intersect() {
         assert_eq!(find_intersect(row.entry().id).map(|row| row.entry()), Some(row.entry()));
     }
-}
-
-/// Each value of a row's choices exists as a variant under its canonical name. So do some of their
-/// combinations, and no other variants. Each says of itself what its values say.
-fn check_variants<T: Task>(all: &[Runnable<T>]) -> usize {
-    let mut variants = 0;
-    for row in all.iter().filter(|row| !row.entry().is_variant()) {
-        let entry = row.entry();
-        let mut combinations: Vec<Vec<(&str, &ChoiceValue)>> = vec![Vec::new()];
-        for choice in entry.variants {
-            assert!(choice.values.len() > 1 && choice.what.ends_with('.'), "{}: {}", entry.id, choice.name);
-            let with = |chosen: &Vec<_>| {
-                choice.values.iter().map(|value| [&chosen[..], &[(choice.name, value)]].concat()).collect::<Vec<_>>()
-            };
-            combinations = combinations.iter().flat_map(with).collect();
-        }
-        let mut variants_of_row = HashSet::new();
-        for chosen in combinations.into_iter().filter(|chosen| !chosen.is_empty()) {
-            let typed: Vec<String> =
-                chosen.iter().rev().map(|(name, value)| format!("{name}={}", value.name)).collect();
-            let name = format!("{}:{}", entry.aliases.first().unwrap_or(&entry.id), typed.join(","));
-            let canonical = entry.canonical(&typed.join(",")).expect("choices of the row");
-            let found = match resolve(all.iter().copied(), &name) {
-                Ok(found) => found.expect("a row").entry(),
-                // A variant that differs from its row in one choice has one equality sign in its name.
-                Err(_) if canonical.matches('=').count() > 1 => continue,
-                Err(missing) => panic!("{name}: {missing}"),
-            };
-            assert_eq!(found.id, canonical);
-            // The default of each choice is the row itself.
-            let others = chosen.iter().filter(|(name, value)| {
-                entry.variants.iter().any(|choice| choice.name == *name && choice.values[0] != **value)
-            });
-            let others: Vec<&ChoiceValue> = others.map(|(_, value)| *value).collect();
-            assert_eq!(others.is_empty(), found == entry, "{name}");
-            if others.is_empty() {
-                continue;
-            }
-            assert!(others.iter().all(|value| value.what.ends_with('.')), "{name}");
-            let changed = entry.variants.iter().filter(|choice| {
-                chosen.iter().any(|(name, value)| *name == choice.name && **value != choice.values[0])
-            });
-            let gone: Vec<&str> = changed.flat_map(|choice| choice.values[0].deviations).copied().collect();
-            assert!(
-                gone.iter().all(|deviation| entry.deviations.contains(deviation)),
-                "{name}: the row does not say what its default does"
-            );
-            let kept = entry.deviations.iter().filter(|deviation| !gone.contains(deviation));
-            let deviations: Vec<&str> = kept.chain(others.iter().flat_map(|value| value.deviations)).copied().collect();
-            assert_eq!(found.deviations, deviations, "{name}");
-            assert_eq!(
-                found.modes,
-                others.iter().filter_map(|value| value.modes).next_back().unwrap_or(entry.modes),
-                "{name}"
-            );
-            assert_eq!((found.task, found.paper, found.status), (entry.task, entry.paper, entry.status), "{name}");
-            assert!(found.is_variant() && found.variants.is_empty() && found.aliases.is_empty(), "{name}");
-            assert_eq!(found.row_id(), entry.id);
-            variants_of_row.insert(found.id);
-        }
-        let of_row = all.iter().map(|row| row.entry()).filter(|other| other.is_variant() && other.row_id() == entry.id);
-        let registered: HashSet<&str> = of_row.map(|variant| variant.id).collect();
-        assert_eq!(variants_of_row, registered, "the variants of {} are combinations of its choices", entry.id);
-        variants += variants_of_row.len();
-    }
-    variants
-}
-
-#[test]
-fn every_value_of_a_choice_is_a_variant_that_says_what_it_changes() {
-    assert!(check_variants(&all_intersect()) >= 8);
-    assert!(check_variants(&all_shares()) >= 4);
-    assert!(check_variants(&all_union()) >= 2);
-    let others = registry::own_entries().filter(|entry| entry.is_variant() || !entry.variants.is_empty());
-    let with_variants = ["intersect", "shares", "union"];
-    let bad: Vec<&str> = others.filter(|entry| !with_variants.contains(&entry.task)).map(|entry| entry.id).collect();
-    assert!(bad.is_empty(), "tests of aggregates do not run over variants yet: {bad:?}");
-    let find = |name| find_intersect(name).map(|row| row.entry().id);
-    assert_eq!(find("blazing-fast-psi:tags=sorted,okvs=band"), Some("rr22:okvs=band,tags=sorted"));
-    assert_eq!((find("rr22:okvs=clustered"), find("rr22:okvs=paxos"), find("rr22:")), (Some("rr22"), None, None));
 }
 
 /// Rows whose bounds are not derived for several runs must refuse them; and in the malicious mode those that do not

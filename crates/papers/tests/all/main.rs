@@ -3,6 +3,8 @@
 
 #[path = "../../../protocols/tests/all/assumed.rs"]
 mod assumed;
+#[path = "../../../protocols/tests/all/choices.rs"]
+mod choices;
 #[path = "../../../protocols/tests/all/conformance.rs"]
 mod conformance;
 mod docs;

@@ -6,7 +6,7 @@ use vesica_party::Registered;
 use vesica_party::fuzzing::AnyMessage;
 use vesica_party::variants::with_variants;
 use vesica_protocols::registry as product;
-use vesica_protocols::tasks::{Intersect, JoinAndCompute, Shares, Union};
+use vesica_protocols::tasks::{Intersect, JoinAndCompute, Shares};
 use vesica_testkit::Trials;
 
 /// Trials in which a row is tried at one size, or in full in the nightly run.
@@ -27,11 +27,6 @@ pub(crate) fn join_and_compute() -> &'static [&'static dyn Registered<JoinAndCom
 /// The rows of the product and of papers, with all variants.
 pub(crate) fn all_intersect() -> Vec<&'static dyn Registered<Intersect>> {
     with_variants(product::intersect().iter().chain(intersect()).copied()).collect()
-}
-
-/// The same for unions.
-pub(crate) fn all_union() -> Vec<&'static dyn Registered<Union>> {
-    with_variants(product::union().iter().chain(union()).copied()).collect()
 }
 
 /// The same for shares.

@@ -13,12 +13,12 @@ pub const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinc
                                bound and not from evidence; sigma has a share of the failure budget.";
 
 /// The deviation of circuits of AND gates.
-pub const AND_TREES: &str = "Trees of ANDs whose random inputs come from 1-of-4 OTs of silent VOLE, instead of \
-                                    GMW with multiplication triples.";
+pub const AND_TREES: &str = "Trees of ANDs whose random inputs come from 1-of-4 OTs, instead of GMW with \
+                                    multiplication triples.";
 
 /// How tests by cubic polynomials do.
-pub const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs from silent VOLE; \
-                                in the first layer r_i is what the random OTs give, so that it needs no correction.";
+pub const CUBIC: &str = "Equality tests multiply three shared bits at a time by 1-of-8 OTs; in the first layer r_i is \
+                                what the random OTs give, so that it needs no correction.";
 
 /// Tests by trees, for rows whose papers have other circuits.
 pub const TREE_TESTS: ChoiceValue = ChoiceValue::new("tree", "A tree of AND gates.").deviating(&[AND_TREES]);
@@ -37,9 +37,11 @@ pub const EQUALITY: Choice = Choice {
     values: &[TREE_TESTS, CUBIC_TESTS],
 };
 
-/// The same circuits on random tables without LPN.
-const SOFTSPOKEN_AND_TREES: &str = "Trees of ANDs whose random inputs come from 1-of-4 OTs of VOLE over small fields \
-                                    [Roy22], instead of GMW with multiplication triples.";
+/// Where random tables come from, for rows whose papers have others.
+pub const SILENT_TABLES: &str = "The random OTs of tests come from silent VOLE.";
+
+/// The same without LPN.
+const SOFTSPOKEN_TABLES: &str = "The random OTs of tests come from VOLE over small fields [Roy22].";
 
 /// Which OTs. Rows say what their circuits make of either, and the modes of the second.
 pub const OTS: Choice = Choice {
@@ -58,11 +60,11 @@ pub const SOFTSPOKEN_OTS: ChoiceValue = ChoiceValue::new(
      choice among the places of a table, and for each OT of a payload.",
 );
 
-/// AND trees on OTs from silent VOLE.
-pub const SILENT_TREES: ChoiceValue = SILENT_OTS.deviating(&[AND_TREES]);
+/// OTs from silent VOLE, for rows whose papers have others.
+pub const SILENT: ChoiceValue = SILENT_OTS.deviating(&[SILENT_TABLES]);
 
-/// AND trees on OTs from OT extension.
-pub const SOFTSPOKEN_TREES: ChoiceValue = SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_AND_TREES]);
+/// OTs from OT extension, for rows whose papers have others.
+pub const SOFTSPOKEN: ChoiceValue = SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_TABLES]);
 
 /// The one mode that there is.
 pub const fn mode(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
@@ -87,14 +89,11 @@ pub const fn semi_honest<P: Protocol>() -> &'static [Assumption] {
     P::ENTRY.modes[0].assumptions
 }
 
-/// A row for shares: its name, the [`Matching`](super::Matching), how bins are tested, where random
-/// OTs come from if it is not silent VOLE, and its description.
+/// A row for shares: its name, the [`Matching`](super::Matching), the [exchangeable parts](super::Exchangeable) where
+/// its description has no choice of them, and that description.
 #[macro_export]
 macro_rules! circuit_row {
-    ($(#[$doc:meta])* $name:ident, $matching:ty, $equality:expr, $entry:expr) => {
-        circuit_row! { $(#[$doc])* $name, $matching, $equality, ::vesica_mpc::OtSource::Silent, $entry }
-    };
-    ($(#[$doc:meta])* $name:ident, $matching:ty, $equality:expr, $ots:expr, $entry:expr) => {
+    ($(#[$doc:meta])* $name:ident, $matching:ty, $exchangeable:expr, $entry:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
@@ -107,7 +106,14 @@ macro_rules! circuit_row {
             type Receiver = $crate::circuit_psi::shares::Receiver<$matching>;
 
             fn derive(request: &$crate::tasks::SharesRequest) -> Result<Self::Params, ::vesica_structures::facts::Unsupported> {
-                Self::Params::derive::<$matching>(request, $equality, $ots)
+                Self::Params::derive::<$matching>(request, $exchangeable)
+            }
+
+            fn derive_chosen(
+                request: &$crate::tasks::SharesRequest,
+                entry: &'static ::vesica_party::Entry,
+            ) -> Result<Self::Params, ::vesica_structures::facts::Unsupported> {
+                Self::Params::derive::<$matching>(request, $exchangeable.chosen(entry))
             }
 
             fn predicted_bytes(params: &Self::Params) -> ::std::ops::RangeInclusive<u64> {

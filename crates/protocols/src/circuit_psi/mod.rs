@@ -49,8 +49,9 @@ use std::ops::RangeInclusive;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::tasks::{PrfOutputs, Programmed};
 use vesica_mpc::{OtSource, peqt};
-use vesica_party::{Abort, Channel, Party, Protocol, Role, Security};
+use vesica_party::{Abort, Channel, Entry, Party, Protocol, Role, Security};
 use vesica_structures::facts::Unsupported;
+use vesica_structures::okvs;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -98,6 +99,8 @@ pub struct OpprfSizes {
     pub bins: usize,
     /// Width of a value.
     pub output_bits: u32,
+    /// The OKVS, for an OPPRF that takes one.
+    pub okvs: okvs::Kind,
     /// Runs that share one failure budget.
     pub runs: usize,
 }
@@ -139,12 +142,48 @@ pub struct MatchingRequest {
     pub security: Security,
     /// Width of the sender's payload, in bytes.
     pub carried_bytes: usize,
-    /// How bins are tested.
-    pub equality: peqt::Variant,
-    /// Where the random tables of the tests come from.
-    pub ots: OtSource,
+    /// The parts that are exchanged.
+    pub exchangeable: Exchangeable,
     /// Runs of these sizes, one for each bucket, that share one failure budget.
     pub runs: usize,
+}
+
+/// The parts of a circuit PSI that its papers exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchangeable {
+    /// How bins are tested.
+    pub equality: peqt::Variant,
+    /// Where the random tables of the tests, and OTs of payloads, come from.
+    pub ots: OtSource,
+    /// The OKVS of an OPPRF that takes one.
+    pub okvs: okvs::Kind,
+}
+
+impl Exchangeable {
+    /// These tests, on silent VOLE and the band OKVS.
+    pub const fn new(equality: peqt::Variant) -> Self {
+        Self { equality, ots: OtSource::Silent, okvs: okvs::Kind::Band }
+    }
+
+    /// The same on another OKVS.
+    pub const fn on(self, okvs: okvs::Kind) -> Self {
+        Self { okvs, ..self }
+    }
+
+    /// As the description of a row or variant has it; what that leaves open stays as it is.
+    pub fn chosen(self, entry: &Entry) -> Self {
+        let equality = match entry.chosen(entry::EQUALITY.name) {
+            "tree" => peqt::Variant::AndTree,
+            "cubic" => peqt::Variant::Cubic,
+            _ => self.equality,
+        };
+        let ots = match entry.chosen(entry::OTS.name) {
+            "silent" => OtSource::Silent,
+            "softspoken" => OtSource::SoftSpoken,
+            _ => self.ots,
+        };
+        Self { equality, ots, okvs: okvs::Kind::named(entry.chosen("okvs")).unwrap_or(self.okvs) }
+    }
 }
 
 /// Steps 1 to 8 without the multiplexer: how the sides come to shares of what matched.
@@ -201,7 +240,6 @@ pub struct Matched {
 #[cfg(test)]
 mod tests {
     use vesica_party::Phase;
-    use vesica_structures::okvs::{Band, Clustered};
     use vesica_testkit::two_party;
 
     use super::psty19::PolynomialOpprf;
@@ -210,9 +248,9 @@ mod tests {
 
     /// How often each bit of the last block of an output is one, for as many keys that the sender
     /// programmed or did not.
-    fn ones<O: BinOpprf>(output_bits: u32, programmed: bool) -> [usize; 128] {
+    fn ones<O: BinOpprf>(okvs: okvs::Kind, output_bits: u32, programmed: bool) -> [usize; 128] {
         let count = KEYS;
-        let sizes = OpprfSizes { receiver_keys: count, sender_keys: count, bins: count, output_bits, runs: 1 };
+        let sizes = OpprfSizes { receiver_keys: count, sender_keys: count, bins: count, output_bits, okvs, runs: 1 };
         let params = O::derive(&sizes).expect("served");
         let bins: Vec<u32> = (0..count as u32).collect();
         let mut rng = SecretRng::insecure_from_seed(7);
@@ -244,9 +282,9 @@ mod tests {
     /// other: else it reads the intersection off the hint.
     #[test]
     fn no_bit_of_an_output_tells_which_keys_were_programmed() {
-        fn check<O: BinOpprf>() {
+        fn check<O: BinOpprf>(okvs: okvs::Kind) {
             for output_bits in [62, 126, 134] {
-                let [common, foreign] = [true, false].map(|programmed| ones::<O>(output_bits, programmed));
+                let [common, foreign] = [true, false].map(|programmed| ones::<O>(okvs, output_bits, programmed));
                 for (bit, (common, foreign)) in common.into_iter().zip(foreign).enumerate() {
                     // Differences have a deviation of 14 at most; a bit that is always zero on one side differs by 200.
                     assert!(
@@ -256,8 +294,8 @@ mod tests {
                 }
             }
         }
-        check::<PolynomialOpprf>();
-        check::<VoleOpprf<Band, false>>();
-        check::<VoleOpprf<Clustered, true>>();
+        check::<PolynomialOpprf>(okvs::Kind::Band);
+        check::<VoleOpprf<false>>(okvs::Kind::Band);
+        check::<VoleOpprf<true>>(okvs::Kind::Clustered);
     }
 }

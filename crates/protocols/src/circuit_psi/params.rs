@@ -7,7 +7,7 @@ use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::hashing::cuckoo_bins;
 
-use super::{BinOpprf, MatchingRequest, OpprfSizes};
+use super::{BinOpprf, Exchangeable, MatchingRequest, OpprfSizes};
 
 pub use crate::bins::POSITIONS;
 
@@ -100,7 +100,8 @@ impl<P> Params<P> {
     /// # Errors
     /// Against malicious parties, and for sizes beyond the bounds of the parts.
     pub fn derive<O: BinOpprf<Params = P>>(request: &MatchingRequest) -> Result<Self, Unsupported> {
-        let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs } = request;
+        let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, exchangeable, runs } = request;
+        let Exchangeable { equality, ots, okvs } = exchangeable;
         check_semi_honest(security)?;
         let sender_keys = POSITIONS * sender_items;
         let (table_bits, taken) = match runs {
@@ -116,7 +117,8 @@ impl<P> Params<P> {
         let mut params = Self { sender_items, receiver_items, bins, sigma, carried_bytes, parts: None };
         if sender_items > 0 && receiver_items > 0 {
             let output_bits = bits_with(sigma, carried_bytes)?;
-            let opprf = O::derive(&OpprfSizes { receiver_keys: receiver_items, sender_keys, bins, output_bits, runs })?;
+            let sizes = OpprfSizes { receiver_keys: receiver_items, sender_keys, bins, output_bits, okvs, runs };
+            let opprf = O::derive(&sizes)?;
             params.parts = Some((opprf, peqt::Params::with(bins, sigma, equality)?.with_tables_from(ots)?));
         }
         Ok(params)
@@ -137,23 +139,22 @@ impl<P> Params<P> {
 
 #[cfg(test)]
 mod tests {
+    use vesica_mpc::opprf;
     use vesica_mpc::oprf::value_bits;
-    use vesica_mpc::{OtSource, opprf};
 
     use super::*;
     use vesica_structures::hashing::hall_bound;
 
-    use crate::circuit_psi::vole::BandOpprf;
+    use crate::circuit_psi::vole::NarrowOpprf;
 
     fn derive(sender_items: usize, receiver_items: usize, runs: usize) -> Result<Params<opprf::Params>, Unsupported> {
-        let (security, equality) = (Security::SemiHonest, peqt::Variant::Cubic);
-        Params::derive::<BandOpprf>(&MatchingRequest {
+        let (security, exchangeable) = (Security::SemiHonest, Exchangeable::new(peqt::Variant::Cubic));
+        Params::derive::<NarrowOpprf>(&MatchingRequest {
             sender_items,
             receiver_items,
             security,
             carried_bytes: 0,
-            equality,
-            ots: OtSource::Silent,
+            exchangeable,
             runs,
         })
     }

@@ -4,12 +4,11 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::share_conversion::{MultiplexParams, MultiplexReceiver, MultiplexSender, Multiplexer};
 use vesica_mpc::tasks::{MultiplexRequest, SharedRows};
-use vesica_mpc::{OtSource, peqt};
 use vesica_party::{Abort, Channel, Party, Phase, Protocol, Role};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::{Matching, MatchingRequest, params};
+use super::{Exchangeable, Matching, MatchingRequest, params};
 use crate::tasks::{ReceiverShares, SenderShares, SharesInput, SharesRequest};
 
 /// The agreed parameters.
@@ -31,15 +30,13 @@ impl<P> Params<P> {
     /// Parameters of a row on the matching `M`.
     pub fn derive<M: Matching<Parts = P>>(
         request: &SharesRequest,
-        equality: peqt::Variant,
-        ots: OtSource,
+        exchangeable: Exchangeable,
     ) -> Result<Self, Unsupported> {
         request.check_sizes()?;
         let &SharesRequest { sender_items, receiver_items, security, sender_payload_bytes, receiver_payload_bytes } =
             request;
         let carried_bytes = sender_payload_bytes;
-        let matching =
-            MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs: 1 };
+        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, exchangeable, runs: 1 };
         let matching = M::derive(&matching)?;
         let width = sender_payload_bytes + receiver_payload_bytes;
         let multiplexer = match width {
@@ -48,7 +45,7 @@ impl<P> Params<P> {
             _ => {
                 let (len, masked) = (matching.bins, sender_payload_bytes);
                 let rows = MultiplexRequest { len, masked, width, bits: 8, security };
-                Some(MultiplexParams::with_ots_from(&rows, ots)?)
+                Some(MultiplexParams::with_ots_from(&rows, exchangeable.ots)?)
             }
         };
         Ok(Self { matching, sender_payload_bytes, receiver_payload_bytes, multiplexer })

@@ -126,6 +126,14 @@ pub trait MembershipTest: Send + Sync + fmt::Debug + 'static {
 
     /// Parameters for sets of these sizes, of at least one item each; semi-honest.
     fn derive(sender_items: usize, receiver_items: usize) -> Result<Self::Params, Unsupported>;
+    /// See [`Protocol::derive_chosen`].
+    fn derive_chosen(
+        sender_items: usize,
+        receiver_items: usize,
+        _entry: &'static Entry,
+    ) -> Result<Self::Params, Unsupported> {
+        Self::derive(sender_items, receiver_items)
+    }
     /// Places of the sender.
     fn places(params: &Self::Params) -> usize;
     /// Bytes of all messages of the test.
@@ -210,7 +218,11 @@ macro_rules! row {
             type Receiver = Receiver<M, $task>;
 
             fn derive(request: &$request) -> Result<Params<M>, Unsupported> {
-                Params::$($derive)+(request)
+                Self::derive_chosen(request, &Self::ENTRY)
+            }
+
+            fn derive_chosen(request: &$request, entry: &'static Entry) -> Result<Params<M>, Unsupported> {
+                Params::$($derive)+(request, entry)
             }
 
             fn predicted_bytes(params: &Params<M>) -> RangeInclusive<u64> {

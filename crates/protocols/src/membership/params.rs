@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 
 use vesica_mpc::tasks::CorrelationRequest;
-use vesica_party::{Protocol, Security};
+use vesica_party::{Entry, Protocol, Security};
 use vesica_structures::facts::Unsupported;
 
-use super::{Arrows, For, Membership, MembershipTest};
+use super::{Arrows, For, MembershipTest};
 use crate::tasks::{
     Aggregate, AggregateOptions, AggregateRequest, Cardinality, Extent, Intersect, IntersectRequest, Over,
     SetFunctionality, Union, UnionRequest,
@@ -39,63 +39,63 @@ fn without_values(sender_items: usize, receiver_items: usize, security: Security
 
 impl<M: MembershipTest> Params<M> {
     /// Parameters for an intersection.
-    pub fn intersect(request: &IntersectRequest) -> Result<Self, Unsupported>
+    pub fn intersect(request: &IntersectRequest, entry: &'static Entry) -> Result<Self, Unsupported>
     where
         M: For<Intersect>,
     {
-        <Membership<M, Intersect>>::ENTRY.require(request.security)?;
+        entry.require(request.security)?;
         request.check_sizes()?;
         if request.payload_bytes > 0 || request.both_learn {
             return Err(Unsupported::new(
-                format_args!("payloads, and matches for the sender, are not served by protocol {}", M::ENTRY.id),
+                format_args!("payloads, and matches for the sender, are not served by protocol {}", entry.id),
                 "choose another protocol, for example ecdh-hfh99",
             ));
         }
         let IntersectRequest { sender_items, receiver_items, security, .. } = *request;
-        Self::new(without_values(sender_items, receiver_items, security), size_of::<u128>())
+        Self::new(without_values(sender_items, receiver_items, security), size_of::<u128>(), entry)
     }
 
     /// Parameters for a union.
-    pub fn union(request: &UnionRequest) -> Result<Self, Unsupported>
+    pub fn union(request: &UnionRequest, entry: &'static Entry) -> Result<Self, Unsupported>
     where
         M: For<Union>,
     {
-        <Membership<M, Union>>::ENTRY.require(request.security)?;
+        entry.require(request.security)?;
         request.check_sizes()?;
         let UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: _ } = *request;
         let mark = usize::from(M::HAS_EMPTY_PLACES);
-        let params = Self::new(without_values(sender_items, receiver_items, security), record_bytes + mark)?;
+        let params = Self::new(without_values(sender_items, receiver_items, security), record_bytes + mark, entry)?;
         let unasked = if params.test.is_none() { sender_items } else { 0 };
         Ok(Self { unasked, ..params })
     }
 
     /// Parameters for the cardinality `T`.
-    pub fn cardinality<T: Aggregate>(request: &AggregateRequest) -> Result<Self, Unsupported>
+    pub fn cardinality<T: Aggregate>(request: &AggregateRequest, entry: &'static Entry) -> Result<Self, Unsupported>
     where
         M: For<T>,
     {
-        <M as For<T>>::ENTRY.require(request.security)?;
+        entry.require(request.security)?;
         request.check_one_count()?;
-        Ok(Self { totals: usize::from(T::OVER == Over::New), ..Self::new(*request, 0)? })
+        Ok(Self { totals: usize::from(T::OVER == Over::New), ..Self::new(*request, 0, entry)? })
     }
 
     /// Parameters for the sum `T`.
-    pub fn sum<T: Aggregate>(request: &AggregateRequest) -> Result<Self, Unsupported>
+    pub fn sum<T: Aggregate>(request: &AggregateRequest, entry: &'static Entry) -> Result<Self, Unsupported>
     where
         M: For<T>,
     {
-        <M as For<T>>::ENTRY.require(request.security)?;
+        entry.require(request.security)?;
         request.check_one_total()?;
         if request.columns == 0 {
             return Err(Unsupported::new("a sum of no columns", "ask for a cardinality, or give values"));
         }
-        Ok(Self { totals: request.columns, ..Self::new(*request, size_of::<u64>() * request.columns)? })
+        Ok(Self { totals: request.columns, ..Self::new(*request, size_of::<u64>() * request.columns, entry)? })
     }
 
-    fn new(request: AggregateRequest, place_bytes: usize) -> Result<Self, Unsupported> {
+    fn new(request: AggregateRequest, place_bytes: usize, entry: &'static Entry) -> Result<Self, Unsupported> {
         let AggregateRequest { sender_items, receiver_items, security, .. } = request;
         let is_tested = sender_items > 0 && receiver_items > 0;
-        let test = is_tested.then(|| M::derive(sender_items, receiver_items)).transpose()?;
+        let test = is_tested.then(|| M::derive_chosen(sender_items, receiver_items, entry)).transpose()?;
         let mut params = Self { request, test, place_bytes, unasked: 0, totals: 0, transfers: None };
         let len = params.transferred();
         if len > 0 {

@@ -186,7 +186,7 @@ pub fn sum_of(sender_items: usize, receiver_items: usize, security: Security) ->
 /// values, and from the values. Nor does the total of all values show.
 pub fn values_are_masked<M: For<T>, T: Aggregate>() {
     let request = sum_of(N, N, Security::SemiHonest);
-    let params = Params::<M>::sum::<T>(&request).unwrap();
+    let params = Params::<M>::sum::<T>(&request, &<M as For<T>>::ENTRY).unwrap();
     let own: Vec<u128> = (0..N as u128).collect();
     let sent = AggregateSenderInput { items: own.clone(), values: vec![9; N], ..AggregateSenderInput::default() };
     let asked = AggregateReceiverInput { items: own, ..AggregateReceiverInput::default() };

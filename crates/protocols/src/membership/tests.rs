@@ -41,7 +41,8 @@ fn single_values_are_masked() {
 /// sender says that it has `counted`.
 fn counted(counted: u64) -> Side<AggregateOutput> {
     let request = AggregateRequest { columns: 0, ..sum_of(N, N, Security::SemiHonest) };
-    let params = Params::<Czz24>::cardinality::<UnionCardinality>(&request).unwrap();
+    let params =
+        Params::<Czz24>::cardinality::<UnionCardinality>(&request, &<Czz24 as For<UnionCardinality>>::ENTRY).unwrap();
     let sent: Vec<u128> = (N as u128 / 2..).take(N).collect();
     let asked = AggregateReceiverInput { items: (0..N as u128).collect(), ..AggregateReceiverInput::default() };
     let (_, receiver) = try_two_party(

@@ -2,16 +2,16 @@
 //! has one item to transfer.
 
 use vesica_mpc::inner_product::params::DISTANCE;
-use vesica_mpc::{OtSource, opprf, peqt};
+use vesica_mpc::{opprf, peqt};
 use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::hashing::cuckoo_bins;
 
-use crate::circuit_psi::vole::BandOpprf;
-use crate::circuit_psi::{self, Matching, MatchingRequest, OpprfMatching};
+use crate::circuit_psi::vole::NarrowOpprf;
+use crate::circuit_psi::{self, Exchangeable, Matching, MatchingRequest, OpprfMatching};
 
 /// The circuit PSI, that of `vesica-circuit`. A union runs it on a reversed channel.
-pub type Circuit = OpprfMatching<BandOpprf>;
+pub type Circuit = OpprfMatching<NarrowOpprf>;
 
 /// The parameters for sets of a union.
 pub fn derive(sender_items: usize, receiver_items: usize) -> Result<circuit_psi::Params<opprf::Params>, Unsupported> {
@@ -20,9 +20,8 @@ pub fn derive(sender_items: usize, receiver_items: usize) -> Result<circuit_psi:
         receiver_items: sender_items,
         security: Security::SemiHonest,
         carried_bytes: 0,
-        equality: peqt::Variant::Cubic,
+        exchangeable: Exchangeable::new(peqt::Variant::Cubic),
         runs: 1,
-        ots: OtSource::Silent,
     })
 }
 

@@ -3,13 +3,22 @@
 
 use std::path::PathBuf;
 
+use vesica_party::variants::{resolve, with_variants};
 use vesica_testkit::{Goldens, Runnable, Trials, assert_all_listed, most_rounds};
 
 use crate::inputs::{Example, Suite};
 use crate::registry;
 use crate::registry::trials_of;
 
+/// Combinations of values whose bytes are compared with files.
+const COMBINED: [&str; 2] = ["rs21:okvs=band,tags=sorted", "rr22:okvs=band,tags=sorted"];
+
 impl Suite for Goldens {
+    fn every<T: Example>(rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
+        let combined = COMBINED.into_iter().filter_map(|name| resolve(rows.iter().copied(), name).ok().flatten());
+        with_variants(rows.iter().copied()).chain(combined).collect()
+    }
+
     fn rows<T: Example>(&mut self, rows: &[Runnable<T>]) {
         self.check(rows, |row, security| {
             // What depends on sizes goes by the widths of tests and by whether trees make a vector.

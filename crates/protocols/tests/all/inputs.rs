@@ -1,7 +1,6 @@
 //! Requests, and inputs with a chosen overlap.
 
 use crate::registry;
-use vesica_party::variants::with_variants;
 use vesica_party::{CostClass, Entry, Security, Task};
 use vesica_protocols::tasks::{
     Aggregate, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect,
@@ -9,15 +8,11 @@ use vesica_protocols::tasks::{
     SharesRequest, Sum, Union, UnionCardinality, UnionReceiverInput, UnionRequest, UnionSenderInput, UnionSum,
 };
 use vesica_structures::rng::SecretRng;
+pub(crate) use vesica_testkit::tried as every;
 use vesica_testkit::{ExampleOf, Runnable};
 
 /// A row of the registry of intersections.
 pub(crate) type Row = Runnable<Intersect>;
-
-/// Rows and their variants.
-pub(crate) fn every<T: Task>(rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
-    with_variants(rows.iter().copied()).collect()
-}
 
 /// A request without payload in which only the receiver learns.
 pub(crate) fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
@@ -242,16 +237,21 @@ pub(crate) trait Suite {
     /// Goes through the rows of one registry.
     fn rows<T: Example>(&mut self, rows: &[Runnable<T>]);
 
+    /// These rows, and those of their variants that the suite goes through.
+    fn every<T: Example>(rows: &[Runnable<T>]) -> Vec<Runnable<T>> {
+        every(rows)
+    }
+
     /// Goes through all registries, each row followed by its variants.
     fn all(&mut self) {
-        self.rows(&every(registry::intersect()));
-        self.rows(&every(registry::union()));
-        self.rows(&every(registry::shares()));
-        self.rows(&every(registry::cardinality()));
-        self.rows(&every(registry::union_cardinality()));
-        self.rows(&every(registry::sum()));
-        self.rows(&every(registry::union_sum()));
-        self.rows(&every(registry::join_and_compute()));
+        self.rows(&Self::every(registry::intersect()));
+        self.rows(&Self::every(registry::union()));
+        self.rows(&Self::every(registry::shares()));
+        self.rows(&Self::every(registry::cardinality()));
+        self.rows(&Self::every(registry::union_cardinality()));
+        self.rows(&Self::every(registry::sum()));
+        self.rows(&Self::every(registry::union_sum()));
+        self.rows(&Self::every(registry::join_and_compute()));
     }
 }
 

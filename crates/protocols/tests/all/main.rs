@@ -2,6 +2,7 @@
 //! same suites over its own.
 
 mod assumed;
+mod choices;
 mod conformance;
 mod faults;
 mod filters;

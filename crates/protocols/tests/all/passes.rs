@@ -43,8 +43,8 @@ impl Registered<Intersect> for InTurns {
         self.row.entry()
     }
 
-    fn variants(&self) -> &'static [&'static dyn Registered<Intersect>] {
-        &[]
+    fn variant(&self, entry: &'static Entry) -> &'static dyn Registered<Intersect> {
+        Box::leak(Box::new(Self { row: self.row.variant_in_passes(entry), runs: self.runs }))
     }
 
     fn predicted_bytes(&self, request: &IntersectRequest) -> Result<RangeInclusive<u64>, Unsupported> {

@@ -133,15 +133,15 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use crate::fields::{Gf64, Value};
-    use crate::okvs::{Band, Clustered, EncodeFailure, FreeCells, Gbf, Okvs, Paxos};
+    use crate::okvs::{EncodeFailure, FreeCells, Kind, Okvs};
     use crate::rng::SecretRng;
 
     /// What `Okvs` says of parts and arrangements.
-    fn parts_travel<O: Okvs>(count: usize) {
+    fn parts_travel(kind: Kind, count: usize) {
         let mut rng = SecretRng::insecure_from_seed(count as u64);
         let (given, values): (Vec<u128>, Vec<Gf64>) =
             (0..count).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
-        let okvs = O::new(count, 42, 1).unwrap();
+        let okvs = kind.store(count, 42, 1).unwrap();
         let keys = okvs.arrange(&given);
         let values = keys.arranged(&values);
         assert!(keys.places().iter().zip(keys.keys()).all(|(&place, &key)| given[place as usize] == key));
@@ -176,19 +176,19 @@ mod tests {
     #[test]
     fn tables_travel_in_parts() {
         for count in [0, 1, 10, 500, 5000, 70_000, 200_000] {
-            parts_travel::<Clustered>(count);
-            parts_travel::<Paxos>(count);
-            parts_travel::<Band>(count);
+            for kind in [Kind::Clustered, Kind::Paxos, Kind::Band] {
+                parts_travel(kind, count);
+            }
         }
         for count in [0, 1, 10, 500, 5000, 50_000] {
-            parts_travel::<Gbf>(count);
+            parts_travel(Kind::Gbf, count);
         }
     }
 
     #[test]
     fn an_error_of_the_caller_ends_the_encoding() {
-        fn stopped<O: Okvs>() {
-            let okvs = O::new(70_000, 42, 1).unwrap();
+        for kind in Kind::ALL {
+            let okvs = kind.store(70_000, 42, 1).unwrap();
             let mut calls = 0;
             let result = okvs.encode_arranged(&okvs.arrange(&[1, 2, 3]), &[Gf64(1); 3], FreeCells::Zero, |_, _| {
                 calls += 1;
@@ -196,21 +196,17 @@ mod tests {
             });
             assert_eq!((result, calls), (Err(EncodeFailure), 1));
         }
-        stopped::<Clustered>();
-        stopped::<Paxos>();
-        stopped::<Band>();
-        stopped::<Gbf>();
     }
 
     /// Neither arrangements, nor tables, nor values show how many threads there were.
     #[test]
     fn threads_do_not_show() {
-        fn run<O: Okvs>(threads: usize) -> (Vec<u128>, Vec<u32>, Vec<Gf64>, Vec<Gf64>) {
+        fn run(kind: Kind, threads: usize) -> (Vec<u128>, Vec<u32>, Vec<Gf64>, Vec<Gf64>) {
             let mut rng = SecretRng::insecure_from_seed(3);
             let (given, values): (Vec<u128>, Vec<Gf64>) =
                 (0..150_000).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
-                let okvs = O::new(given.len(), 42, 1).unwrap();
+                let okvs = kind.store(given.len(), 42, 1).unwrap();
                 let table = okvs.encode(&given, &values, FreeCells::Random(&mut rng)).unwrap();
                 let mut out = values.clone();
                 okvs.decode(&table, &given, &mut out);
@@ -219,11 +215,10 @@ mod tests {
                 (keys.keys().to_vec(), keys.places().to_vec(), table, out)
             })
         }
-        assert!(run::<Clustered>(1) == run::<Clustered>(3));
-        assert!(run::<Paxos>(1) == run::<Paxos>(3));
-        assert!(run::<Band>(1) == run::<Band>(3));
-        assert!(run::<Gbf>(1) == run::<Gbf>(3));
+        for kind in Kind::ALL {
+            assert!(run(kind, 1) == run(kind, 3), "{kind:?}");
+        }
         // More threads than parts of the table.
-        assert!(run::<Band>(1) == run::<Band>(16));
+        assert!(run(Kind::Band, 1) == run(Kind::Band, 16));
     }
 }

@@ -6,6 +6,7 @@ pub mod band;
 mod binned;
 pub mod clustered;
 pub mod gbf;
+mod kind;
 pub mod paxos;
 
 use std::ops::Range;
@@ -14,9 +15,9 @@ pub use arrangement::Arrangement;
 pub use band::Band;
 pub use clustered::Clustered;
 pub use gbf::Gbf;
+pub use kind::{AnyOkvs, Kind};
 pub use paxos::Paxos;
 
-use crate::facts::Unsupported;
 use crate::fields::Cell;
 use crate::rng::SecretRng;
 
@@ -42,14 +43,7 @@ pub struct EncodeFailure;
 /// A table travels in [parts](Self::parts): encoding finishes them one after another, and decoding
 /// goes on with each as it comes. All work is shared by the threads of the installed rayon pool; no
 /// result depends on their number.
-pub trait Okvs: Sized + Send + Sync {
-    /// The store for `pairs` pairs that fails to encode with probability at most `2^-failure_bits`,
-    /// rows keyed by `seed`.
-    fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported>;
-
-    /// Table length `m` for `pairs` pairs, known before the seed is.
-    fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported>;
-
+pub trait Okvs: Send + Sync {
     /// Number of cells `m` of the table.
     fn len(&self) -> usize;
 

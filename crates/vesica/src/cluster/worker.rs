@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use vesica_party::transport::tcp;
 use vesica_party::transport::tls;
-use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role, Task};
+use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role, Task, variants};
 use vesica_protocols::registry::Rows;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateReceiverInput, AggregateSenderInput, Cardinality, Intersect,
@@ -279,9 +279,8 @@ fn totals<T: Aggregate>(
 type ListOf<T> = fn(&Rows) -> &'static [&'static dyn Registered<T>];
 
 fn row<T: Task>(of: ListOf<T>, id: &str) -> Result<&'static dyn Registered<T>, Abort> {
-    let all: Vec<&'static dyn Registered<T>> = rows::lists().flat_map(|lists| of(&lists)).copied().collect();
-    let mut rows = rows::with_variants(&all).into_iter();
-    rows.find(|row| row.entry().id == id).ok_or_else(|| unknown("protocol", id))
+    let all = rows::lists().flat_map(|lists| of(&lists)).copied();
+    variants::resolve(all, id)?.ok_or_else(|| unknown("protocol", id))
 }
 
 fn unknown(what: &str, name: &str) -> Abort {

@@ -27,7 +27,7 @@ pub(crate) mod salt;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Phase, Role};
+use vesica_party::{Abort, Channel, Entry, Phase, Role, variants};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
@@ -274,8 +274,8 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         Role::Sender => recv(ch)?,
     };
     let allowed = negotiation.ours.protocols.contains(&choice.protocol);
-    let Some(entry) = workload.entries_with_variants().into_iter().find(|entry| allowed && entry.id == choice.protocol)
-    else {
+    let chosen = variants::find(workload.entries(), &choice.protocol).ok().flatten();
+    let Some(entry) = chosen.filter(|entry| allowed && entry.id == choice.protocol) else {
         return Err(Abort::PeerMisbehaved(
             peers_step::<Choice>(ch),
             "it chose a protocol that this side did not allow",

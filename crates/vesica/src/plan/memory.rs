@@ -12,7 +12,7 @@
 
 use std::sync::OnceLock;
 
-use vesica_party::variants::split;
+use vesica_party::variants::{self, split};
 use vesica_party::{Role, Security};
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_protocols::tasks::Extent;
@@ -99,11 +99,17 @@ impl Footprint {
 /// What protocol `id` takes for a workload that it serves. `None` for one that was never measured,
 /// which no registry has. A variant without coefficients of its own takes its row's and half as
 /// much again: more than what any of these takes by count, of which `okvs=2-hash` has the most
-/// cells (docs/parameters/plan-memory.md).
+/// cells (docs/parameters/plan-memory.md). Of a variant by several choices it is that of the largest of them.
 pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
+    let is_known = |id: &str| footprints().iter().any(|footprint| footprint.id == id);
     let row = split(id).0;
-    if row != id && !footprints().iter().any(|footprint| footprint.id == id) {
-        let Memory { sender, receiver } = memory(row, workload)?;
+    if row != id && !is_known(id) {
+        let by_one_choice = variants::by_one_choice(id).filter(|variant| is_known(variant) && variant != id);
+        let known = by_one_choice.chain([row.to_owned()]).filter_map(|id| memory(&id, workload));
+        let Memory { sender, receiver } = known.reduce(|most, other| Memory {
+            sender: most.sender.max(other.sender),
+            receiver: most.receiver.max(other.receiver),
+        })?;
         let [sender, receiver] =
             [sender, receiver].map(|bytes| bytes.saturating_add(bytes.saturating_sub(PROCESS_MEMORY) / 2));
         return Some(Memory { sender, receiver });

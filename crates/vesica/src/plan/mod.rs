@@ -65,8 +65,8 @@ fn unpermitted(entry: &Entry, security: Security, permissions: Permissions) -> O
     entry.mode(security)?.extras().find(|&extra| !permissions.include(extra))
 }
 
-/// The protocols that a side allows, among `entries` (the protocols of a task and their variants):
-/// the one named, or all rows that reach `security` and show no more than is permitted, in the
+/// The protocols that a side allows, among `entries` (the protocols of a task): the one named, which may be a variant,
+/// or all rows that reach `security` and show no more than is permitted, in the
 /// registry's order. A variant runs only where both sides name it.
 pub(crate) fn allowed(
     task: &str,
@@ -76,10 +76,10 @@ pub(crate) fn allowed(
     permissions: Permissions,
 ) -> Result<Vec<&'static Entry>, Failure> {
     if let Some(name) = named {
-        let found = variants::find(entries, name)
+        let found = variants::find(entries.iter().copied(), name)
             .map_err(|unknown| Unsupported { mend: rows::mend(name, &unknown.mend), ..unknown })?;
         let entry = found.ok_or_else(|| {
-            let known: Vec<&str> = entries.iter().filter(|entry| !entry.is_variant()).map(|entry| entry.id).collect();
+            let known: Vec<&str> = entries.iter().map(|entry| entry.id).collect();
             Failure::new(
                 code::REFUSED,
                 format_args!("there is no protocol {name:?} for {task}"),
@@ -103,8 +103,7 @@ pub(crate) fn allowed(
         return Ok(vec![entry]);
     }
     let reach = |security| {
-        let reaches =
-            |entry: &&'static Entry| !entry.is_variant() && entry.mode(security).is_some() && entry.broken().is_none();
+        let reaches = |entry: &&'static Entry| entry.mode(security).is_some() && entry.broken().is_none();
         entries.iter().copied().filter(reaches).collect::<Vec<_>>()
     };
     let found = reach(security);
@@ -166,10 +165,16 @@ pub(crate) fn choose(
     theirs: &[String],
     link: &Link,
 ) -> Result<Chosen, Failure> {
-    let both_allow = |entry: &&Entry| [ours, theirs].iter().all(|list| list.iter().any(|id| id == entry.id));
+    let both_allow = ours.iter().filter(|id| theirs.contains(id));
+    // In the registry's order.
+    let entries = workload.entries().into_iter().flat_map(|row| {
+        let named =
+            both_allow.clone().map(move |id| variants::find([row], id).ok().flatten().filter(|own| own.id == id));
+        named.flatten()
+    });
     let mut serving = Vec::new();
     let mut refusal = None;
-    for entry in workload.entries_with_variants().into_iter().filter(both_allow) {
+    for entry in entries {
         match workload.predicted_bytes(entry) {
             Ok(bytes) => serving.push((entry, middle(&bytes))),
             Err(refused) => refusal = refusal.or(Some(refused)),
@@ -231,8 +236,7 @@ impl Chosen {
 /// # Errors
 /// If no protocol serves them.
 pub fn automatic(workload: &dyn Workload, link: &Link, permissions: Permissions) -> Result<&'static Entry, Failure> {
-    let allowed =
-        allowed(workload.task(), &workload.entries_with_variants(), None, workload.extent().security, permissions)?;
+    let allowed = allowed(workload.task(), &workload.entries(), None, workload.extent().security, permissions)?;
     let all: Vec<String> = allowed.into_iter().map(|entry| entry.id.to_owned()).collect();
     Ok(choose(workload, &all, &all, link)?.entry)
 }
@@ -426,7 +430,7 @@ mod tests {
         security: Security,
         permissions: Permissions,
     ) -> Result<Vec<&'static Entry>, Failure> {
-        super::allowed(task.name(), &task.entries_with_variants(), named, security, permissions)
+        super::allowed(task.name(), &task.entries(), named, security, permissions)
     }
 
     const DEFAULT: Permissions = Permissions { broken: false, count: false };
@@ -473,7 +477,7 @@ mod tests {
     fn predictions_that_are_about_the_same_do_not_decide() {
         let (all, joined) = (ids(Security::SemiHonest), joined(1 << 20, Security::SemiHonest));
         let time = |id: &str| {
-            let entry = joined.entries_with_variants().into_iter().find(|entry| entry.id == id).expect("a row");
+            let entry = joined.entries().into_iter().find(|entry| entry.id == id).expect("a row");
             let bytes = middle(&joined.predicted_bytes(entry).expect("served"));
             let predicted = model::predict(id, joined.workload(), bytes, &Machine::REFERENCE, &Link::ASSUMED);
             predicted.expect("measured").total_us()
@@ -668,7 +672,7 @@ mod tests {
             ..<VolePsi<VoleFast> as Protocol>::ENTRY
         };
         let task = named("intersect");
-        let entries: Vec<&'static Entry> = task.entries_with_variants().into_iter().chain([&ROW]).collect();
+        let entries: Vec<&'static Entry> = task.entries().into_iter().chain([&ROW]).collect();
         for security in [Security::SemiHonest, Security::Malicious] {
             let allowed = |named, permissions| super::allowed(task.name(), &entries, named, security, permissions);
             let failure = allowed(Some(ROW.id), DEFAULT).expect_err("it is broken");

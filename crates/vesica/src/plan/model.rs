@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 use vesica_party::Security;
 use vesica_party::transport::Link;
-use vesica_party::variants::split;
+use vesica_party::variants::{self, split};
 use vesica_protocols::psi::vole::params::value_bits;
 use vesica_structures::fields::{Cell, Gf64};
 
@@ -204,7 +204,7 @@ impl Costs {
 /// `None` for a row that was never measured.
 fn costs(id: &str, security: Security) -> Option<&'static Costs> {
     let of = |id: &str| all_costs().iter().find(|costs| costs.id == id && costs.security == security);
-    of(id).or_else(|| of(split(id).0))
+    of(id).or_else(|| variants::by_one_choice(id).find_map(|id| of(&id))).or_else(|| of(split(id).0))
 }
 
 /// What protocol `id` takes for a workload that it serves with `bytes` bytes. `None` if it was

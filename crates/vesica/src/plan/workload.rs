@@ -26,8 +26,6 @@ pub trait Workload: fmt::Debug + Send + Sync {
     fn extent(&self) -> &Extent;
     /// The protocols of the task, in the registry's order.
     fn entries(&self) -> Vec<&'static Entry>;
-    /// The protocols of the task, each followed by its variants.
-    fn entries_with_variants(&self) -> Vec<&'static Entry>;
     /// Least and most bytes of both sides by the formula of this protocol.
     ///
     /// # Errors

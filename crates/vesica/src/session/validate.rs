@@ -56,7 +56,7 @@ fn side(config: &Config) -> Side<'_> {
 pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure> {
     check_buckets(config)?;
     let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
-    let (task, entries) = (config.task, config.task.entries_with_variants());
+    let (task, entries) = (config.task, config.task.entries());
     let entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
     let hello = Hello {
         role: config.role,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security, Task};
+use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security, Task, variants};
 use vesica_protocols::tasks::{Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -117,31 +117,19 @@ pub trait SampleWorkload: Workload {
     fn set_up(&self, role: Role, entry: &Entry, ch: &mut Channel, rng: &mut SecretRng) -> Result<SampleRun, Abort>;
 }
 
-/// The protocols of a job and variants that stand by themselves, the tests' stand-ins among them.
-fn all<J: Job>() -> Vec<&'static dyn Registered<J::Functionality>> {
+/// The protocols of a job, the tests' stand-ins among them.
+pub(super) fn rows<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::Functionality>> {
     let lists = crate::rows::lists().flat_map(|lists| J::rows_of(&lists)).copied();
     #[cfg(test)]
     let lists = lists.chain(J::stand_ins());
-    lists.collect()
+    lists
 }
 
-/// The protocols of a job.
-pub(super) fn rows<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::Functionality>> {
-    all::<J>().into_iter().filter(|row| !row.entry().is_variant())
-}
-
-/// The protocols of a job, each followed by its variants.
-pub(super) fn rows_with_variants<J: Job>() -> impl Iterator<Item = &'static dyn Registered<J::Functionality>> {
-    crate::rows::with_variants(&all::<J>()).into_iter()
-}
-
-fn row<J: Job>(entry: &Entry) -> Result<&'static dyn Registered<J::Functionality>, Unsupported> {
-    rows_with_variants::<J>().find(|row| row.entry().id == entry.id).ok_or_else(|| {
+/// The protocol or variant of this id.
+fn row<J: Job>(id: &str) -> Result<&'static dyn Registered<J::Functionality>, Unsupported> {
+    variants::resolve(rows::<J>(), id)?.ok_or_else(|| {
         let task = J::Functionality::NAME;
-        Unsupported::new(
-            format_args!("there is no protocol '{}' for {task}", entry.id),
-            "`vesica protocols` lists them",
-        )
+        Unsupported::new(format_args!("there is no protocol '{id}' for {task}"), "`vesica protocols` lists them")
     })
 }
 
@@ -182,12 +170,8 @@ impl<J: Job> Workload for TypedWorkload<J> {
         rows::<J>().map(|row| row.entry()).collect()
     }
 
-    fn entries_with_variants(&self) -> Vec<&'static Entry> {
-        rows_with_variants::<J>().map(|row| row.entry()).collect()
-    }
-
     fn predicted_bytes(&self, entry: &Entry) -> Result<RangeInclusive<u64>, Unsupported> {
-        let bytes = row::<J>(entry)?.predicted_bytes(&self.request())?;
+        let bytes = row::<J>(entry.id)?.predicted_bytes(&self.request())?;
         let runs = self.extent.runs as u64;
         Ok(bytes.start().saturating_mul(runs)..=bytes.end().saturating_mul(runs))
     }
@@ -197,8 +181,7 @@ impl<J: Job> Workload for TypedWorkload<J> {
     }
 
     fn extra_memory(&self, id: &str, totals: Totals, role: Role) -> u64 {
-        let row = rows_with_variants::<J>().find(|row| row.entry().id == id);
-        let of_protocol = row.map_or(0, |row| row.further_memory(&self.request(), role));
+        let of_protocol = row::<J>(id).map_or(0, |row| row.further_memory(&self.request(), role));
         J::extra_memory(totals, &self.extent, &self.options).saturating_add(of_protocol)
     }
 }
@@ -209,7 +192,7 @@ impl<J: Job> SampleWorkload for TypedWorkload<J> {
     }
 
     fn set_up(&self, role: Role, entry: &Entry, ch: &mut Channel, rng: &mut SecretRng) -> Result<SampleRun, Abort> {
-        let (row, request, options) = (row::<J>(entry)?, self.request(), self.options.clone());
+        let (row, request, options) = (row::<J>(entry.id)?, self.request(), self.options.clone());
         Ok(match role {
             Role::Sender => {
                 let party = row.sender(&request, ch, rng)?;
@@ -416,7 +399,7 @@ impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Option<Unopened>, Abort> {
-        let (row, request) = (row::<J>(entry)?, self.workload.request());
+        let (row, request) = (row::<J>(entry.id)?, self.workload.request());
         match self.role {
             Role::Sender => {
                 let party = row.sender(&request, ch, rng)?;
@@ -439,11 +422,11 @@ impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Option<Unopened>, Abort> {
-        let (row, request) = (row::<J>(entry)?, self.workload.request());
+        let (row, request) = (row::<J>(entry.id)?, self.workload.request());
         let Some(of) = J::IN_BUCKETS else { return Err(no_buckets(J::Functionality::NAME).into()) };
         let in_passes = match self.workload.extent.security {
             Security::SemiHonest => None,
-            Security::Malicious => Some(of.row_in_passes(entry)?),
+            Security::Malicious => Some(of.row_in_passes(row.entry())?),
         };
         match self.role {
             Role::Sender => {

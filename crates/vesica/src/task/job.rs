@@ -199,7 +199,7 @@ type ResultOf<J, Output> = fn(Arc<Agreed<J>>, Buckets, Vec<Output>) -> Option<Un
 
 /// How a task runs bucket by bucket, each with a request of its own.
 pub(super) struct InBuckets<J: Job> {
-    /// The protocols, and their variants, that run buckets pass by pass against a malicious partner.
+    /// The protocols that run buckets pass by pass against a malicious partner.
     pub in_passes: fn(&Lists) -> &'static [&'static dyn InPasses<J::Functionality>],
     /// What the sender adds to the totals over all buckets where these are the result, a number for each: noise, or
     /// zeros. Nothing of other tasks.
@@ -222,11 +222,12 @@ impl<J: Job> InBuckets<J> {
     ///
     /// # Errors
     /// If it does not.
-    pub fn row_in_passes(&self, entry: &Entry) -> Result<&'static dyn InPasses<J::Functionality>, Unsupported> {
+    pub fn row_in_passes(&self, entry: &'static Entry) -> Result<&'static dyn InPasses<J::Functionality>, Unsupported> {
         crate::rows::lists()
             .flat_map(|lists| (self.in_passes)(&lists))
             .copied()
-            .find(|row| row.entry().id == entry.id)
+            .find(|row| row.entry().id == entry.row_id())
+            .map(|row| if entry.is_variant() { row.variant_in_passes(entry) } else { row })
             .ok_or_else(|| {
                 Unsupported::new(
                     format_args!("buckets with the protocol {} against a malicious partner", entry.id),

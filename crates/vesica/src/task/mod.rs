@@ -39,7 +39,7 @@ pub use settings::{Columns, Flags, Settings, Side};
 
 pub use crate::table::ResultKind;
 
-use agreed::{Configured, TypedWorkload, no_buckets, rows, rows_with_variants};
+use agreed::{Configured, TypedWorkload, no_buckets, rows};
 use job::Job;
 
 use crate::failure::Failure;
@@ -111,7 +111,7 @@ impl dyn AnyTask {
     /// # Errors
     /// If the protocol has no such variant.
     pub fn find(&self, name: &str) -> Result<Option<&'static Entry>, Unsupported> {
-        variants::find(&self.entries_with_variants(), name)
+        variants::find(self.entries(), name)
     }
 
     /// The least that must go with the items for a protocol of this task: one that gives results to
@@ -189,7 +189,7 @@ impl<J: Job> AnyTask for Face<J> {
     }
 
     fn entries_with_variants(&self) -> Vec<&'static Entry> {
-        rows_with_variants::<J>().map(|row| row.entry()).collect()
+        rows::<J>().flat_map(|row| std::iter::once(row.entry()).chain(row.entry().alternatives())).collect()
     }
 
     #[cfg(test)]

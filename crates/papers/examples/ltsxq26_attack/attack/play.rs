@@ -1,12 +1,12 @@
 //! Runs of the protocol with an honest sender, for the receiver's view of them.
 
 use rand_core::Rng;
-use vesica_mpc::{OtSource, peqt};
+use vesica_mpc::peqt;
 use vesica_papers::circuit_psi::ltsxq26::{BinsView, BrokenOpprf};
 use vesica_papers::psi::ltsxq26::{Ltsxq26, Receiver, Sender, Variant, View};
 use vesica_party::transport::memory;
 use vesica_party::{Abort, Channel, ChannelOptions, Party, Protocol, Security};
-use vesica_protocols::circuit_psi::{Matching, MatchingRequest, OpprfMatching};
+use vesica_protocols::circuit_psi::{Exchangeable, Matching, MatchingRequest, OpprfMatching};
 use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 use vesica_structures::fields::Cell;
 use vesica_structures::rng::SecretRng;
@@ -67,9 +67,8 @@ pub fn circuit(scene: &Scene) -> BinsView {
         receiver_items: scene.asked.len(),
         security: Security::SemiHonest,
         carried_bytes: bytes,
-        equality: peqt::Variant::AndTree,
+        exchangeable: Exchangeable::new(peqt::Variant::AndTree),
         runs: 1,
-        ots: OtSource::Silent,
     };
     let params = Broken::derive(&request).expect("sizes that are served");
     let payloads: Vec<u8> = scene.sent.iter().flat_map(|&item| payload(item).to_le_bytes()).collect();

@@ -55,8 +55,8 @@ mod sender;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
-use vesica_mpc::{OtSource, peqt};
-use vesica_party::{Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, deviations};
+use vesica_mpc::peqt;
+use vesica_party::{Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -67,7 +67,7 @@ pub use sender::Sender;
 use vesica_protocols::circuit_psi::entry::{
     BINS, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT_OTS, SOFTSPOKEN_OTS, mode,
 };
-use vesica_protocols::circuit_psi::{Matched, Matching, MatchingRequest, Params};
+use vesica_protocols::circuit_psi::{Exchangeable, Matched, Matching, MatchingRequest, Params};
 use vesica_protocols::circuit_row;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::Shares;
@@ -84,7 +84,7 @@ const SOFTSPOKEN: ChoiceValue =
 
 circuit_row!(
     /// `cgs22`.
-    Cgs22, RelaxedMatching, peqt::Variant::Leaves, Entry {
+    Cgs22, RelaxedMatching, Exchangeable::new(peqt::Variant::Leaves), Entry {
         id: "cgs22",
         aliases: &[],
         variants: &[Choice { values: &[SILENT, SOFTSPOKEN], ..OTS }],
@@ -108,16 +108,6 @@ circuit_row!(
         ],
         modes: &[mode(Rounds::between(20, 36), OT_AND_TESTS)],
     }
-);
-
-circuit_row!(
-    /// `cgs22:ot=softspoken`.
-    Cgs22SoftSpoken, RelaxedMatching, peqt::Variant::Leaves, OtSource::SoftSpoken,
-    Cgs22::ENTRY.variant(
-        "cgs22:ot=softspoken",
-        deviations![Cgs22::ENTRY.deviations, SILENT => SOFTSPOKEN],
-        SOFTSPOKEN_MODES,
-    )
 );
 
 /// Steps 1 to 10 of the figure.

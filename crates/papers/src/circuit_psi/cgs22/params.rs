@@ -10,10 +10,10 @@ use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::hashing::cuckoo_bins;
 
 use super::quads;
-use vesica_protocols::circuit_psi::MatchingRequest;
 use vesica_protocols::circuit_psi::params::{
     POSITIONS, Params, bits_with, check_semi_honest, least_width, one_run, unit,
 };
+use vesica_protocols::circuit_psi::{Exchangeable, MatchingRequest};
 
 /// The parts in which this protocol differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,8 @@ pub struct Parts {
 
 /// Parameters for a request. `sigma` is the width of the `s_i`.
 pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
-    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs } = request;
+    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, exchangeable, runs } = request;
+    let Exchangeable { equality, ots, .. } = exchangeable;
     one_run(runs)?;
     check_semi_honest(security)?;
     let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
@@ -89,7 +90,6 @@ impl Parts {
 
 #[cfg(test)]
 mod tests {
-    use vesica_mpc::OtSource;
     use vesica_party::Security;
 
     use super::*;
@@ -102,9 +102,8 @@ mod tests {
                 receiver_items: 1 << log,
                 security: Security::SemiHonest,
                 carried_bytes: 0,
-                equality: peqt::Variant::Leaves,
+                exchangeable: Exchangeable::new(peqt::Variant::Leaves),
                 runs: 1,
-                ots: OtSource::Silent,
             };
             let params = derive(&request).unwrap();
             let parts = &params.parts.as_ref().unwrap().0;

@@ -154,13 +154,12 @@ fn candidates(
 
 #[cfg(test)]
 mod tests {
-    use vesica_mpc::OtSource;
     use vesica_party::Security;
     use vesica_testkit::{assert_uniform, try_two_party, two_party};
 
     use super::*;
     use crate::circuit_psi::cgs22::{Sender, params};
-    use vesica_protocols::circuit_psi::MatchingRequest;
+    use vesica_protocols::circuit_psi::{Exchangeable, MatchingRequest};
 
     const ITEMS: usize = 300;
     const OWN: usize = 8;
@@ -175,9 +174,8 @@ mod tests {
             receiver_items: ITEMS,
             security: Security::SemiHonest,
             carried_bytes: OWN,
-            equality: peqt::Variant::Leaves,
+            exchangeable: Exchangeable::new(peqt::Variant::Leaves),
             runs: 1,
-            ots: OtSource::Silent,
         };
         let params = params::derive(&request).unwrap();
         let send = |ch: &mut Channel, rng: &mut SecretRng| {

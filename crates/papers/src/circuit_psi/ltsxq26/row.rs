@@ -12,18 +12,18 @@ use vesica_structures::rng::SecretRng;
 
 use super::{Params, Receiver, Sender, View};
 use vesica_protocols::circuit_psi::bins::Hashes;
-use vesica_protocols::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS};
+use vesica_protocols::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS, SILENT_TABLES};
 use vesica_protocols::circuit_psi::matching;
 use vesica_protocols::circuit_psi::params::{POSITIONS, one_run};
 use vesica_protocols::circuit_psi::vole::LTSXQ26;
-use vesica_protocols::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfMatching, OpprfSizes, Pairs};
+use vesica_protocols::circuit_psi::{self, Asked, BinOpprf, Exchangeable, Matched, OpprfMatching, OpprfSizes, Pairs};
 use vesica_protocols::circuit_row;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{SIZES, Shares};
 
 circuit_row!(
     /// `ltsxq26-circuit`: SHA-256 and the clustered OKVS, AND trees.
-    Circuit, OpprfMatching<BrokenOpprf>, peqt::Variant::AndTree, Entry {
+    Circuit, OpprfMatching<BrokenOpprf>, Exchangeable::new(peqt::Variant::AndTree), Entry {
         id: "ltsxq26-circuit",
         aliases: &[],
         variants: &[],
@@ -39,6 +39,7 @@ circuit_row!(
         deviations: &[
             BINS,
             AND_TREES,
+            SILENT_TABLES,
             "Free cells of both tables are random.",
             "The rows of the hint are keyed by w, those of the first table by its own r.",
         ],

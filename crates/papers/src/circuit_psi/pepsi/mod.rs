@@ -110,7 +110,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use vesica_protocols::circuit_psi::entry::{BINS, EQUALITY_TESTS, mode};
-use vesica_protocols::circuit_psi::{Matched, Matching, MatchingRequest, Params};
+use vesica_protocols::circuit_psi::{Exchangeable, Matched, Matching, MatchingRequest, Params};
 use vesica_protocols::circuit_row;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::Shares;
@@ -135,7 +135,7 @@ const ASSUMPTIONS: &[Assumption] = assumptions![
 
 circuit_row!(
     /// `pepsi`.
-    Pepsi, ConstantWeightMatching, peqt::Variant::Cubic, Entry {
+    Pepsi, ConstantWeightMatching, Exchangeable::new(peqt::Variant::Cubic), Entry {
         id: "pepsi",
         aliases: &[],
         variants: &[],

@@ -12,8 +12,8 @@ use super::equality::PLAIN;
 use super::{codewords, noise};
 use vesica_protocols::bfv::Ring;
 use vesica_protocols::bfv::keys::{self, SEED_BYTES};
-use vesica_protocols::circuit_psi::MatchingRequest;
 use vesica_protocols::circuit_psi::params::{POSITIONS, Params, check_semi_honest, least_width, one_run, unit};
+use vesica_protocols::circuit_psi::{Exchangeable, MatchingRequest};
 
 /// Bits of a residue modulo `PLAIN`: what the equality tests compare.
 pub const SHARE_BITS: u32 = u64::BITS - (PLAIN - 1).leading_zeros();
@@ -78,7 +78,8 @@ pub struct Parts {
 
 /// Parameters for a request.
 pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsupported> {
-    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs } = request;
+    let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, exchangeable, runs } = request;
+    let Exchangeable { equality, ots, .. } = exchangeable;
     one_run(runs)?;
     check_semi_honest(security)?;
     // The table of the receiver and the rows of the sender have half of the budget each.

@@ -1,4 +1,3 @@
-use vesica_mpc::OtSource;
 use vesica_party::{Abort, Security};
 use vesica_structures::facts::FailureEvent;
 use vesica_structures::hashing::{hall_bound, simple_capacity};
@@ -17,8 +16,8 @@ use vesica_protocols::bfv::drown;
 use vesica_protocols::circuit_psi::bins::Hashes;
 
 fn request(sender_items: usize, receiver_items: usize, carried_bytes: usize) -> MatchingRequest {
-    let (security, equality, ots) = (Security::SemiHonest, peqt::Variant::Cubic, OtSource::Silent);
-    MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs: 1 }
+    let (security, exchangeable) = (Security::SemiHonest, Exchangeable::new(peqt::Variant::Cubic));
+    MatchingRequest { sender_items, receiver_items, security, carried_bytes, exchangeable, runs: 1 }
 }
 
 fn params(sender_items: usize, receiver_items: usize, carried_bytes: usize) -> Params<Parts> {

@@ -8,7 +8,6 @@ use vesica_mpc::silent;
 use vesica_mpc::tasks::{Programmed, ToPermute, VoleReceiver};
 use vesica_party::{Abort, Channel, Party, Phase, Stream};
 use vesica_structures::fields::{Gf64, Gf128};
-use vesica_structures::okvs::Band;
 use vesica_structures::packing::{packed_len, unpack};
 use vesica_structures::rng::SecretRng;
 
@@ -21,7 +20,7 @@ use vesica_protocols::bins::POSITIONS;
 pub struct Receiver {
     params: Params,
     functions: Functions,
-    opprf: opprf::Sender<Band>,
+    opprf: opprf::Sender,
     permutation: permute_share::Sender<Gf64>,
     vole: VoleReceiver<Gf64>,
 }

@@ -8,7 +8,6 @@ use vesica_mpc::tasks::{Permuted, VoleSender};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::fields::{Gf64, Value};
 use vesica_structures::hashing::CuckooTable;
-use vesica_structures::okvs::Band;
 use vesica_structures::packing::pack;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -24,7 +23,7 @@ use vesica_protocols::membership::NO_ITEM;
 pub struct Sender {
     params: Params,
     functions: Functions,
-    opprf: opprf::Receiver<Band>,
+    opprf: opprf::Receiver,
     permutation: permute_share::Receiver<Gf64>,
     vole: VoleSender,
 }

@@ -50,7 +50,6 @@ pub mod params;
 mod receiver;
 mod sender;
 
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::ot_extension::OtExtension;
@@ -61,14 +60,13 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use vesica_protocols::compared_entries;
-use vesica_protocols::psi::finish::compare::{self, Comparison, List};
+use vesica_protocols::psi::finish::compare;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
 
-/// The protocol `cm20`, and what its tags are compared with.
+/// The protocol `cm20`.
 #[derive(Clone, Copy, Debug)]
-pub struct Cm20<C = List>(PhantomData<fn() -> C>);
+pub enum Cm20 {}
 
 const ENTRY: Entry = Entry {
     id: "cm20",
@@ -114,24 +112,19 @@ const SORTED_TAGS: &str = "Tags are sorted on all bits and Golomb-Rice coded.";
 /// What makes way for a filter.
 const LIST: ChoiceValue = compare::list(&[SORTED_TAGS]);
 
-const ENTRIES: [Entry; 5] = compared_entries!(
-    ENTRY,
-    LIST,
-    "cm20:compare=vacuum" => compare::VACUUM,
-    "cm20:compare=fuse" => compare::FUSE,
-    "cm20:compare=bloom" => compare::BLOOM,
-    "cm20:compare=cuckoo" => compare::CUCKOO,
-);
-
-impl<C: Comparison> Protocol for Cm20<C> {
-    const ENTRY: Entry = ENTRIES[C::PLACE];
+impl Protocol for Cm20 {
+    const ENTRY: Entry = ENTRY;
     type Task = Intersect;
     type Params = Params;
     type Sender = Sender;
     type Receiver = Receiver;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::derive(request)?.comparing(C::FILTER)
+        Params::derive(request)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::derive(request)?.comparing(compare::filter(entry))
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {

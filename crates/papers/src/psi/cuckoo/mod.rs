@@ -73,7 +73,6 @@ use std::ops::RangeInclusive;
 use vesica_mpc::code_oprf::Code;
 use vesica_party::{ChoiceValue, Entry, Protocol, Role};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::filters;
 
 pub use kkrt16::Kkrt16;
 pub(crate) use messages::MESSAGES;
@@ -97,8 +96,6 @@ pub trait Paper: 'static {
     const CONTEXT: &'static str;
     /// Separates the keystreams of payloads from those of other protocols.
     const PAYLOAD_DOMAIN: &'static [u8; 16];
-    /// The filter that travels instead of the list of tags.
-    const FILTER: Option<filters::Kind> = None;
 
     /// What is compared in a bin, for a table of so many bins.
     ///
@@ -174,7 +171,11 @@ impl<P: Paper> Protocol for CuckooPsi<P> {
     type Receiver = Receiver<P>;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::derive::<P>(request)
+        Self::derive_chosen(request, &Self::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::derive::<P>(request, entry)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {

@@ -1,55 +1,41 @@
 //! `oos17`: one 1-of-`2^k` OT a bin (the paper's application to PSI), in the semi-honest model.
 
-use std::marker::PhantomData;
-
 use vesica_mpc::code_oprf::{Bch, Oos17 as Ot};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
-use vesica_structures::filters;
 
 use super::{Chunks, LIST, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
 use vesica_protocols::bins::POSITIONS;
-use vesica_protocols::compared_entries;
-use vesica_protocols::psi::finish::compare::{self, Comparison, List};
+use vesica_protocols::psi::finish::compare;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
 
-/// The paper OOS17, and what its tags are compared with.
+/// The paper OOS17.
 #[derive(Clone, Copy, Debug)]
-pub struct Oos17<C = List>(PhantomData<fn() -> C>);
+pub enum Oos17 {}
 
-const ENTRY: Entry = Entry {
-    id: "oos17",
-    aliases: &[],
-    variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE])],
-    task: Intersect::NAME,
-    paper: <Ot as Protocol>::ENTRY.paper,
-    status: Status::Sound,
-    cost: CostClass::Symmetric,
-    map_and_compare: Some(styles::CUCKOO_ONE),
-    deviations: &[
-        NO_STASH,
-        "A string has as many bits as the pairs of items that meet in a bin ask for, instead of those of the \
+impl Paper for Oos17 {
+    const ENTRY: Entry = Entry {
+        id: "oos17",
+        aliases: &[],
+        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE])],
+        task: Intersect::NAME,
+        paper: <Ot as Protocol>::ENTRY.paper,
+        status: Status::Sound,
+        cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CUCKOO_ONE),
+        deviations: &[
+            NO_STASH,
+            "A string has as many bits as the pairs of items that meet in a bin ask for, instead of those of the \
          items: 41 + log2(3 n_s). It is a hash of the item and its position that has nothing to do with the bin.",
-        SORTED_TAGS,
-        PAYLOADS,
-        ONE_LEARNS,
-        "The OT is ot-oos17 in its semi-honest mode, with what it states.",
-    ],
-    modes: &[Mode::semi_honest(Rounds::exactly(5), <Ot as Protocol>::ENTRY.modes[0].assumptions, &[SIZES])],
-};
-
-const ENTRIES: [Entry; 3] = compared_entries!(
-    ENTRY,
-    LIST,
-    "oos17:compare=vacuum" => compare::VACUUM,
-    "oos17:compare=fuse" => compare::FUSE,
-);
-
-impl<C: Comparison> Paper for Oos17<C> {
+            SORTED_TAGS,
+            PAYLOADS,
+            ONE_LEARNS,
+            "The OT is ot-oos17 in its semi-honest mode, with what it states.",
+        ],
+        modes: &[Mode::semi_honest(Rounds::exactly(5), <Ot as Protocol>::ENTRY.modes[0].assumptions, &[SIZES])],
+    };
     type Code = Bch;
-    const ENTRY: Entry = ENTRIES[C::PLACE];
-    const FILTER: Option<filters::Kind> = C::FILTER;
     const CONTEXT: &'static str = "vesica v1 oos17 2017 salt to keys";
     const PAYLOAD_DOMAIN: &'static [u8; 16] = b"OOS17   payloads";
 

@@ -4,20 +4,22 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::code_oprf::{self, CodeOprf};
 use vesica_mpc::tasks::BatchPrfRequest;
-use vesica_party::{Channel, Protocol, Security};
+use vesica_party::{Channel, Entry, Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::hashing::cuckoo_bins;
 
 use super::places::Places;
 use super::{Paper, Strings};
 use vesica_protocols::bins::{Hashes, POSITIONS};
-use vesica_protocols::psi::finish;
+use vesica_protocols::psi::finish::{self, compare};
 use vesica_protocols::tags::{self, TagCoding};
 use vesica_protocols::tasks::IntersectRequest;
 
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Debug)]
 pub struct Params {
+    /// The row's or variant's id, for the derivation of keys.
+    pub(super) id: &'static str,
     /// Bins of the receiver's table.
     pub bins: usize,
     /// What is compared in a bin.
@@ -32,8 +34,8 @@ pub struct Params {
 
 impl Params {
     /// Parameters for a request, refused where the mode, a size or an option is not served.
-    pub(super) fn derive<P: Paper>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        P::ENTRY.require(request.security)?;
+    pub(super) fn derive<P: Paper>(request: &IntersectRequest, entry: &'static Entry) -> Result<Self, Unsupported> {
+        entry.require(request.security)?;
         request.check_sizes()?;
         let &IntersectRequest { sender_items, receiver_items, payload_bytes, .. } = request;
         let bins = cuckoo_bins(receiver_items, FailureEvent::HashTable.bits())?;
@@ -52,8 +54,8 @@ impl Params {
         let tag_bits = tags::tag_bits(pairs, receiver_items);
         let finish = finish::Params::new(request, tag_bits, TagCoding::SortedCoded)
             .with_tags_per_item(POSITIONS)?
-            .with_filter(P::FILTER)?;
-        Ok(Self { bins, strings, oprf, oprf_bytes, finish })
+            .with_filter(compare::filter(entry))?;
+        Ok(Self { id: entry.id, bins, strings, oprf, oprf_bytes, finish })
     }
 
     /// Blocks of a value.
@@ -70,9 +72,9 @@ impl Params {
     }
 
     /// The key of the hash of sums of a run.
-    pub(super) fn key_of_sums<P: Paper>(&self, ch: &Channel, salt: &[u8; 32]) -> [u8; 32] {
+    pub(super) fn key_of_sums(&self, ch: &Channel, salt: &[u8; 32]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("vesica v1 psi-cuckoo 2026 salt to the key of sums");
-        hasher.update(&ch.session()).update(salt).update(P::ENTRY.id.as_bytes());
+        hasher.update(&ch.session()).update(salt).update(self.id.as_bytes());
         *hasher.finalize().as_bytes()
     }
 
@@ -88,9 +90,9 @@ impl Params {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Chunks, Kkrt16, Oos17, Pssz15, Psz14};
+    use super::super::{Chunks, CuckooPsi, Kkrt16, Oos17, Pssz15, Psz14};
     use super::*;
-    use vesica_protocols::psi::finish::compare::{Bloom, Comparison, Cuckoo, Fuse, Vacuum};
+    use vesica_party::Row;
 
     fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
         let security = Security::SemiHonest;
@@ -101,7 +103,7 @@ mod tests {
     #[test]
     fn a_million_items_take_less_than_what_was_measured_elsewhere() {
         fn derived<P: Paper>() -> (Chunks, u64) {
-            let params = Params::derive::<P>(&request(1 << 20, 1 << 20)).expect("served");
+            let params = CuckooPsi::<P>::derive(&request(1 << 20, 1 << 20)).expect("served");
             assert_eq!((params.bins, params.finish.tag_bits), (1_363_149, 84));
             (params.strings.chunks, *params.predicted_bytes().end() / 1_000_000)
         }
@@ -112,33 +114,36 @@ mod tests {
         assert_eq!(derived::<Pssz15>(), (chunks(8, 8), 374));
     }
 
+    fn comparing<P: Paper>(what: &str) -> &'static Row<CuckooPsi<P>> {
+        Row::chosen(&format!("compare={what}")).expect("a variant")
+    }
+
     /// 3 n fingerprints, and what its structure leaves empty; the list takes 25.3 MB.
     #[test]
     fn filters_take_what_their_tags_take() {
-        fn bits<C: Comparison>() -> u64 {
-            let request = request(1 << 20, 1 << 20);
-            let bytes = |params: Params| *params.finish.predicted_bytes().end();
-            bytes(Params::derive::<Kkrt16<C>>(&request).expect("served")) * 8 / (3 << 20)
-        }
-        assert_eq!([bits::<Bloom>(), bits::<Cuckoo>(), bits::<Vacuum>(), bits::<Fuse>()], [89, 86, 69, 69]);
+        let bits = |filter: &str| {
+            let params = comparing::<Kkrt16>(filter).params(&request(1 << 20, 1 << 20)).expect("served");
+            params.finish.predicted_bytes().end() * 8 / (3 << 20)
+        };
+        assert_eq!(["bloom", "cuckoo", "vacuum", "fuse"].map(bits), [89, 86, 69, 69]);
     }
 
     /// What travels on arrow 2 changes nothing of a row's bins, strings and transfers.
     #[test]
     fn filters_change_the_tags_alone() {
-        fn check<List: Paper, Filtered: Paper>() {
+        fn check<P: Paper>(filter: &str) {
             for request in [request(1 << 10, 1 << 16), request(1 << 16, 1 << 10), request(1, 1)] {
-                let [list, filtered] = [Params::derive::<List>(&request), Params::derive::<Filtered>(&request)]
-                    .map(|params| params.expect("served"));
+                let [list, filtered] =
+                    ["list", filter].map(|what| comparing::<P>(what).params(&request).expect("served"));
                 assert_eq!((list.bins, list.strings), (filtered.bins, filtered.strings));
                 assert_eq!((list.oprf, list.oprf_bytes), (filtered.oprf, filtered.oprf_bytes));
                 assert_eq!((list.finish.tags(), filtered.finish.tag_bits), (filtered.finish.tags(), 128));
             }
         }
-        check::<Psz14, Psz14<Vacuum>>();
-        check::<Pssz15, Pssz15<Fuse>>();
-        check::<Kkrt16, Kkrt16<Cuckoo>>();
-        check::<Oos17, Oos17<Vacuum>>();
+        check::<Psz14>("vacuum");
+        check::<Pssz15>("fuse");
+        check::<Kkrt16>("cuckoo");
+        check::<Oos17>("vacuum");
     }
 
     /// Strings that two different items of a run share with probability `2^-41` at most.
@@ -149,11 +154,11 @@ mod tests {
                 let request = request(1 << sender_bits, 1 << receiver_bits);
                 let bits = |strings: Strings| strings.chunks.string_bits();
                 let bins = cuckoo_bins(request.receiver_items, 43).unwrap();
-                assert!(bits(<Psz14>::strings(&request, bins).unwrap()) >= 41 + sender_bits + receiver_bits);
-                let right = bits(<Pssz15>::strings(&request, bins).unwrap()) - 2;
+                assert!(bits(Psz14::strings(&request, bins).unwrap()) >= 41 + sender_bits + receiver_bits);
+                let right = bits(Pssz15::strings(&request, bins).unwrap()) - 2;
                 assert!(f64::from(right) + (bins as f64).log2() >= f64::from(41 + sender_bits + receiver_bits));
                 assert!(2 * right + 3 >= 4 * receiver_bits + 43);
-                assert!(bits(<Oos17>::strings(&request, bins).unwrap()) > 41 + sender_bits);
+                assert!(bits(Oos17::strings(&request, bins).unwrap()) > 41 + sender_bits);
             }
         }
     }
@@ -167,7 +172,7 @@ mod tests {
             (request(usize::MAX / 2, 1), ""),
         ] {
             for refusal in
-                [Params::derive::<Kkrt16>(&bad), Params::derive::<Psz14>(&bad), Params::derive::<Oos17>(&bad)]
+                [CuckooPsi::<Kkrt16>::derive(&bad), CuckooPsi::<Psz14>::derive(&bad), CuckooPsi::<Oos17>::derive(&bad)]
             {
                 let refusal = refusal.expect_err("refused").to_string();
                 assert!(refusal.contains(said), "{refusal}");

@@ -1,67 +1,53 @@
 //! `pssz15`, "Phasing": permutation-based hashing takes `log2` of the bins off the strings that are compared
 //! by the OTs of PSZ14.
 
-use std::marker::PhantomData;
-
 use vesica_mpc::code_oprf::{Kk13, WalshHadamard};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{FailureEvent, Paper as Publication, Unsupported};
-use vesica_structures::filters;
 use vesica_structures::hashing::right_bits;
 
 use super::places::POSITION_BITS;
 use super::psz14::bits_for_all_pairs;
 use super::{Chunks, HASHED_SUMS, LIST, NO_STASH, ONE_LEARNS, PAYLOADS, Paper, SORTED_TAGS, StringKind, Strings};
-use vesica_protocols::compared_entries;
-use vesica_protocols::psi::finish::compare::{self, Comparison, List};
+use vesica_protocols::psi::finish::compare;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
 
-/// The paper PSSZ15, and what its tags are compared with.
+/// The paper PSSZ15.
 #[derive(Clone, Copy, Debug)]
-pub struct Pssz15<C = List>(PhantomData<fn() -> C>);
+pub enum Pssz15 {}
 
-const ENTRY: Entry = Entry {
-    id: "pssz15",
-    aliases: &[],
-    variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE])],
-    task: Intersect::NAME,
-    paper: Publication {
-        key: "PSSZ15",
-        title: "Phasing: Private Set Intersection using Permutation-based Hashing",
-        reference: "B. Pinkas, T. Schneider, G. Segev, M. Zohner, USENIX Security 2015, ePrint 2015/634",
-    },
-    status: Status::Sound,
-    cost: CostClass::Symmetric,
-    map_and_compare: Some(styles::CUCKOO_CHUNKS),
-    deviations: &[
-        NO_STASH,
-        "The number of bins is no power of two: the function of the right part is added to the left one modulo \
+impl Paper for Pssz15 {
+    const ENTRY: Entry = Entry {
+        id: "pssz15",
+        aliases: &[],
+        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE])],
+        task: Intersect::NAME,
+        paper: Publication {
+            key: "PSSZ15",
+            title: "Phasing: Private Set Intersection using Permutation-based Hashing",
+            reference: "B. Pinkas, T. Schneider, G. Segev, M. Zohner, USENIX Security 2015, ePrint 2015/634",
+        },
+        status: Status::Sound,
+        cost: CostClass::Symmetric,
+        map_and_compare: Some(styles::CUCKOO_CHUNKS),
+        deviations: &[
+            NO_STASH,
+            "The number of bins is no power of two: the function of the right part is added to the left one modulo \
          the number of bins, and an item's three bins are different.",
-        "A string also says which of the item's positions the bin is (2 bits): without, a right part in a bin \
+            "A string also says which of the item's positions the bin is (2 bits): without, a right part in a bin \
          stands for several items.",
-        "The right part is at least so wide that at most two of the receiver's items share one, except with \
+            "The right part is at least so wide that at most two of the receiver's items share one, except with \
          probability 2^-43: the bound for the table is for independent positions.",
-        HASHED_SUMS,
-        SORTED_TAGS,
-        PAYLOADS,
-        ONE_LEARNS,
-        "The OT is ot-kk13, with what it states.",
-    ],
-    modes: &[Mode::semi_honest(Rounds::exactly(5), <Kk13 as Protocol>::ENTRY.modes[0].assumptions, &[SIZES])],
-};
-
-const ENTRIES: [Entry; 3] = compared_entries!(
-    ENTRY,
-    LIST,
-    "pssz15:compare=vacuum" => compare::VACUUM,
-    "pssz15:compare=fuse" => compare::FUSE,
-);
-
-impl<C: Comparison> Paper for Pssz15<C> {
+            HASHED_SUMS,
+            SORTED_TAGS,
+            PAYLOADS,
+            ONE_LEARNS,
+            "The OT is ot-kk13, with what it states.",
+        ],
+        modes: &[Mode::semi_honest(Rounds::exactly(5), <Kk13 as Protocol>::ENTRY.modes[0].assumptions, &[SIZES])],
+    };
     type Code = WalshHadamard;
-    const ENTRY: Entry = ENTRIES[C::PLACE];
-    const FILTER: Option<filters::Kind> = C::FILTER;
     const CONTEXT: &'static str = "vesica v1 pssz15 2015 salt to keys";
     const PAYLOAD_DOMAIN: &'static [u8; 16] = b"PSSZ15  payloads";
 

@@ -68,7 +68,7 @@ impl<P: Paper> Party for Receiver<P> {
         let chunks = params.strings.chunks;
         let mut tags = finish::Receiver::new(finish);
         let mut stored = StoredOutputs::new(finish, finish.receiver_items, P::PAYLOAD_DOMAIN);
-        let mut sums = Sums::new(chunks.count, params.blocks(), params.key_of_sums::<P>(ch, &salt));
+        let mut sums = Sums::new(chunks.count, params.blocks(), params.key_of_sums(ch, &salt));
         let choices = |part: Range<usize>, choices: &mut [u128]| {
             for (choice, transfer) in choices.iter_mut().zip(part) {
                 *choice = chunks.chunk(strings[transfer / chunks.count], transfer % chunks.count);

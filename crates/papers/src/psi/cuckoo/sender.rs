@@ -66,7 +66,7 @@ impl<P: Paper> Party for Sender<P> {
         let chunks = params.strings.chunks;
         let mut tags = finish::Sender::new(finish);
         let mut stored = StoredOutputs::new(finish, finish.tags(), P::PAYLOAD_DOMAIN);
-        let mut sums = Sums::new(chunks.count, params.blocks(), params.key_of_sums::<P>(ch, &salt));
+        let mut sums = Sums::new(chunks.count, params.blocks(), params.key_of_sums(ch, &salt));
         let load = |bin: usize| table.bin(bin).len();
         let mut evaluate = |part: Range<usize>, functions: &Functions<P::Code>| {
             let count = sums.bins_in(&part).map(|bin| sums.transfers_in(bin, &part).len() * load(bin)).sum();

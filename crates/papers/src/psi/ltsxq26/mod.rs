@@ -50,8 +50,8 @@ pub(crate) mod messages;
 pub mod oracle;
 pub mod params;
 mod receiver;
+mod rows;
 mod sender;
-mod variants;
 mod view;
 
 use std::marker::PhantomData;
@@ -59,12 +59,12 @@ use std::ops::RangeInclusive;
 
 use vesica_party::{Entry, Protocol};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::okvs::Okvs;
+use vesica_structures::okvs::Kind;
 
 pub use params::Params;
 pub use receiver::{Own, Receiver};
+pub use rows::{Aes, AesBand, Sha, ShaBand, Wide};
 pub use sender::Sender;
-pub use variants::{Aes, AesBand, Sha, ShaBand, Wide};
 pub use view::View;
 
 use oracle::Oracle;
@@ -78,7 +78,7 @@ pub trait Variant: Send + Sync + 'static {
     /// `H^b`, `H^o`, `H^k`.
     type Oracle: Oracle;
     /// The OKVS.
-    type Okvs: Okvs;
+    const OKVS: Kind;
     /// The coding of the tags.
     const CODING: TagCoding;
 

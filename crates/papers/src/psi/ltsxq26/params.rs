@@ -59,7 +59,7 @@ impl Params {
             Security::SemiHonest => V::widths(sender_items, receiver_items)?,
             Security::Malicious => (FIGURE_15 as usize, FIGURE_15),
         };
-        let okvs = V::Okvs::new(receiver_items, FailureEvent::Encoding.bits(), 0)?;
+        let okvs = V::OKVS.store(receiver_items, FailureEvent::Encoding.bits(), 0)?;
         Ok(Self {
             security,
             sender_items,

@@ -119,7 +119,7 @@ impl<V: Variant> Receiver<V> {
         let phase = ch.phase(Phase::Encode);
         let (r, offset) = (rng.block(), keys.promise.is_some().then(|| rng.block()));
         ch.send(&Randomness { r, offset })?;
-        let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
+        let okvs = V::OKVS.store(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
         let items = okvs.arrange(&own.items);
         let values = Secret::new(items.arranged(&own.d));
         let mut whole = if seen.is_some() { vec![Bits::<V>::default(); okvs.len()] } else { Vec::new() };

@@ -7,7 +7,7 @@ use vesica_mpc::oprf::table;
 use vesica_mpc::tasks::OtChosen;
 use vesica_party::{Abort, Channel, Party, Phase, Protocol};
 use vesica_structures::facts::FailureEvent;
-use vesica_structures::okvs::{Arrangement, Okvs};
+use vesica_structures::okvs::{AnyOkvs, Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -88,7 +88,7 @@ impl<V: Variant> Sender<V> {
         drop(phase);
 
         let Randomness { r, offset } = ch.recv(params.is_malicious())?;
-        let okvs = V::Okvs::new(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
+        let okvs = V::OKVS.store(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
         let items = okvs.arrange(items);
         let mut inputs = Secret::new(items.arranged(&c));
         drop(c);
@@ -131,7 +131,7 @@ impl Keys {
 /// the arrangement's order.
 fn receive_and_decode<V: Variant>(
     params: &Params,
-    okvs: &V::Okvs,
+    okvs: &AnyOkvs,
     items: &Arrangement,
     choices: &[bool],
     inputs: &mut [Bits<V>],

@@ -90,7 +90,7 @@ impl<V: Variant> View<V> {
             let keys: Vec<u128> = self.transfers.iter().map(|pair| pair[slot]).collect();
             oracle::bits::<V::Oracle>(&keys, self.tau, items)
         });
-        let okvs = V::Okvs::new(self.params.receiver_items, FailureEvent::Encoding.bits(), self.r)?;
+        let okvs = V::OKVS.store(self.params.receiver_items, FailureEvent::Encoding.bits(), self.r)?;
         let mut delta = vec![Bits::<V>::default(); items.len()];
         okvs.decode(&self.table, items, &mut delta);
         for ((delta, &a), &b) in delta.iter_mut().zip(&*a).zip(&*b) {

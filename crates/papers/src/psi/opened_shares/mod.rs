@@ -37,7 +37,7 @@ use vesica_party::{Entry, Protocol};
 use vesica_structures::facts::Unsupported;
 
 pub use receiver::Receiver;
-pub use rows::{Cgs22, Cgs22SoftSpoken, Psty19, Psty19Cubic, Psty19SoftSpoken, Rs21, Rs21Cubic, Rs21SoftSpoken};
+pub use rows::{Cgs22, Psty19, Rs21};
 pub use sender::Sender;
 
 use vesica_protocols::circuit_psi::CircuitRow;
@@ -63,7 +63,11 @@ impl<O: Opened> Protocol for OpenedShares<O> {
     type Receiver = Receiver<O>;
 
     fn derive(request: &IntersectRequest) -> Result<Params<O>, Unsupported> {
-        O::ENTRY.require(request.security)?;
+        Self::derive_chosen(request, &Self::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params<O>, Unsupported> {
+        entry.require(request.security)?;
         request.check_sizes()?;
         let &IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn, .. } = request;
         if both_learn {
@@ -72,13 +76,15 @@ impl<O: Opened> Protocol for OpenedShares<O> {
                 "choose another protocol, or let only the receiver learn",
             ));
         }
-        let circuit = O::Circuit::derive(&SharesRequest {
+        let shares = SharesRequest {
             sender_items,
             receiver_items,
             security,
             sender_payload_bytes: payload_bytes,
             receiver_payload_bytes: 0,
-        })?;
+        };
+        // The choices of the row are those of its circuit PSI.
+        let circuit = O::Circuit::derive_chosen(&shares, entry)?;
         Ok(Params { circuit, sender_items, receiver_items, payload_bytes })
     }
 

@@ -5,7 +5,7 @@ use vesica_party::{Choice, ChoiceValue, Entry, Mode, Protocol, Rounds, Task};
 use super::Opened;
 use crate::circuit_psi::{cgs22, vole};
 use vesica_protocols::circuit_psi::psty19;
-use vesica_protocols::psi::vole::variants::joined;
+use vesica_protocols::psi::vole::entries::joined;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::Intersect;
 
@@ -57,12 +57,20 @@ const fn opened<P: Protocol>(rounds: Rounds) -> Mode {
     Mode { rounds, ..P::ENTRY.modes[0] }
 }
 
+/// The same on OT extension, the second value of a choice.
+const fn opened_by<P: Protocol>(choice: usize, rounds: Rounds) -> Mode {
+    match P::ENTRY.variants[choice].values[1].modes {
+        Some(modes) => Mode { rounds, ..modes[0] },
+        None => panic!("the other OTs rest on other assumptions"),
+    }
+}
+
 const PSTY19_ROUNDS: Rounds = Rounds::between(15, 25);
-const PSTY19_SOFTSPOKEN: &[Mode] = &[opened::<psty19::Psty19SoftSpoken>(PSTY19_ROUNDS)];
+const PSTY19_SOFTSPOKEN: &[Mode] = &[opened_by::<psty19::Psty19>(1, PSTY19_ROUNDS)];
 const CGS22_ROUNDS: Rounds = Rounds::between(17, 29);
-const CGS22_SOFTSPOKEN: &[Mode] = &[opened::<cgs22::Cgs22SoftSpoken>(CGS22_ROUNDS)];
+const CGS22_SOFTSPOKEN: &[Mode] = &[opened_by::<cgs22::Cgs22>(0, CGS22_ROUNDS)];
 const RS21_ROUNDS: Rounds = Rounds::between(13, 25);
-const RS21_SOFTSPOKEN: &[Mode] = &[opened::<vole::Rs21CircuitSoftSpoken>(RS21_ROUNDS)];
+const RS21_SOFTSPOKEN: &[Mode] = &[opened_by::<vole::Rs21Circuit>(1, RS21_ROUNDS)];
 
 opened_row!(
     /// `psty19-psi`.
@@ -71,34 +79,13 @@ opened_row!(
     &[opened::<psty19::Psty19>(PSTY19_ROUNDS)]
 );
 opened_row!(
-    /// `psty19-psi:equality=cubic`.
-    Psty19Cubic, psty19::Psty19Cubic, "psty19-psi:equality=cubic", &[], &[opened::<psty19::Psty19Cubic>(PSTY19_ROUNDS)]
-);
-opened_row!(
-    /// `psty19-psi:ot=softspoken`.
-    Psty19SoftSpoken, psty19::Psty19SoftSpoken, "psty19-psi:ot=softspoken", &[], PSTY19_SOFTSPOKEN
-);
-opened_row!(
     /// `cgs22-psi`.
     Cgs22, cgs22::Cgs22, "cgs22-psi",
     &[ots!(<cgs22::Cgs22 as Protocol>::ENTRY.variants[0], CGS22_SOFTSPOKEN)], &[opened::<cgs22::Cgs22>(CGS22_ROUNDS)]
-);
-opened_row!(
-    /// `cgs22-psi:ot=softspoken`.
-    Cgs22SoftSpoken, cgs22::Cgs22SoftSpoken, "cgs22-psi:ot=softspoken", &[], CGS22_SOFTSPOKEN
 );
 opened_row!(
     /// `rs21-circuit-psi`.
     Rs21, vole::Rs21Circuit, "rs21-circuit-psi",
     &[EQUALITY, ots!(<vole::Rs21Circuit as Protocol>::ENTRY.variants[1], RS21_SOFTSPOKEN)],
     &[opened::<vole::Rs21Circuit>(RS21_ROUNDS)]
-);
-opened_row!(
-    /// `rs21-circuit-psi:equality=cubic`.
-    Rs21Cubic, vole::Rs21CircuitCubic, "rs21-circuit-psi:equality=cubic", &[],
-    &[opened::<vole::Rs21CircuitCubic>(RS21_ROUNDS)]
-);
-opened_row!(
-    /// `rs21-circuit-psi:ot=softspoken`.
-    Rs21SoftSpoken, vole::Rs21CircuitSoftSpoken, "rs21-circuit-psi:ot=softspoken", &[], RS21_SOFTSPOKEN
 );

@@ -91,18 +91,15 @@ use std::ops::RangeInclusive;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
     Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task, assume, assumptions,
-    deviations,
 };
 use vesica_structures::facts::{Paper, Unsupported};
-use vesica_structures::filters;
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
 use params::Layout;
-use vesica_protocols::compared_entries;
-use vesica_protocols::psi::finish::compare::{self, Comparison, List};
+use vesica_protocols::psi::finish::compare;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -110,10 +107,8 @@ use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
 pub trait Variant: Send + Sync + 'static {
     /// The description.
     const ENTRY: Entry;
-    /// The polynomials, or the table, for so many items of the receiver.
-    const LAYOUT: fn(usize) -> Layout;
-    /// The filter that travels instead of the list of tags.
-    const FILTER: Option<filters::Kind> = None;
+    /// The polynomials, or the table, for so many items of the receiver, as a description has it.
+    fn layout(entry: &Entry, receiver_items: usize) -> Layout;
 }
 
 /// The protocol of row `V`.
@@ -127,7 +122,11 @@ impl<V: Variant> Protocol for Prty19<V> {
     type Receiver = Receiver<V>;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::derive::<V>(request)
+        Self::derive_chosen(request, &Self::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::derive::<V>(request, entry)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
@@ -182,6 +181,7 @@ const POLYNOMIAL: ChoiceValue =
         .deviating(&[FIELD, ARGUMENTS, BASIS]);
 const CLUSTERED: ChoiceValue = ChoiceValue {
     modes: Some(&[mode(SPOT_LOW_ROUNDS, TABLE_ASSUMPTIONS)]),
+    cost: Some(CostClass::Symmetric),
     ..ChoiceValue::new(
         "clustered",
         "The clustered 3-hash table of RR22: 1.23 values an item for large sets, and no interpolation.",
@@ -197,9 +197,9 @@ const CLUSTERED: ChoiceValue = ChoiceValue {
 
 const SPOT_LOW_ROUNDS: Rounds = Rounds::exactly(6);
 
-/// `spot-low`: one polynomial, the least traffic; and what tags are compared with.
+/// `spot-low`: one polynomial, the least traffic; or a table.
 #[derive(Clone, Copy, Debug)]
-pub struct SpotLow<C = List>(PhantomData<fn() -> C>);
+pub enum SpotLow {}
 
 const SPOT_LOW: Entry = Entry {
     id: "spot-low",
@@ -224,38 +224,20 @@ const SPOT_LOW: Entry = Entry {
 /// What makes way for a filter.
 const SPOT_LOW_LIST: ChoiceValue = compare::list(&[CODED]);
 
-const SPOT_LOW_ENTRIES: [Entry; 3] = compared_entries!(
-    SPOT_LOW,
-    SPOT_LOW_LIST,
-    "spot-low:compare=vacuum" => compare::VACUUM,
-    "spot-low:compare=fuse" => compare::FUSE,
-);
+impl Variant for SpotLow {
+    const ENTRY: Entry = SPOT_LOW;
 
-impl<C: Comparison> Variant for SpotLow<C> {
-    const ENTRY: Entry = SPOT_LOW_ENTRIES[C::PLACE];
-    const LAYOUT: fn(usize) -> Layout = Layout::LOW;
-    const FILTER: Option<filters::Kind> = C::FILTER;
+    fn layout(entry: &Entry, receiver_items: usize) -> Layout {
+        match entry.chosen("okvs") {
+            "clustered" => Layout::table(receiver_items),
+            _ => Layout::low(receiver_items),
+        }
+    }
 }
 
-/// `spot-low:okvs=clustered`: a table instead of the polynomial.
+/// `spot-fast`: two-choice hashing, small polynomials.
 #[derive(Clone, Copy, Debug)]
-pub enum SpotLowClustered {}
-
-impl Variant for SpotLowClustered {
-    const ENTRY: Entry = Entry {
-        cost: CostClass::Symmetric,
-        ..SPOT_LOW.variant(
-            "spot-low:okvs=clustered",
-            deviations![SPOT_LOW.deviations, POLYNOMIAL => CLUSTERED],
-            &[mode(SPOT_LOW_ROUNDS, TABLE_ASSUMPTIONS)],
-        )
-    };
-    const LAYOUT: fn(usize) -> Layout = Layout::TABLE;
-}
-
-/// `spot-fast`: two-choice hashing, small polynomials; and what tags are compared with.
-#[derive(Clone, Copy, Debug)]
-pub struct SpotFast<C = List>(PhantomData<fn() -> C>);
+pub enum SpotFast {}
 
 const SPOT_FAST: Entry = Entry {
     id: "spot-fast",
@@ -289,15 +271,10 @@ const ONE_LEARNS: &str =
 /// What makes way for a filter.
 const SPOT_FAST_LIST: ChoiceValue = compare::list(&[CODED, PAYLOADS, ONE_LEARNS]);
 
-const SPOT_FAST_ENTRIES: [Entry; 3] = compared_entries!(
-    SPOT_FAST,
-    SPOT_FAST_LIST,
-    "spot-fast:compare=vacuum" => compare::VACUUM,
-    "spot-fast:compare=fuse" => compare::FUSE,
-);
+impl Variant for SpotFast {
+    const ENTRY: Entry = SPOT_FAST;
 
-impl<C: Comparison> Variant for SpotFast<C> {
-    const ENTRY: Entry = SPOT_FAST_ENTRIES[C::PLACE];
-    const LAYOUT: fn(usize) -> Layout = Layout::FAST;
-    const FILTER: Option<filters::Kind> = C::FILTER;
+    fn layout(_: &Entry, receiver_items: usize) -> Layout {
+        Layout::fast(receiver_items)
+    }
 }

@@ -5,15 +5,15 @@ use std::ops::RangeInclusive;
 use vesica_mpc::oprf;
 use vesica_mpc::ot_extension::{OtExtension, OtParams};
 use vesica_mpc::tasks::CorrelationRequest;
-use vesica_party::{Protocol, Security};
+use vesica_party::{Entry, Protocol, Security};
 use vesica_structures::facts::{Unsupported, bitwise_and_width};
 use vesica_structures::hashing::TwoChoiceShape;
 use vesica_structures::okvs::Okvs;
 use vesica_structures::ot_rows::COLUMNS;
 use vesica_structures::polynomial::LANES;
 
-use super::{Prty19, Variant, table};
-use vesica_protocols::psi::finish;
+use super::{Variant, table};
+use vesica_protocols::psi::finish::{self, compare};
 use vesica_protocols::tags::{self, TagCoding};
 use vesica_protocols::tasks::IntersectRequest;
 
@@ -66,11 +66,19 @@ pub enum Layout {
 
 impl Layout {
     /// The layout of `spot-low` for a number of items.
-    pub const LOW: fn(usize) -> Self = |receiver_items| Self::Low { bins: bins_of_rows(receiver_items) };
+    pub fn low(receiver_items: usize) -> Self {
+        Self::Low { bins: bins_of_rows(receiver_items) }
+    }
+
     /// The layout of `spot-low:okvs=clustered` for a number of items.
-    pub const TABLE: fn(usize) -> Self = |receiver_items| Self::Table { bins: bins_of_rows(receiver_items) };
+    pub fn table(receiver_items: usize) -> Self {
+        Self::Table { bins: bins_of_rows(receiver_items) }
+    }
+
     /// The layout of `spot-fast` for a number of items.
-    pub const FAST: fn(usize) -> Self = |receiver_items| Self::Fast(TwoChoiceShape::new(receiver_items));
+    pub fn fast(receiver_items: usize) -> Self {
+        Self::Fast(TwoChoiceShape::new(receiver_items))
+    }
 
     /// Bins that rows come from.
     pub fn bins(&self) -> usize {
@@ -123,15 +131,15 @@ fn bins_of_rows(receiver_items: usize) -> usize {
 }
 
 impl Params {
-    /// Parameters of row `V` for a request, refused where the mode or a size is not served.
-    pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        <Prty19<V>>::ENTRY.require(request.security)?;
+    /// Parameters of row `V`, or of the variant that `entry` describes, for a request; refused where the mode or a size is not served.
+    pub fn derive<V: Variant>(request: &IntersectRequest, entry: &'static Entry) -> Result<Self, Unsupported> {
+        entry.require(request.security)?;
         request.check_sizes()?;
-        let layout = (V::LAYOUT)(request.receiver_items);
+        let layout = V::layout(entry, request.receiver_items);
         let most = layout.most_items();
         if request.receiver_items > most {
             return Err(Unsupported::new(
-                format_args!("{} items of the receiver in {}", request.receiver_items, V::ENTRY.id),
+                format_args!("{} items of the receiver in {}", request.receiver_items, entry.id),
                 format_args!("use at most {most}, or another protocol"),
             ));
         }
@@ -139,7 +147,7 @@ impl Params {
             return Err(Unsupported::new(
                 format_args!(
                     "{} for both to learn: which of two proofs came would tell the sender of the receiver's bins",
-                    V::ENTRY.id
+                    entry.id
                 ),
                 "choose another protocol, spot-low or vole-fast, or let only the receiver learn",
             ));
@@ -151,8 +159,7 @@ impl Params {
             return Err(Unsupported::new(
                 format_args!(
                     "{} items of the sender in {}, which take rows of {width} bits",
-                    request.sender_items,
-                    V::ENTRY.id
+                    request.sender_items, entry.id
                 ),
                 format_args!("use fewer, for rows of {COLUMNS} bits, or another protocol"),
             ));
@@ -162,14 +169,14 @@ impl Params {
         let tag_bits = tags::tag_bits(evaluations, request.receiver_items);
         let correlation = CorrelationRequest { len: width, security: Security::SemiHonest, width: None };
         Ok(Self {
-            id: V::ENTRY.id,
+            id: entry.id,
             width: width as u32,
             transfers: OtExtension::derive(&correlation)?,
             layout,
             layout_bytes: layout.bytes(request.receiver_items, width as u32)?,
             finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded)
                 .with_tags_per_item(layout.choices())?
-                .with_filter(V::FILTER)?,
+                .with_filter(compare::filter(entry))?,
         })
     }
 
@@ -215,12 +222,26 @@ mod tests {
     use vesica_structures::facts::FailureEvent;
     use vesica_structures::okvs::Clustered;
 
-    use super::super::{SpotFast, SpotLow, SpotLowClustered};
+    use vesica_party::Row;
+
+    use super::super::{Prty19, SpotFast, SpotLow};
     use super::*;
 
     fn derive<V: Variant>(sender_items: usize, receiver_items: usize) -> Result<Params, Unsupported> {
+        params(&Row::<Prty19<V>>::new(), sender_items, receiver_items)
+    }
+
+    fn derive_table(sender_items: usize, receiver_items: usize) -> Result<Params, Unsupported> {
+        params(Row::<Prty19<SpotLow>>::chosen("okvs=clustered").expect("a variant"), sender_items, receiver_items)
+    }
+
+    fn params<V: Variant>(
+        row: &Row<Prty19<V>>,
+        sender_items: usize,
+        receiver_items: usize,
+    ) -> Result<Params, Unsupported> {
         let security = Security::SemiHonest;
-        Params::derive::<V>(&IntersectRequest {
+        row.params(&IntersectRequest {
             sender_items,
             receiver_items,
             security,
@@ -237,7 +258,7 @@ mod tests {
         let serves =
             |derive: fn(usize, usize) -> Result<Params, Unsupported>, sender_items| derive(sender_items, 100).is_ok();
         assert!(serves(derive::<SpotLow>, 1 << 25) && !serves(derive::<SpotLow>, (1 << 25) + 1));
-        assert!(serves(derive::<SpotLowClustered>, 1 << 25) && !serves(derive::<SpotLowClustered>, (1 << 25) + 1));
+        assert!(serves(derive_table, 1 << 25) && !serves(derive_table, (1 << 25) + 1));
         assert!(serves(derive::<SpotFast>, 1 << 24) && !serves(derive::<SpotFast>, (1 << 24) + 1));
     }
 
@@ -250,7 +271,7 @@ mod tests {
             (1 << 20, 1_290_471, 438, 70_653),
             (1 << 21, 2_580_950, 440, 141_952),
         ] {
-            let params = derive::<SpotLowClustered>(items, items).expect("served");
+            let params = derive_table(items, items).expect("served");
             assert_eq!(params.width, width, "{items} items");
             assert_eq!(Clustered::table_len(items, FailureEvent::Encoding.bits()), Ok(cells), "{items} items");
             // Pieces of the table are filled up to whole bytes.
@@ -263,8 +284,8 @@ mod tests {
     /// There are no coordinates that could be equal: the limit is the table's own.
     #[test]
     fn a_table_serves_more_items_than_a_polynomial() {
-        assert!(derive::<SpotLow>(1, (1 << 21) + 1).is_err() && derive::<SpotLowClustered>(1, 1 << 26).is_ok());
-        let refusal = derive::<SpotLowClustered>(1, (1 << 26) + 1).expect_err("refused");
+        assert!(derive::<SpotLow>(1, (1 << 21) + 1).is_err() && derive_table(1, 1 << 26).is_ok());
+        let refusal = derive_table(1, (1 << 26) + 1).expect_err("refused");
         assert!(refusal.what.contains("spot-low:okvs=clustered"), "{refusal}");
     }
 }

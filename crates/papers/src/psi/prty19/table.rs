@@ -91,9 +91,11 @@ pub(super) fn evaluate_table(
 #[cfg(test)]
 mod tests {
     use vesica_party::{Security, Stream};
-    use vesica_testkit::{assert_uniform, row, transcript_of};
+    use vesica_testkit::{assert_uniform, transcript_of};
 
-    use super::super::{Prty19, SpotLowClustered};
+    use vesica_party::Row;
+
+    use super::super::{Prty19, SpotLow};
     use super::*;
     use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 
@@ -110,7 +112,8 @@ mod tests {
         };
         let sent = IntersectSenderInput { items: vec![7 << 100], payloads: Vec::new() };
         let asked = IntersectReceiverInput { items: (0..40).map(|item| item << 100 | 1).collect() };
-        let transcript = transcript_of(row::<Prty19<SpotLowClustered>>(), &request, sent, asked);
+        let spot_low = Row::<Prty19<SpotLow>>::chosen("okvs=clustered").expect("a variant");
+        let transcript = transcript_of(spot_low, &request, sent, asked);
         let table = transcript.of(Table::STEP.protocol, Table::STEP.number);
         let cells = store(40, 0).expect("a table").len();
         assert_eq!(table.len(), (396 * cells).div_ceil(8), "{cells} cells of 396 bits");

@@ -18,7 +18,7 @@ use super::encode_commit::groups::commit;
 use super::messages::{Groups, SaltCommitment, SaltOpening, SaltShare, Tags};
 use super::salt::{self, Keys, toss_as_receiver, toss_as_sender};
 use super::transfers::{choose, evaluate};
-use super::{De, DualExecution, Ec, EncodeCommit, Params};
+use super::{DualExecution, EncodeCommit, Params};
 use vesica_protocols::tags;
 use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 
@@ -76,7 +76,7 @@ fn assert_blamed<T: std::fmt::Debug>(result: Result<T, Abort>, expected: Step) {
 
 #[test]
 fn another_salt_than_committed_to_is_caught() {
-    let params = params::<DualExecution<De>>(N);
+    let params = params::<DualExecution>(N);
     let (_, receiver) = try_two_party(
         |ch, _| {
             ch.send(&SaltCommitment(salt::commit(ch, &[1; 32])))?;
@@ -91,7 +91,7 @@ fn another_salt_than_committed_to_is_caught() {
 /// The sender opens its share of the salt only behind the receiver's.
 #[test]
 fn the_salt_is_not_opened_before_the_receivers_share_has_come() {
-    let params = params::<EncodeCommit<Ec>>(N);
+    let params = params::<EncodeCommit>(N);
     let opened = AtomicBool::new(false);
     let (sender, _) = try_two_party(
         |ch, rng| toss_as_sender(&params, ch, rng),
@@ -108,7 +108,7 @@ fn the_salt_is_not_opened_before_the_receivers_share_has_come() {
 /// Neither share decides the salt: other ones on either side give other keys.
 #[test]
 fn the_keys_depend_on_both_shares() {
-    let params = params::<DualExecution<De>>(N);
+    let params = params::<DualExecution>(N);
     let of_receiver = |share: [u8; 32]| -> Keys {
         let (_, receiver) = try_two_party(
             |ch, _| {
@@ -149,9 +149,9 @@ fn ask_for_no_words(slots: usize, ch: &mut Channel, rng: &mut SecretRng) -> Resu
 /// Where inputs could not be extracted, the other side stops: in both directions of dual execution.
 #[test]
 fn slots_that_ask_for_no_key_are_caught() {
-    let params = params::<DualExecution<De>>(N);
+    let params = params::<DualExecution>(N);
     let (sender, _) = try_two_party(
-        |ch, rng| honest_sender::<DualExecution<De>>(&params, ch, rng),
+        |ch, rng| honest_sender::<DualExecution>(&params, ch, rng),
         |ch, rng| {
             let _honest = ReceiverReady::setup(&params, ch, rng)?;
             ask_for_no_words(params.bins * params.receiver_slots, ch, rng)
@@ -164,7 +164,7 @@ fn slots_that_ask_for_no_key_are_caught() {
             ready.evaluated.functions(ch, rng)?;
             ch.reversed(|ch| ask_for_no_words(params.bins * params.sender_slots, ch, rng))
         },
-        |ch, rng| honest_receiver::<DualExecution<De>>(&params, ch, rng),
+        |ch, rng| honest_receiver::<DualExecution>(&params, ch, rng),
     );
     assert_blamed(receiver.result, Answer::STEP);
 }
@@ -184,7 +184,7 @@ fn matches_of_dual_execution(
             let own = ch.reversed(|ch| choose(chosen, &slots, params.sender_items, 1, ch, rng))?;
             send(&functions, &hashed, &own, ch)
         },
-        |ch, rng| honest_receiver::<DualExecution<De>>(params, ch, rng),
+        |ch, rng| honest_receiver::<DualExecution>(params, ch, rng),
     );
     receiver.result
 }
@@ -215,7 +215,7 @@ fn send_tags(
 /// must have `y` in a slot, no item matches.
 #[test]
 fn a_sender_that_knows_its_own_encodings_alone_gets_no_match() {
-    let params = params::<DualExecution<De>>(N);
+    let params = params::<DualExecution>(N);
     let matches = |with_own: bool| {
         matches_of_dual_execution(&params, |functions, hashed, own, ch| {
             let add =
@@ -233,7 +233,7 @@ fn a_sender_that_knows_its_own_encodings_alone_gets_no_match() {
 #[test]
 fn encodings_that_are_missing_withhold_matches_at_random() {
     let items = 2000;
-    let params = params::<DualExecution<De>>(items);
+    let params = params::<DualExecution>(items);
     let matches = matches_of_dual_execution(&params, |functions, hashed, own, ch| {
         send_tags(&params, functions, hashed, own, ch, |encodings, own| {
             encodings.iter_mut().enumerate().for_each(|(slot, x)| *x = if slot == 3 { *x ^ own } else { !*x });
@@ -247,7 +247,7 @@ fn encodings_that_are_missing_withhold_matches_at_random() {
 
 #[test]
 fn malformed_tags_are_caught() {
-    let params = params::<DualExecution<De>>(N);
+    let params = params::<DualExecution>(N);
     for length in [0, u32::MAX] {
         let result = matches_of_dual_execution(&params, |_, _, _, ch| ch.send_stream::<Tags>(&length.to_le_bytes()));
         assert_blamed(result, Tags::STEP);
@@ -284,7 +284,7 @@ fn matches_of_groups(params: &Params, groups: &[Group]) -> Vec<u32> {
                 Ok(())
             })
         },
-        |ch, rng| honest_receiver::<EncodeCommit<Ec>>(params, ch, rng),
+        |ch, rng| honest_receiver::<EncodeCommit>(params, ch, rng),
     );
     sender.result.unwrap();
     receiver.result.unwrap()
@@ -294,7 +294,7 @@ fn matches_of_groups(params: &Params, groups: &[Group]) -> Vec<u32> {
 /// item: the opening does not open the commitment to another one.
 #[test]
 fn a_commitment_to_another_item_is_no_match() {
-    let params = params::<EncodeCommit<Ec>>(N);
+    let params = params::<EncodeCommit>(N);
     let own = items(N);
     let honest: Vec<Group> = own.iter().map(|&item| (Some(item), item)).collect();
     assert_eq!(matches_of_groups(&params, &honest).len(), N, "the honest groups match");
@@ -307,7 +307,7 @@ fn a_commitment_to_another_item_is_no_match() {
 /// Groups that all have the tags of one item: it is withheld, and all others match as if nothing were.
 #[test]
 fn a_flood_of_tags_withholds_its_own_item_alone() {
-    let params = params::<EncodeCommit<Ec>>(N);
+    let params = params::<EncodeCommit>(N);
     let own = items(N);
     let flood = repeat_n((None, own[0]), N / 2);
     let groups: Vec<Group> = flood.chain(own[..N / 2].iter().map(|&item| (Some(item), item))).collect();
@@ -317,9 +317,9 @@ fn a_flood_of_tags_withholds_its_own_item_alone() {
 /// A receiver of encode-commit that asks for no keys.
 #[test]
 fn slots_of_encode_commit_that_ask_for_no_key_are_caught() {
-    let params = params::<EncodeCommit<Ec>>(N);
+    let params = params::<EncodeCommit>(N);
     let (sender, _) = try_two_party(
-        |ch, rng| honest_sender::<EncodeCommit<Ec>>(&params, ch, rng),
+        |ch, rng| honest_sender::<EncodeCommit>(&params, ch, rng),
         |ch, rng| {
             toss_as_receiver(&params, ch, rng)?;
             let _honest = vesica_mpc::code_oprf::Receiver::<Bch>::setup(&params.chosen_by_receiver, ch, rng)?;

@@ -101,13 +101,12 @@ mod bins;
 mod cheating;
 mod dual_execution;
 mod encode_commit;
+mod entries;
 mod messages;
 pub mod params;
 mod salt;
 mod transfers;
-mod variants;
 
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{Entry, Protocol};
@@ -117,31 +116,26 @@ pub use bins::KEY_BITS;
 pub use encode_commit::Layout;
 pub(crate) use messages::MESSAGES;
 pub use params::Params;
-pub use variants::{De, DeQuarter, Ec, EcTenth};
 
 use vesica_protocols::tasks::{Intersect, IntersectRequest};
 
-/// A row of the registry, or a variant of one.
-pub trait Variant: 'static {
-    /// The description.
-    const ENTRY: Entry;
-    /// Items of the smaller set a bin, on average.
-    const ITEMS_PER_BIN: usize;
-}
-
-/// Dual execution with the bins of `V`.
+/// Dual execution.
 #[derive(Debug)]
-pub struct DualExecution<V>(PhantomData<fn() -> V>);
+pub enum DualExecution {}
 
-impl<V: Variant> Protocol for DualExecution<V> {
-    const ENTRY: Entry = V::ENTRY;
+impl Protocol for DualExecution {
+    const ENTRY: Entry = entries::DUAL_EXECUTION;
     type Task = Intersect;
     type Params = Params;
     type Sender = dual_execution::Sender;
     type Receiver = dual_execution::Receiver;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::of_dual_execution(&V::ENTRY, request, V::ITEMS_PER_BIN)
+        Self::derive_chosen(request, &Self::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::of_dual_execution(entry, request)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
@@ -149,19 +143,23 @@ impl<V: Variant> Protocol for DualExecution<V> {
     }
 }
 
-/// Encode-commit with the bins of `V`.
+/// Encode-commit.
 #[derive(Debug)]
-pub struct EncodeCommit<V>(PhantomData<fn() -> V>);
+pub enum EncodeCommit {}
 
-impl<V: Variant> Protocol for EncodeCommit<V> {
-    const ENTRY: Entry = V::ENTRY;
+impl Protocol for EncodeCommit {
+    const ENTRY: Entry = entries::ENCODE_COMMIT;
     type Task = Intersect;
     type Params = Params;
     type Sender = encode_commit::Sender;
     type Receiver = encode_commit::Receiver;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::of_encode_commit(&V::ENTRY, request, V::ITEMS_PER_BIN)
+        Self::derive_chosen(request, &Self::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::of_encode_commit(entry, request)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {

@@ -10,6 +10,7 @@ use vesica_structures::hashing::max_load;
 
 use super::bins::KEY_BITS;
 use super::encode_commit::{CANDIDATES, Layout};
+use super::entries::items_per_bin;
 use vesica_protocols::tags::{predicted_bytes, tag_bits};
 use vesica_protocols::tasks::IntersectRequest;
 
@@ -48,7 +49,7 @@ struct Shape {
 
 impl Shape {
     /// For as many bins as a fraction of the smaller set.
-    fn new(entry: &Entry, request: &IntersectRequest, items_per_bin: usize) -> Result<Self, Unsupported> {
+    fn new(entry: &Entry, request: &IntersectRequest) -> Result<Self, Unsupported> {
         entry.require(request.security)?;
         request.check_sizes()?;
         if request.payload_bytes > 0 || request.both_learn {
@@ -58,7 +59,7 @@ impl Shape {
             ));
         }
         let &IntersectRequest { sender_items, receiver_items, .. } = request;
-        let bins = sender_items.min(receiver_items).div_ceil(items_per_bin).max(1);
+        let bins = sender_items.min(receiver_items).div_ceil(items_per_bin(entry)).max(1);
         // Both sides have a table.
         let slots = |items| max_load(items, 1, bins, FailureEvent::HashTable.bits() + 1);
         let shape = Self { bins, sender_slots: slots(sender_items), receiver_slots: slots(receiver_items) };
@@ -98,12 +99,8 @@ impl Shape {
 
 impl Params {
     /// Parameters of dual execution, refused where a mode, a size or an option is not served.
-    pub(super) fn of_dual_execution(
-        entry: &Entry,
-        request: &IntersectRequest,
-        items_per_bin: usize,
-    ) -> Result<Self, Unsupported> {
-        let shape = Shape::new(entry, request, items_per_bin)?;
+    pub(super) fn of_dual_execution(entry: &Entry, request: &IntersectRequest) -> Result<Self, Unsupported> {
+        let shape = Shape::new(entry, request)?;
         let &IntersectRequest { sender_items, receiver_items, .. } = request;
         let Shape { bins, sender_slots, receiver_slots } = shape;
         // Common encodings of either side: all slots of the other one, for each item.
@@ -122,12 +119,8 @@ impl Params {
     }
 
     /// Parameters of encode-commit.
-    pub(super) fn of_encode_commit(
-        entry: &Entry,
-        request: &IntersectRequest,
-        items_per_bin: usize,
-    ) -> Result<Self, Unsupported> {
-        let shape = Shape::new(entry, request, items_per_bin)?;
+    pub(super) fn of_encode_commit(entry: &Entry, request: &IntersectRequest) -> Result<Self, Unsupported> {
+        let shape = Shape::new(entry, request)?;
         let &IntersectRequest { sender_items, receiver_items, .. } = request;
         let Shape { bins, sender_slots, receiver_slots } = shape;
         Ok(Self {
@@ -222,8 +215,9 @@ fn candidate_bits(sender_items: usize, receiver_items: usize) -> u32 {
 mod tests {
     use vesica_party::Security;
 
-    use super::super::{De, DeQuarter, Ec, EcTenth};
-    use super::super::{DualExecution, EncodeCommit, Variant};
+    use vesica_party::Row;
+
+    use super::super::{DualExecution, EncodeCommit};
     use super::*;
 
     fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
@@ -231,12 +225,14 @@ mod tests {
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
     }
 
-    fn de<V: Variant>(n_s: usize, n_r: usize) -> Params {
-        DualExecution::<V>::derive(&request(n_s, n_r)).expect("served")
+    fn de(bins: &str, n_s: usize, n_r: usize) -> Params {
+        let row = Row::<DualExecution>::chosen(&format!("bins={bins}")).expect("a variant");
+        row.params(&request(n_s, n_r)).expect("served")
     }
 
-    fn ec<V: Variant>(n_s: usize, n_r: usize) -> Params {
-        EncodeCommit::<V>::derive(&request(n_s, n_r)).expect("served")
+    fn ec(bins: &str, n_s: usize, n_r: usize) -> Params {
+        let row = Row::<EncodeCommit>::chosen(&format!("bins={bins}")).expect("a variant");
+        row.params(&request(n_s, n_r)).expect("served")
     }
 
     /// Bytes against Table 4 of "PsiBench", for 2^16 items a side: 90.54 MB of dual execution with n/10 bins,
@@ -248,10 +244,10 @@ mod tests {
             (params.bins, params.sender_slots, params.tag_bits, bytes.end() / 1_000_000)
         };
         let n = 1 << 16;
-        let (tenth, quarter) = (de::<De>(n, n), de::<DeQuarter>(n, n));
+        let (tenth, quarter) = (de("tenth", n, n), de("quarter", n, n));
         assert_eq!(shape(&tenth, tenth.dual_execution_bytes()), (6554, 47, 86, 65));
         assert_eq!(shape(&quarter, quarter.dual_execution_bytes()), (16384, 31, 84, 81));
-        let (quarter, tenth) = (ec::<Ec>(n, n), ec::<EcTenth>(n, n));
+        let (quarter, tenth) = (ec("quarter", n, n), ec("tenth", n, n));
         assert_eq!(shape(&quarter, quarter.encode_commit_bytes()), (16384, 31, 32, 75));
         assert_eq!(shape(&tenth, tenth.encode_commit_bytes()), (6554, 47, 32, 83));
     }
@@ -260,11 +256,11 @@ mod tests {
     #[test]
     fn a_side_has_ten_slots_an_item_of_the_smaller_set_at_most() {
         for (n_s, n_r) in [(1, 1), (2, 2), (11, 11), (41, 41), (1000, 1000), (1 << 16, 1 << 16), (1 << 26, 1 << 26)] {
-            for params in [de::<De>(n_s, n_r), de::<DeQuarter>(n_s, n_r)] {
+            for params in [de("tenth", n_s, n_r), de("quarter", n_s, n_r)] {
                 assert!(params.bins * params.receiver_slots <= 10 * n_r, "{params:?}");
             }
         }
-        let uneven = de::<DeQuarter>(3, 1000);
+        let uneven = de("quarter", 3, 1000);
         assert!(uneven.bins * uneven.sender_slots <= 30 && uneven.bins * uneven.receiver_slots <= 10_000);
     }
 
@@ -308,7 +304,7 @@ mod tests {
         let guesses = |params: &Params| [0, 64, 80].map(|log| short(guesses_per_key(params, log)));
         let mut in_words = [Vec::new(), Vec::new()];
         for (size, n) in [("10", 10), ("2^12", 1 << 12), ("2^16", 1 << 16), ("2^20", 1 << 20)] {
-            let rows = [guesses(&de::<De>(n, n)), guesses(&ec::<Ec>(n, n))];
+            let rows = [guesses(&de("tenth", n, n)), guesses(&ec("quarter", n, n))];
             let row = format!("| {size} | {} | {} |", rows[0].join(", "), rows[1].join(", "));
             assert!(page.contains(&row), "docs/parameters/rr17.md lacks: {row}");
             if n != 1 << 16 {
@@ -346,11 +342,11 @@ mod tests {
             (request(1, 1 << 32), ""),
             (request(usize::MAX / 2, 1), ""),
         ] {
-            let refusals = [DualExecution::<De>::derive(&bad), EncodeCommit::<Ec>::derive(&bad)];
+            let refusals = [DualExecution::derive(&bad), EncodeCommit::derive(&bad)];
             for refusal in refusals.map(|derived| derived.expect_err("refused").to_string()) {
                 assert!(refusal.contains(said), "{refusal}");
             }
         }
-        assert!(DualExecution::<De>::derive(&request(1 << 25, 1 << 25)).is_ok());
+        assert!(DualExecution::derive(&request(1 << 25, 1 << 25)).is_ok());
     }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Fixed};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Bits256;
-use vesica_structures::okvs::{Band, Okvs};
+use vesica_structures::okvs::Band;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;

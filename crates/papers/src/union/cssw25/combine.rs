@@ -7,11 +7,11 @@
 
 use vesica_mpc::bits::Bits;
 use vesica_mpc::tasks::BitsToPermute;
-use vesica_party::{Abort, Channel, Party, Phase};
+use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::ShareTranslation;
+use super::Params;
 use super::messages::{MaskedShares, PermutedBits};
 use vesica_protocols::union::bit_streams;
 
@@ -24,13 +24,16 @@ pub(super) struct Sender {
 
 impl Sender {
     /// Share translation.
-    pub(super) fn setup<S: ShareTranslation>(
-        params: &S::Params,
+    pub(super) fn setup(
+        params: &Params,
         order: Secret<Vec<u32>>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
-        let delta = ch.reversed(|ch| S::Receiver::setup(params, ch, rng)?.run(order.to_vec(), ch, rng))?;
+        let delta = ch.reversed(|ch| {
+            let receiver = params.translation.receiver(&params.permuted, ch, rng)?;
+            receiver.run(order.to_vec(), ch, rng)
+        })?;
         Ok(Self { order, delta })
     }
 
@@ -55,15 +58,10 @@ pub(super) struct Receiver {
 
 impl Receiver {
     /// Share translation.
-    pub(super) fn setup<S: ShareTranslation>(
-        params: &S::Params,
-        bins: usize,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Self, Abort> {
-        let [a, b] = [(); 2].map(|()| Bits::random(bins, rng));
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let [a, b] = [(); 2].map(|()| Bits::random(params.circuit.bins, rng));
         let input = BitsToPermute { values: a.clone(), shares: b.clone() };
-        ch.reversed(|ch| S::Sender::setup(params, ch, rng)?.run(input, ch, rng))?;
+        ch.reversed(|ch| params.translation.sender(&params.permuted, ch, rng)?.run(input, ch, rng))?;
         Ok(Self { a, b })
     }
 
@@ -82,36 +80,31 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_mpc::permute_share::bits::BitNetwork;
-    use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
-    use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
-    use vesica_mpc::permute_share::bits::prf::WeakPrf;
-    use vesica_mpc::tasks::PermuteBitsRequest;
-    use vesica_party::Security;
+    use vesica_party::Entry;
+    use vesica_protocols::membership::{For, MembershipTest};
+    use vesica_protocols::tasks::Union;
     use vesica_structures::shuffle::random_order;
     use vesica_testkit::two_party;
 
-    fn permutes<S: ShareTranslation>() {
-        for len in [1, 2, 3, 5, 17, 63, 200, 1000, 1 << 14] {
-            let request = PermuteBitsRequest { len, kept: len, security: Security::SemiHonest };
-            let params = S::derive(&request).unwrap();
-            let mut rng = SecretRng::insecure_from_seed(len as u64);
-            let [left, right] = [(); 2].map(|()| Bits::random(len, &mut rng));
-            let order = random_order(len, &mut rng);
-            let (_, permuted) = two_party(
-                |ch, rng| Sender::setup::<S>(&params, Secret::new(order.clone()), ch, rng)?.permute(&left, ch),
-                |ch, rng| Receiver::setup::<S>(&params, len, ch, rng)?.permute(&right, ch),
-            );
-            let of_bin = |&bin: &u32| left.get(bin as usize) ^ right.get(bin as usize);
-            assert_eq!(permuted, order.iter().map(of_bin).collect(), "{len} bits by {}", S::ENTRY.id);
-        }
-    }
+    use crate::union::cssw25::Cssw25;
 
     #[test]
     fn the_receiver_gets_the_shared_bits_in_the_senders_order() {
-        permutes::<BitNetwork>();
-        permutes::<PuncturedVectors>();
-        permutes::<SwitchCircuit>();
-        permutes::<WeakPrf>();
+        static ENTRY: Entry = <Cssw25 as For<Union>>::ENTRY;
+        for entry in ENTRY.alternatives().chain([&ENTRY]) {
+            for items in [1, 2, 3, 17, 200, 1000, 1 << 13] {
+                let params = Cssw25::derive_chosen(items, 1, entry).expect("served");
+                let len = params.circuit.bins;
+                let mut rng = SecretRng::insecure_from_seed(items as u64);
+                let [left, right] = [(); 2].map(|()| Bits::random(len, &mut rng));
+                let order = random_order(len, &mut rng);
+                let (_, permuted) = two_party(
+                    |ch, rng| Sender::setup(&params, Secret::new(order.clone()), ch, rng)?.permute(&left, ch),
+                    |ch, rng| Receiver::setup(&params, ch, rng)?.permute(&right, ch),
+                );
+                let of_bin = |&bin: &u32| left.get(bin as usize) ^ right.get(bin as usize);
+                assert_eq!(permuted, order.iter().map(of_bin).collect(), "{len} bits by {}", entry.id);
+            }
+        }
     }
 }

@@ -94,8 +94,6 @@ mod sender;
 #[cfg(test)]
 pub(in crate::union) mod tests;
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_mpc::bits::Bits;
@@ -109,8 +107,8 @@ use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::tasks::PermuteShareBits;
 use vesica_party::{
-    Abort, Assumption, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task,
-    assumptions, deviations,
+    Abort, Assumption, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Registered, Rounds, Row, Status,
+    Task, assumptions,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
@@ -127,45 +125,38 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// Share translation: any protocol that permutes and shares single bits. The union's receiver enters
-/// `a` and chooses `b`.
-pub trait ShareTranslation: Protocol<Task = PermuteShareBits> {}
+/// The reverse membership test of `cssw25`.
+#[derive(Clone, Copy, Debug)]
+pub enum Cssw25 {}
 
-impl<P: Protocol<Task = PermuteShareBits>> ShareTranslation for P {}
-
-/// The reverse membership test of `cssw25`, on share translation by `S`.
-pub struct Cssw25<S = BitNetwork>(PhantomData<fn() -> S>);
-
-impl<S> fmt::Debug for Cssw25<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Cssw25")
-    }
-}
-
-impl<S: ShareTranslation> MembershipTest for Cssw25<S> {
-    type Params = Params<S>;
+impl MembershipTest for Cssw25 {
+    type Params = Params;
     type Sender = Sender;
     type Receiver = Receiver;
     type Arrows = Transfer;
     const HAS_EMPTY_PLACES: bool = true;
 
-    fn derive(sender_items: usize, receiver_items: usize) -> Result<Params<S>, Unsupported> {
-        Params::derive(sender_items, receiver_items)
+    fn derive(sender_items: usize, receiver_items: usize) -> Result<Params, Unsupported> {
+        Self::derive_chosen(sender_items, receiver_items, &<Self as For<Union>>::ENTRY)
     }
 
-    fn places(params: &Params<S>) -> usize {
+    fn derive_chosen(sender_items: usize, receiver_items: usize, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::derive(sender_items, receiver_items, share_translation(entry))
+    }
+
+    fn places(params: &Params) -> usize {
         params.circuit.bins
     }
 
-    fn predicted_bytes(params: &Params<S>) -> RangeInclusive<u64> {
+    fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
         params.predicted_bytes()
     }
 
-    fn sender(params: &Params<S>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender, Abort> {
+    fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Sender, Abort> {
         Sender::setup(params, ch, rng)
     }
 
-    fn receiver(params: &Params<S>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver, Abort> {
+    fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Receiver, Abort> {
         Receiver::setup(params, ch, rng)
     }
 
@@ -260,28 +251,12 @@ impl For<Union> for Cssw25 {
     };
 }
 
-const BASE: Entry = <Cssw25 as For<Union>>::ENTRY;
-
-/// `cssw25:shuffle=opv`.
-impl For<Union> for Cssw25<PuncturedVectors> {
-    const ENTRY: Entry =
-        BASE.variant("cssw25:shuffle=opv", deviations![BASE.deviations, SHUFFLE.values[0] => SHUFFLE.values[1]], MODES);
-}
-
-/// `cssw25:shuffle=circuit`.
-impl For<Union> for Cssw25<SwitchCircuit> {
-    const ENTRY: Entry = BASE.variant(
-        "cssw25:shuffle=circuit",
-        deviations![BASE.deviations, SHUFFLE.values[0] => SHUFFLE.values[2]],
-        CIRCUIT_MODES,
-    );
-}
-
-/// `cssw25:shuffle=prf`.
-impl For<Union> for Cssw25<WeakPrf> {
-    const ENTRY: Entry = BASE.variant(
-        "cssw25:shuffle=prf",
-        deviations![BASE.deviations, SHUFFLE.values[0] => SHUFFLE.values[3]],
-        PRF_MODES,
-    );
+/// Share translation as a row or variant has it: the union's receiver enters `a` and chooses `b`.
+fn share_translation(entry: &Entry) -> &'static dyn Registered<PermuteShareBits> {
+    match entry.chosen(SHUFFLE.name) {
+        "opv" => const { &Row::<PuncturedVectors>::new() },
+        "circuit" => const { &Row::<SwitchCircuit>::new() },
+        "prf" => const { &Row::<WeakPrf>::new() },
+        _ => const { &Row::<BitNetwork>::new() },
+    }
 }

@@ -4,7 +4,7 @@ use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel};
 use vesica_structures::rng::SecretRng;
 
-use super::{Params, ShareTranslation, combine};
+use super::{Params, combine};
 use vesica_protocols::circuit_psi::Matching;
 use vesica_protocols::union::circuit::Circuit;
 use vesica_protocols::union::oprf;
@@ -23,15 +23,11 @@ pub(super) struct AfterOprf {
 
 impl Receiver {
     /// Step 1, share translation, and all that needs no input.
-    pub(super) fn setup<S: ShareTranslation>(
-        params: &Params<S>,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
             oprf: oprf::Receiver::setup(&params.oprf, ch, rng)?,
             rest: AfterOprf {
-                combine: combine::Receiver::setup::<S>(&params.translation, params.circuit.bins, ch, rng)?,
+                combine: combine::Receiver::setup(params, ch, rng)?,
                 circuit: ch.reversed(|ch| Circuit::sender(&params.circuit, ch, rng))?,
             },
         })

@@ -5,7 +5,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-use super::{Params, ShareTranslation, combine};
+use super::{Params, combine};
 use vesica_protocols::circuit_psi::Matching;
 use vesica_protocols::membership::NO_ITEM;
 use vesica_protocols::union::circuit::Circuit;
@@ -20,26 +20,22 @@ pub struct Sender {
 
 impl Sender {
     /// Step 1, share translation, and all that needs no input.
-    pub(super) fn setup<S: ShareTranslation>(
-        params: &Params<S>,
-        ch: &mut Channel,
-        rng: &mut SecretRng,
-    ) -> Result<Self, Abort> {
+    pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let order = Secret::new(random_order(params.circuit.bins, rng));
         Self::setup_in_order(params, order, ch, rng)
     }
 
     /// The set-up with a given order of all bins. Circuit PSI comes last: its receiver leaves some of
     /// the set-up to its run.
-    pub(super) fn setup_in_order<S: ShareTranslation>(
-        params: &Params<S>,
+    pub(super) fn setup_in_order(
+        params: &Params,
         order: Secret<Vec<u32>>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
         Ok(Self {
             oprf: oprf::Sender::setup(&params.oprf, ch, rng)?,
-            combine: combine::Sender::setup::<S>(&params.translation, order, ch, rng)?,
+            combine: combine::Sender::setup(params, order, ch, rng)?,
             circuit: ch.reversed(|ch| Circuit::receiver(&params.circuit, ch, rng))?,
         })
     }

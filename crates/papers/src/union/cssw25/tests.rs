@@ -11,7 +11,7 @@ use vesica_protocols::membership::NO_ITEM;
 
 /// The receiver's view of a run on these sets.
 pub(in crate::union) fn view(sets: &Sets, order: Order) -> View {
-    let params = Params::<BitNetwork>::derive(sets.sender.len(), sets.receiver.len()).unwrap();
+    let params = Cssw25::derive(sets.sender.len(), sets.receiver.len()).unwrap();
     let (held, (found, own_bins, new_bins)) = two_party(
         |ch, rng| {
             let sender = match order {
@@ -48,6 +48,6 @@ fn places_of_each_kind_are_as_many_as_the_sizes_say() {
         let shown = view(&sets, Order::Uniform).shown;
         let count = |kind| shown.iter().filter(|&&shown| shown == kind).count();
         assert_eq!((count(Shown::Common), count(Shown::New)), (common, 100 - common));
-        assert_eq!(shown.len(), Params::<BitNetwork>::derive(100, 150).unwrap().circuit.bins);
+        assert_eq!(shown.len(), Cssw25::derive(100, 150).unwrap().circuit.bins);
     }
 }

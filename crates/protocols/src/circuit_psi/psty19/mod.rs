@@ -36,11 +36,9 @@ pub mod params;
 mod receiver;
 mod sender;
 
+use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_mpc::{OtSource, peqt};
-use vesica_party::{
-    Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Party, Rounds, Status, Task, deviations,
-};
+use vesica_party::{Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Party, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -49,24 +47,23 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use super::entry::{
-    AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT_TREES, SOFTSPOKEN_TREES,
-    TREE_TESTS, mode,
+    AND_TREES, BINS, EQUALITY, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT, SILENT_TABLES, SOFTSPOKEN, mode,
 };
-use super::{Asked, BinOpprf, OpprfMatching, OpprfSizes, Pairs};
+use super::{Asked, BinOpprf, Exchangeable, OpprfMatching, OpprfSizes, Pairs};
 use crate::circuit_row;
 use crate::styles;
 use crate::tasks::Shares;
 
 const MODES: &[Mode] = &[mode(Rounds::between(18, 32), OT_AND_TESTS)];
 const SOFTSPOKEN_MODES: &[Mode] = &[mode(Rounds::between(18, 32), OT_AND_SOFTSPOKEN_TESTS)];
-const SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(SOFTSPOKEN_MODES), ..SOFTSPOKEN_TREES };
+const ON_SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(SOFTSPOKEN_MODES), ..SOFTSPOKEN };
 
 circuit_row!(
     /// `psty19`.
-    Psty19, OpprfMatching<PolynomialOpprf>, peqt::Variant::AndTree, Entry {
+    Psty19, OpprfMatching<PolynomialOpprf>, Exchangeable::new(peqt::Variant::AndTree), Entry {
         id: "psty19",
         aliases: &[],
-        variants: &[EQUALITY, Choice { values: &[SILENT_TREES, SOFTSPOKEN], ..OTS }],
+        variants: &[EQUALITY, Choice { values: &[SILENT, ON_SOFTSPOKEN], ..OTS }],
         task: Shares::NAME,
         paper: Paper {
             key: "PSTY19",
@@ -83,25 +80,10 @@ circuit_row!(
             "Payloads of both sides: the hint carries the sender's, and a multiplexer follows, as in the later papers.",
             BINS,
             AND_TREES,
+            SILENT_TABLES,
         ],
         modes: MODES,
     }
-);
-
-circuit_row!(
-    /// `psty19:equality=cubic`.
-    Psty19Cubic, OpprfMatching<PolynomialOpprf>, peqt::Variant::Cubic,
-    Psty19::ENTRY.variant("psty19:equality=cubic", deviations![Psty19::ENTRY.deviations, TREE_TESTS => CUBIC_TESTS], MODES)
-);
-
-circuit_row!(
-    /// `psty19:ot=softspoken`.
-    Psty19SoftSpoken, OpprfMatching<PolynomialOpprf>, peqt::Variant::AndTree, OtSource::SoftSpoken,
-    Psty19::ENTRY.variant(
-        "psty19:ot=softspoken",
-        deviations![Psty19::ENTRY.deviations, SILENT_TREES => SOFTSPOKEN],
-        SOFTSPOKEN_MODES,
-    )
 );
 
 /// The OPPRF of the figure.

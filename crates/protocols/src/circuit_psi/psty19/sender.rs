@@ -120,9 +120,15 @@ mod tests {
     /// A value that many points have in common would tell how many points are no item's.
     #[test]
     fn what_fills_up_a_polynomial_has_random_keys_and_values() {
-        let params =
-            Params::derive(&OpprfSizes { receiver_keys: 9, sender_keys: 40, bins: 9, output_bits: 128, runs: 1 })
-                .unwrap();
+        let params = Params::derive(&OpprfSizes {
+            receiver_keys: 9,
+            sender_keys: 40,
+            bins: 9,
+            output_bits: 128,
+            okvs: vesica_structures::okvs::Kind::Band,
+            runs: 1,
+        })
+        .unwrap();
         let keys: Vec<u128> = (0..40).collect();
         let masked = PrfOutputs { values: (100..140).collect() };
         let (places, seed) = ([3, 7, 8], || SecretRng::insecure_from_seed(4));

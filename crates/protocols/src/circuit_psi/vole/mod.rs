@@ -17,10 +17,10 @@
 //! | `F_2PC` | `vesica_mpc::peqt`, `vesica_mpc::share_conversion` | tests and multiplexers |
 
 pub(crate) mod aggregate;
+pub mod entries;
 pub mod opprf;
-pub mod variants;
 
-pub use variants::BandOpprf;
-pub use variants::{
+pub use entries::NarrowOpprf;
+pub use entries::{
     LTSXQ26, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,
 };

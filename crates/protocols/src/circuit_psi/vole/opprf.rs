@@ -1,11 +1,9 @@
 //! Steps 4, 6 and 7: the OPPRF from VOLE, which ignores bins.
 
-use std::marker::PhantomData;
-
-use vesica_mpc::opprf::{self, Opprf, Store};
+use vesica_mpc::opprf;
 use vesica_mpc::oprf::value_bits;
 use vesica_mpc::tasks::{OpprfRequest, PrfOutputs};
-use vesica_party::{Abort, Channel, Party, Protocol, Security};
+use vesica_party::{Abort, Channel, Party, Security};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Cell, Gf128};
 use vesica_structures::rng::SecretRng;
@@ -13,13 +11,14 @@ use vesica_structures::rng::SecretRng;
 use crate::circuit_psi::params::unit;
 use crate::circuit_psi::{Asked, BinOpprf, OpprfSizes, Pairs};
 
-/// On the OKVS `O`; `WIDE` says that the OPRF's values fill `F`.
-pub struct VoleOpprf<O, const WIDE: bool>(PhantomData<fn() -> O>);
+/// `WIDE` says that the OPRF's values fill `F`.
+#[derive(Clone, Copy, Debug)]
+pub enum VoleOpprf<const WIDE: bool> {}
 
-impl<O: Store, const WIDE: bool> BinOpprf for VoleOpprf<O, WIDE> {
+impl<const WIDE: bool> BinOpprf for VoleOpprf<WIDE> {
     type Params = opprf::Params;
-    type Sender = opprf::Sender<O>;
-    type Receiver = opprf::Receiver<O>;
+    type Sender = opprf::Sender;
+    type Receiver = opprf::Receiver;
 
     /// A zero difference in one of the evaluations.
     fn failure(sender_keys: usize) -> u128 {
@@ -28,15 +27,10 @@ impl<O: Store, const WIDE: bool> BinOpprf for VoleOpprf<O, WIDE> {
     }
 
     fn derive(sizes: &OpprfSizes) -> Result<opprf::Params, Unsupported> {
-        let &OpprfSizes { receiver_keys, sender_keys, output_bits, runs, .. } = sizes;
-        Opprf::<O>::derive(&OpprfRequest {
-            receiver_keys,
-            sender_keys,
-            output_bits,
-            security: Security::SemiHonest,
-            wide: WIDE,
-            runs,
-        })
+        let &OpprfSizes { receiver_keys, sender_keys, output_bits, okvs, runs, .. } = sizes;
+        let request =
+            OpprfRequest { receiver_keys, sender_keys, output_bits, security: Security::SemiHonest, wide: WIDE, runs };
+        opprf::Params::derive(&request, okvs)
     }
 
     fn predicted_bytes(params: &opprf::Params) -> u64 {

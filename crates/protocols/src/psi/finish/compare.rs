@@ -12,15 +12,14 @@
 //! good: whoever evaluates the function can put cells together that serve more items than it declared.
 //! So only semi-honest modes have the choice.
 //!
-//! A row that offers it has the parameter `C`: [`Comparison`], asks [`Params::with_filter`](super::Params),
-//! and takes its entries from `compared_entries!`. It may offer the first values alone. Rows of VOLE have a type
-//! for each variant instead, and a choice of their own for how a list travels.
+//! A row that offers it has [`choice`] among its choices, with the values that it offers, and gives what [`filter`]
+//! says of its description to [`Params::with_filter`](super::Params).
 //!
 //! docs/parameters/filters.md says which rows offer it, and why others do not.
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Choice, ChoiceValue, Phase, Stream};
+use vesica_party::{Abort, Channel, Choice, ChoiceValue, Entry, Phase, Stream};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::filters::{Demand, Kind, KindError};
 use vesica_structures::secret::Secret;
@@ -29,45 +28,23 @@ use vesica_structures::tags::TagSorter;
 /// Bytes that memory is taken for before they have come.
 const BYTES_AT_A_TIME: usize = 1 << 18;
 
-/// A value of the choice `compare`, as a type for the registry.
-pub trait Comparison: Send + Sync + 'static {
-    /// Its place among the values of the choice.
-    const PLACE: usize;
-    /// The filter, if there is one.
-    const FILTER: Option<Kind>;
-}
+/// The name of the choice.
+const NAME: &str = "compare";
 
-macro_rules! comparisons {
-    ($($(#[$doc:meta])* $name:ident = $place:literal, $filter:expr;)+) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, Debug)]
-            pub enum $name {}
-
-            impl Comparison for $name {
-                const PLACE: usize = $place;
-                const FILTER: Option<Kind> = $filter;
-            }
-        )+
-    };
-}
-
-comparisons! {
-    /// The list of tags, the default.
-    List = 0, None;
-    /// A vacuum filter.
-    Vacuum = 1, Some(Kind::Vacuum);
-    /// A binary fuse filter.
-    Fuse = 2, Some(Kind::Fuse);
-    /// A Bloom filter.
-    Bloom = 3, Some(Kind::Bloom);
-    /// A cuckoo filter.
-    Cuckoo = 4, Some(Kind::Cuckoo);
+/// The filter that a row or variant of this description has in place of the list of tags.
+pub fn filter(entry: &Entry) -> Option<Kind> {
+    match entry.chosen(NAME) {
+        "vacuum" => Some(Kind::Vacuum),
+        "fuse" => Some(Kind::Fuse),
+        "bloom" => Some(Kind::Bloom),
+        "cuckoo" => Some(Kind::Cuckoo),
+        _ => None,
+    }
 }
 
 /// The choice; its first value is the row's, with what the row says of its list of tags.
 pub const fn choice(values: &'static [ChoiceValue]) -> Choice {
-    Choice { name: "compare", what: "What the receiver compares its tags with.", values }
+    Choice { name: NAME, what: "What the receiver compares its tags with.", values }
 }
 
 /// The first value, for a row that says `deviations` of its list of tags.
@@ -113,25 +90,6 @@ filter_value!(
     "A cuckoo filter: about 69 to 137 bits a tag at 2^20 look-ups, for its length is a power of two.",
     "a cuckoo filter (Fan et al., CoNEXT 2014)"
 );
-
-/// The entries of a row, by the places of their comparisons: `$row` is that of the list, of which
-/// `$list` is the choice's first value. Then follow the ids of its variants, each with its value.
-#[macro_export]
-macro_rules! compared_entries {
-    ($row:expr, $list:expr, $($id:literal => $filter:expr),+ $(,)?) => {
-        [
-            $row,
-            $($row.variant(
-                $id,
-                vesica_party::deviations![$row.deviations, $list => $filter],
-                match $filter.modes {
-                    Some(modes) => modes,
-                    None => $row.modes,
-                },
-            ),)+
-        ]
-    };
-}
 
 /// A filter on arrow 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -47,15 +47,13 @@ use std::ops::RangeInclusive;
 
 use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
-use vesica_structures::filters;
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use crate::compared_entries;
 use crate::ecdh::{self, Exponent};
-use crate::psi::finish::compare::{self, Comparison, List};
+use crate::psi::finish::compare;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
@@ -74,8 +72,6 @@ pub trait Variant: Send + Sync + 'static {
     const DOMAIN: &'static [u8];
     /// The exponents of the group.
     type Exponent: Exponent;
-    /// The filter that travels instead of the list of tags.
-    const FILTER: Option<filters::Kind> = None;
 }
 
 /// An encoded point of a row.
@@ -92,7 +88,11 @@ impl<V: Variant> Protocol for Hfh99<V> {
     type Receiver = Receiver<V>;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::derive::<V>(request)
+        Self::derive_chosen(request, &Self::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::derive::<V>(request, entry)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
@@ -115,9 +115,9 @@ pub const OWN_BLINDING: &str = "The receiver takes its own blinding off a doubly
 pub const TAGS: &str = "The sender's tags are truncated to the width that their collisions allow, sorted and Golomb-Rice \
                     coded.";
 
-/// `ecdh-hfh99`: Ristretto255, and what its tags are compared with.
+/// `ecdh-hfh99`: Ristretto255.
 #[derive(Clone, Copy, Debug)]
-pub struct Ristretto<C = List>(PhantomData<fn() -> C>);
+pub enum Ristretto {}
 
 const ENTRY: Entry = Entry {
     id: "ecdh-hfh99",
@@ -135,18 +135,10 @@ const ENTRY: Entry = Entry {
 /// What makes way for a filter.
 const LIST: ChoiceValue = compare::list(&[TAGS]);
 
-const ENTRIES: [Entry; 3] = compared_entries!(
-    ENTRY,
-    LIST,
-    "ecdh-hfh99:compare=vacuum" => compare::VACUUM,
-    "ecdh-hfh99:compare=fuse" => compare::FUSE,
-);
-
-impl<C: Comparison> Variant for Ristretto<C> {
-    const ENTRY: Entry = ENTRIES[C::PLACE];
+impl Variant for Ristretto {
+    const ENTRY: Entry = ENTRY;
     const DOMAIN: &'static [u8] = b"vesica-v1-ecdh-hfh99-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
     type Exponent = curve25519_dalek::Scalar;
-    const FILTER: Option<filters::Kind> = C::FILTER;
 }
 
 #[cfg(test)]
@@ -168,7 +160,7 @@ mod tests {
             both_learn: false,
             runs: 1,
         };
-        Params::derive::<V>(&request).unwrap()
+        Params::derive::<V>(&request, &<Hfh99<V>>::ENTRY).unwrap()
     }
 
     fn bad_points_are_caught<V: Variant>() {

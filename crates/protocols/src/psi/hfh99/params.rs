@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::Protocol;
+use vesica_party::Entry;
 use vesica_structures::facts::{Unsupported, ceil_log2};
 
-use super::{Hfh99, PointOf, Variant};
-use crate::psi::finish;
+use super::{PointOf, Variant};
+use crate::psi::finish::{self, compare};
 use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
 
@@ -20,16 +20,18 @@ pub struct Params {
 }
 
 impl Params {
-    /// Parameters of row `V` for a request, refused where the mode or a size is not served.
-    pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        <Hfh99<V>>::ENTRY.require(request.security)?;
-        match V::FILTER {
+    /// Parameters of row `V`, or of the variant that `entry` describes, for a request; refused where the mode or a size
+    /// is not served.
+    pub fn derive<V: Variant>(request: &IntersectRequest, entry: &Entry) -> Result<Self, Unsupported> {
+        entry.require(request.security)?;
+        let filter = compare::filter(entry);
+        match filter {
             None => request.check_sizes_of_runs()?,
             Some(_) => request.check_sizes()?,
         }
         // Each run has an equal part of the budget.
         let tag_bits = tags::tag_bits(request.sender_items, request.receiver_items) + ceil_log2(request.runs);
-        let finish = finish::Params::new(request, tag_bits, TagCoding::SortedCoded).with_filter(V::FILTER)?;
+        let finish = finish::Params::new(request, tag_bits, TagCoding::SortedCoded).with_filter(filter)?;
         Ok(Self { point_bytes: size_of::<PointOf<V>>(), finish })
     }
 

@@ -20,7 +20,7 @@ use super::messages::{
 };
 use super::mode::{Functions, SenderRows};
 use super::receiver::SetUp;
-use super::{Params, Paxos, Prty20};
+use super::{Params, Prty20};
 use crate::psi::finish;
 use crate::psi::toss::Arrows;
 use crate::tags;
@@ -29,14 +29,14 @@ use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInpu
 /// Items of both sides.
 const N: usize = 300;
 
-type SenderOf = <Prty20<Paxos> as Protocol>::Sender;
-type ReceiverOf = <Prty20<Paxos> as Protocol>::Receiver;
+type SenderOf = <Prty20 as Protocol>::Sender;
+type ReceiverOf = <Prty20 as Protocol>::Receiver;
 
 fn params(both_learn: bool) -> Params {
     let security = Security::Malicious;
     let request =
         IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn, runs: 1 };
-    Params::derive::<Paxos>(&request).unwrap()
+    Prty20::derive(&request).unwrap()
 }
 
 fn items() -> Vec<u128> {
@@ -150,7 +150,7 @@ fn unit(column: usize) -> Row {
 /// A receiver that deviates as told; gives its matches if the sender sends tags.
 fn cheating_receiver(params: &Params, cheat: Cheat, ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
     let SetUp { keys, rows } = SetUp::<ReceiverColumns>::new(params, ch, rng)?;
-    let okvs = keys.okvs::<Paxos>(params)?;
+    let okvs = keys.okvs(params)?;
     let items = okvs.arrange(&items());
     let values = keys.functions.values(items.keys());
     let cells = okvs.len();
@@ -270,7 +270,7 @@ fn a_receiver_that_fails_the_check_sees_no_tags() {
     let (security, payload_bytes) = (Security::Malicious, PAYLOAD_BYTES);
     let request =
         IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes, both_learn: true, runs: 1 };
-    let params = Params::derive::<Paxos>(&request).unwrap();
+    let params = Prty20::derive(&request).unwrap();
     let against = |cheat| run_against(&params, vec![7; N * PAYLOAD_BYTES], cheat);
 
     let (sender, receiver, transcript) = against(HONEST);

@@ -1,10 +1,10 @@
 //! What follows from the salt: the table's seed, the functions of items, and the keys of outputs.
 
 use vesica_structures::facts::Unsupported;
-use vesica_structures::okvs::Okvs;
+use vesica_structures::okvs::AnyOkvs;
 
+use super::Params;
 use super::params::ENCODING_BITS;
-use super::{Params, Variant};
 use crate::psi::row_outputs::{Collected, OutputKeys, Tags};
 
 /// Separates the keystreams of payloads from those of other protocols.
@@ -20,8 +20,8 @@ pub(super) struct Keys<F> {
 
 impl<F> Keys<F> {
     /// The table of a run.
-    pub(super) fn okvs<V: Variant>(&self, params: &Params) -> Result<V::Okvs, Unsupported> {
-        V::Okvs::new(params.finish.receiver_items, ENCODING_BITS, self.okvs_seed)
+    pub(super) fn okvs(&self, params: &Params) -> Result<AnyOkvs, Unsupported> {
+        params.okvs.store(params.finish.receiver_items, ENCODING_BITS, self.okvs_seed)
     }
 
     /// A collection of outputs.

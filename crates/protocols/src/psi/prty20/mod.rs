@@ -89,6 +89,7 @@
 #[cfg(test)]
 mod cheating;
 mod coded;
+mod entry;
 mod identity;
 mod keys;
 mod messages;
@@ -96,46 +97,37 @@ mod mode;
 pub mod params;
 mod receiver;
 mod sender;
-pub mod variants;
 
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{Entry, Protocol, Role};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::filters;
-use vesica_structures::okvs::Okvs;
 
+pub use entry::TWO_HASH_BINS;
 pub(crate) use messages::MESSAGES;
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
-pub use variants::{Paxos, TWO_HASH_BINS};
 
 use crate::tasks::{Intersect, IntersectRequest};
 
-/// A row of the registry: an OKVS whose rows are sums of cells.
-pub trait Variant: Send + Sync + 'static {
-    /// The description.
-    const ENTRY: Entry;
-    /// The table.
-    type Okvs: Okvs;
-    /// The filter that travels instead of the list of tags. Only for rows without a malicious mode.
-    const FILTER: Option<filters::Kind> = None;
-}
+/// The protocol `prty20`.
+#[derive(Clone, Copy, Debug)]
+pub enum Prty20 {}
 
-/// The protocol of row `V`.
-pub struct Prty20<V>(PhantomData<fn() -> V>);
-
-impl<V: Variant> Protocol for Prty20<V> {
-    const ENTRY: Entry = V::ENTRY;
+impl Protocol for Prty20 {
+    const ENTRY: Entry = entry::ENTRY;
     type Task = Intersect;
     type Params = Params;
-    type Sender = Sender<V>;
-    type Receiver = Receiver<V>;
+    type Sender = Sender;
+    type Receiver = Receiver;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::derive::<V>(request)
+        Self::derive_chosen(request, &Self::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::derive(request, entry)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {

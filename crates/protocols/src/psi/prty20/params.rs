@@ -6,14 +6,13 @@ use vesica_mpc::code_oprf::LongBch;
 use vesica_mpc::oprf::table;
 use vesica_mpc::ot_extension::{OtExtension, OtParams};
 use vesica_mpc::tasks::CorrelationRequest;
-use vesica_party::{Protocol, Security};
+use vesica_party::{Entry, Protocol, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported, bitwise_and_width};
-use vesica_structures::okvs::Okvs;
+use vesica_structures::okvs::{self, Okvs};
 use vesica_structures::ot_rows::COLUMNS;
 
 use super::coded::{OPENED_HASHES, rows_made};
-use super::{Prty20, Variant};
-use crate::psi::finish;
+use crate::psi::finish::{self, compare};
 use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
 
@@ -34,31 +33,37 @@ pub struct Params {
     pub width: u32,
     /// An OT for each column.
     pub transfers: OtParams,
-    /// The cells of each part of the table.
+    /// The table.
+    pub okvs: okvs::Kind,
+    /// The cells of each part of it.
     pub parts: Vec<Range<usize>>,
     /// Arrows 3 to 5, and the sizes of the sets.
     pub finish: finish::Params,
 }
 
 impl Params {
-    /// Parameters of row `V` for a request, refused where the mode or a size is not served.
-    pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        <Prty20<V>>::ENTRY.require(request.security)?;
+    /// Parameters of the row or variant of this description for a request, refused where the mode or a size is not
+    /// served.
+    pub fn derive(request: &IntersectRequest, entry: &Entry) -> Result<Self, Unsupported> {
+        entry.require(request.security)?;
         request.check_sizes()?;
         let &IntersectRequest { sender_items, receiver_items, security, .. } = request;
         let (width, tag_bits) = match security {
             Security::SemiHonest => (semi_honest_width(sender_items)?, tags::tag_bits(sender_items, receiver_items)),
             Security::Malicious => (LongBch::WIDTH, MALICIOUS_TAG_BITS),
         };
+        let okvs = okvs::Kind::named(entry.chosen("okvs")).unwrap_or(okvs::Kind::Paxos);
         let correlation = CorrelationRequest { len: width, security, width: None };
         Ok(Self {
-            id: V::ENTRY.id,
+            id: entry.id,
             security,
             width: width as u32,
             transfers: OtExtension::derive(&correlation)?,
             // The table's shape does not depend on its seed.
-            parts: V::Okvs::new(receiver_items, ENCODING_BITS, 0)?.parts(),
-            finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded).with_filter(V::FILTER)?,
+            parts: okvs.store(receiver_items, ENCODING_BITS, 0)?.parts(),
+            okvs,
+            finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded)
+                .with_filter(compare::filter(entry))?,
         })
     }
 
@@ -134,7 +139,9 @@ fn semi_honest_width(sender_items: usize) -> Result<usize, Unsupported> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Paxos;
+    use vesica_party::Row;
+
+    use super::super::Prty20;
     use super::*;
 
     fn request(sender_items: usize, receiver_items: usize) -> IntersectRequest {
@@ -148,7 +155,7 @@ mod tests {
     /// A row of 438 bits for each of 2.4 cells an item, and tags of some 8 bytes.
     #[test]
     fn a_million_items_take_what_their_cells_take() {
-        let params = Params::derive::<Paxos>(&request(1 << 20, 1 << 20)).expect("served");
+        let params = Prty20::derive(&request(1 << 20, 1 << 20)).expect("served");
         assert_eq!(params.width, 438);
         let bytes = *params.predicted_bytes().end();
         assert!((140_000_000..150_000_000).contains(&bytes), "{bytes}");
@@ -161,12 +168,12 @@ mod tests {
             (request(usize::MAX / 2, 1), ""),
             (request(1, (1 << 26) + 1), "two-hash table"),
         ] {
-            let refusal = Params::derive::<Paxos>(&bad).expect_err("refused").to_string();
+            let refusal = Prty20::derive(&bad).expect_err("refused").to_string();
             assert!(refusal.contains(said), "{refusal}");
         }
-        assert!(Params::derive::<Paxos>(&request(1 << 25, 1)).is_ok());
+        assert!(Prty20::derive(&request(1 << 25, 1)).is_ok());
         // The code's distance does not go by the number of items.
-        assert!(Params::derive::<Paxos>(&request_against(Security::Malicious, 1 << 26, 1)).is_ok());
+        assert!(Prty20::derive(&request_against(Security::Malicious, 1 << 26, 1)).is_ok());
     }
 
     /// Cells, and megabytes of all, of the table of docs/parameters/prty20.md.
@@ -180,7 +187,7 @@ mod tests {
             (1 << 20, 2_521_995, 278.7),
             (1 << 24, 40_359_256, 4450.0),
         ] {
-            let params = Params::derive::<Paxos>(&request_against(Security::Malicious, items, items)).expect("served");
+            let params = Prty20::derive(&request_against(Security::Malicious, items, items)).expect("served");
             assert_eq!((params.width, params.finish.tag_bits), (838, 128));
             assert_eq!(params.cells(), cells, "{items}");
             let further = params.rows_made() - cells;
@@ -188,5 +195,39 @@ mod tests {
             let predicted = *params.predicted_bytes().end() as f64 / 1e6;
             assert!((predicted - megabytes).abs() <= megabytes / 100.0, "{items}: {predicted} MB");
         }
+    }
+
+    fn chosen(choices: &str) -> &'static Row<Prty20> {
+        Row::chosen(choices).expect("a variant")
+    }
+
+    /// A row of 438 bits for each of 1.3 cells an item.
+    #[test]
+    fn a_table_of_three_hashes_takes_half_of_the_traffic() {
+        let request = request_against(Security::SemiHonest, 1 << 20, 1 << 20);
+        let bytes = *chosen("okvs=clustered").params(&request).expect("served").predicted_bytes().end();
+        assert!(bytes < 80_000_000, "{bytes}");
+    }
+
+    /// The least `n'` with `n' (192 - log2(e Q / n')) >= 192 m + 40`: of a random oracle that is asked `Q = 2^q` times
+    /// no table encodes `n'` items, except with `2^-40`. What the entry says of a corrupt receiver.
+    #[test]
+    fn tables_of_corrupt_receivers_encode_few_more_items_than_they_have_cells() {
+        let most = |cells: f64, q: f64| {
+            let bits = LongBch::WORD_BITS as f64;
+            let holds =
+                |items: f64| items * (bits - (q + std::f64::consts::LOG2_E - items.log2())) >= bits * cells + 40.0;
+            (0..).map(|step| cells * (1.0 + f64::from(step) / 100.0)).find(|&items| holds(items)).expect("some") / cells
+        };
+        for items in [1, 2, 1 << 10, 1 << 16, 1 << 20, 1 << 24] {
+            let request = request_against(Security::Malicious, items, items);
+            for okvs in ["2-hash", "clustered", "band"] {
+                let cells = chosen(&format!("okvs={okvs}")).params(&request).expect("served").cells();
+                assert!(cells >= if items == 1 { 7 } else { 45 }, "{items}: {cells}");
+                let most = |q| most(cells as f64, q);
+                assert!(most(64.0) < 1.6 && most(80.0) < 1.8 && most(128.0) < 3.0, "{cells}");
+            }
+        }
+        assert!(most(40e6, 64.0) > 1.25 && most(40e6, 80.0) > 1.4, "the bound is stated for large sets, too");
     }
 }

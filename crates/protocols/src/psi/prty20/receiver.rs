@@ -1,7 +1,5 @@
 //! The right column of the figure.
 
-use std::marker::PhantomData;
-
 use vesica_party::{Abort, Channel, Party, Phase, Security};
 use vesica_structures::fields::Cell;
 use vesica_structures::okvs::Okvs;
@@ -11,15 +9,14 @@ use vesica_structures::secret::Secret;
 use super::keys::Keys;
 use super::messages::FinishArrows;
 use super::mode::{Functions, ReceiverRows};
-use super::{Params, Variant, coded, identity};
+use super::{Params, coded, identity};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, set up.
-pub struct Receiver<V> {
+pub struct Receiver {
     params: Params,
     ready: Ready,
-    variant: PhantomData<fn() -> V>,
 }
 
 enum Ready {
@@ -35,7 +32,7 @@ pub(super) struct SetUp<R: ReceiverRows> {
     pub(super) rows: R,
 }
 
-impl<V: Variant> Party for Receiver<V> {
+impl Party for Receiver {
     type Params = Params;
     type Input = IntersectReceiverInput;
     type Output = IntersectReceiverOutput;
@@ -46,7 +43,7 @@ impl<V: Variant> Party for Receiver<V> {
             Security::SemiHonest => Ready::SemiHonest(Box::new(SetUp::new(params, ch, rng)?)),
             Security::Malicious => Ready::Malicious(Box::new(SetUp::new(params, ch, rng)?)),
         };
-        Ok(Self { params: params.clone(), ready, variant: PhantomData })
+        Ok(Self { params: params.clone(), ready })
     }
 
     fn run(
@@ -55,12 +52,12 @@ impl<V: Variant> Party for Receiver<V> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<IntersectReceiverOutput, Abort> {
-        let Self { params, ready, .. } = self;
+        let Self { params, ready } = self;
         params.finish.check_receiver(&input)?;
         match ready {
             Ready::Nothing => Ok(IntersectReceiverOutput::default()),
-            Ready::SemiHonest(set_up) => set_up.run::<V>(&params, input, ch, rng),
-            Ready::Malicious(set_up) => set_up.run::<V>(&params, input, ch, rng),
+            Ready::SemiHonest(set_up) => set_up.run(&params, input, ch, rng),
+            Ready::Malicious(set_up) => set_up.run(&params, input, ch, rng),
         }
     }
 }
@@ -71,7 +68,7 @@ impl<R: ReceiverRows> SetUp<R> {
         Ok(Self { keys: R::Functions::receive_salt(params, ch, rng)?, rows: R::setup(params, ch, rng)? })
     }
 
-    fn run<V: Variant>(
+    fn run(
         self,
         params: &Params,
         input: IntersectReceiverInput,
@@ -81,7 +78,7 @@ impl<R: ReceiverRows> SetUp<R> {
         let Self { keys, rows } = self;
 
         let phase = ch.phase(Phase::HashItems);
-        let okvs = keys.okvs::<V>(params)?;
+        let okvs = keys.okvs(params)?;
         let items = okvs.arrange(&input.items);
         let values = keys.functions.values(items.keys());
         drop(phase);

@@ -1,6 +1,5 @@
 //! The left column of the figure.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
 use vesica_mpc::oprf::table;
@@ -12,16 +11,15 @@ use vesica_structures::secret::Secret;
 use super::keys::Keys;
 use super::messages::{Corrections, FinishArrows};
 use super::mode::{Functions, RowOf, SenderRows};
-use super::{Params, Variant, coded, identity};
+use super::{Params, coded, identity};
 use crate::psi::finish;
 use crate::psi::row_outputs::Collected;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, set up.
-pub struct Sender<V> {
+pub struct Sender {
     params: Params,
     ready: Ready,
-    variant: PhantomData<fn() -> V>,
 }
 
 enum Ready {
@@ -37,7 +35,7 @@ pub(super) struct SetUp<S: SenderRows> {
     pub(super) rows: S,
 }
 
-impl<V: Variant> Party for Sender<V> {
+impl Party for Sender {
     type Params = Params;
     type Input = IntersectSenderInput;
     type Output = IntersectSenderOutput;
@@ -48,7 +46,7 @@ impl<V: Variant> Party for Sender<V> {
             Security::SemiHonest => Ready::SemiHonest(Box::new(SetUp::new(params, ch, rng)?)),
             Security::Malicious => Ready::Malicious(Box::new(SetUp::new(params, ch, rng)?)),
         };
-        Ok(Self { params: params.clone(), ready, variant: PhantomData })
+        Ok(Self { params: params.clone(), ready })
     }
 
     fn run(
@@ -57,12 +55,12 @@ impl<V: Variant> Party for Sender<V> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<IntersectSenderOutput, Abort> {
-        let Self { params, ready, .. } = self;
+        let Self { params, ready } = self;
         params.finish.check_sender(&input)?;
         match ready {
             Ready::Nothing => Ok(params.finish.no_matches()),
-            Ready::SemiHonest(set_up) => set_up.run::<V>(&params, input, ch, rng),
-            Ready::Malicious(set_up) => set_up.run::<V>(&params, input, ch, rng),
+            Ready::SemiHonest(set_up) => set_up.run(&params, input, ch, rng),
+            Ready::Malicious(set_up) => set_up.run(&params, input, ch, rng),
         }
     }
 }
@@ -73,7 +71,7 @@ impl<S: SenderRows> SetUp<S> {
         Ok(Self { keys: S::Functions::send_salt(params, ch, rng)?, rows: S::setup(params, ch, rng)? })
     }
 
-    fn run<V: Variant>(
+    fn run(
         self,
         params: &Params,
         input: IntersectSenderInput,
@@ -84,7 +82,7 @@ impl<S: SenderRows> SetUp<S> {
         let finish = &params.finish;
 
         let phase = ch.phase(Phase::HashItems);
-        let okvs = keys.okvs::<V>(params)?;
+        let okvs = keys.okvs(params)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use vesica_party::{Abort, Channel, Message, Party, Protocol, Security, Stream};
+use vesica_party::{Abort, Channel, Message, Party, Protocol, Row, Security, Stream};
 use vesica_structures::fields::Gf128;
 use vesica_structures::golomb::Code;
 use vesica_structures::rng::SecretRng;
@@ -10,21 +10,20 @@ use vesica_structures::tags::TagFinder;
 use vesica_testkit::try_two_party;
 
 use super::messages::{OffsetOpening, OffsetShare, Proofs, SaltCommitment, SaltOpening, SaltShare, Table, Tags};
-use super::params::{TagCoding, Values};
+use super::params::TagCoding;
 use super::salt::{SALT_COMMITMENT, commit, toss_as_receiver};
-use super::{Params, Variant, VoleFast, VolePsi};
+use super::{Params, Receiver, Sender, VoleFast, VolePsi};
 use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 
 const N: usize = 50;
 
-type SenderOf<V> = <VolePsi<V> as Protocol>::Sender;
-type ReceiverOf<V> = <VolePsi<V> as Protocol>::Receiver;
+fn request(security: Security) -> IntersectRequest {
+    IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: true, runs: 1 }
+}
 
-fn params<V: Variant>(security: Security) -> Params {
-    let request =
-        IntersectRequest { sender_items: N, receiver_items: N, security, payload_bytes: 0, both_learn: true, runs: 1 };
-    Params::derive::<V>(&request).unwrap()
+fn params(security: Security) -> Params {
+    VolePsi::<VoleFast>::derive(&request(security)).unwrap()
 }
 
 fn items() -> Vec<u128> {
@@ -32,17 +31,13 @@ fn items() -> Vec<u128> {
     (0..N).map(|_| rng.block()).collect()
 }
 
-fn honest_sender<V: Variant>(
-    params: &Params,
-    ch: &mut Channel,
-    rng: &mut SecretRng,
-) -> Result<Option<Vec<u32>>, Abort> {
+fn honest_sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Vec<u32>>, Abort> {
     let input = IntersectSenderInput { items: items(), payloads: Vec::new() };
-    Ok(SenderOf::<V>::setup(params, ch, rng)?.run(input, ch, rng)?.matches)
+    Ok(Sender::setup(params, ch, rng)?.run(input, ch, rng)?.matches)
 }
 
-fn honest_receiver<V: Variant>(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
-    Ok(ReceiverOf::<V>::setup(params, ch, rng)?.run(IntersectReceiverInput { items: items() }, ch, rng)?.matches)
+fn honest_receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Vec<u32>, Abort> {
+    Ok(Receiver::setup(params, ch, rng)?.run(IntersectReceiverInput { items: items() }, ch, rng)?.matches)
 }
 
 /// That `result` blames the peer at step `number`.
@@ -56,7 +51,7 @@ fn assert_blamed<T: std::fmt::Debug>(result: Result<T, Abort>, number: u8) {
 
 #[test]
 fn another_salt_than_committed_to_is_caught() {
-    let params = params::<VoleFast>(Security::Malicious);
+    let params = params(Security::Malicious);
     let (_, receiver) = try_two_party(
         |ch, _| {
             ch.send(&SaltCommitment(commit(ch, SALT_COMMITMENT, &[1; 32])))?;
@@ -71,16 +66,16 @@ fn another_salt_than_committed_to_is_caught() {
 /// A sender that is honest up to the table, and then opens another offset than it committed to.
 #[test]
 fn another_offset_than_committed_to_is_caught() {
-    let params = params::<VoleFast>(Security::Malicious);
+    let params = params(Security::Malicious);
     let (_, receiver) = try_two_party(
         |ch, rng| {
-            let _honest = SenderOf::<VoleFast>::setup(&params, ch, rng)?;
+            let _honest = Sender::setup(&params, ch, rng)?;
             let mut table = vec![Gf128::default(); params.table_len];
             ch.recv_stream::<Table>(bytemuck::cast_slice_mut(&mut table))?;
             let OffsetShare(_) = ch.recv(())?;
             ch.send(&OffsetOpening([3; 48]))
         },
-        |ch, rng| honest_receiver::<VoleFast>(&params, ch, rng),
+        |ch, rng| honest_receiver(&params, ch, rng),
     );
     assert_blamed(receiver.result, OffsetOpening::STEP.number);
 }
@@ -88,12 +83,12 @@ fn another_offset_than_committed_to_is_caught() {
 /// Whether a receiver that sends `cells` cells of its table, and its share if `share`, gets the
 /// offset's opening.
 fn gets_the_opening(cells: impl Fn(&Params) -> usize + Sync, share: bool) -> bool {
-    let params = params::<VoleFast>(Security::Malicious);
+    let params = params(Security::Malicious);
     let opened = AtomicBool::new(false);
     let (sender, _) = try_two_party(
-        |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
+        |ch, rng| honest_sender(&params, ch, rng),
         |ch, rng| {
-            let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
+            let _honest = Receiver::setup(&params, ch, rng)?;
             ch.send_stream::<Table>(bytemuck::cast_slice(&vec![Gf128::default(); cells(&params)]))?;
             if share {
                 ch.send(&OffsetShare([0; 16]))?;
@@ -120,10 +115,10 @@ fn the_offset_is_not_opened_before_the_table_has_come() {
 /// The sender opens its share of the salt only behind the receiver's.
 #[test]
 fn the_salt_is_not_opened_before_the_receivers_share_has_come() {
-    let params = params::<VoleFast>(Security::Malicious);
+    let params = params(Security::Malicious);
     let opened = AtomicBool::new(false);
     let (sender, _) = try_two_party(
-        |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
+        |ch, rng| honest_sender(&params, ch, rng),
         |ch, _| {
             let SaltCommitment(_) = ch.recv(())?;
             let result = ch.recv::<SaltOpening>(());
@@ -138,12 +133,12 @@ fn the_salt_is_not_opened_before_the_receivers_share_has_come() {
 /// sender.
 #[test]
 fn a_proof_of_no_match_is_caught() {
-    let params = params::<VoleFast>(Security::Malicious);
+    let params = params(Security::Malicious);
     let cheat = |proofs: &'static [u128]| {
         let (sender, _) = try_two_party(
-            |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
+            |ch, rng| honest_sender(&params, ch, rng),
             |ch, rng| {
-                let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
+                let _honest = Receiver::setup(&params, ch, rng)?;
                 ch.send_stream::<Table>(bytemuck::cast_slice(&vec![Gf128(rng.block()); params.table_len]))?;
                 ch.send(&OffsetShare([0; 16]))?;
                 let OffsetOpening(_) = ch.recv(())?;
@@ -164,15 +159,18 @@ fn a_proof_of_no_match_is_caught() {
 }
 
 /// What an honest receiver makes of tags that are `bytes`.
-fn receive_tags<V: Variant>(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Result<Vec<u32>, Abort> {
-    let params = params::<V>(Security::SemiHonest);
+fn receive_tags(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Result<Vec<u32>, Abort> {
+    receive_tags_of(&params(Security::SemiHonest), bytes)
+}
+
+fn receive_tags_of(params: &Params, bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Result<Vec<u32>, Abort> {
     let (_, receiver) = try_two_party(
         |ch, rng| {
-            let _honest = SenderOf::<V>::setup(&params, ch, rng)?;
+            let _honest = Sender::setup(params, ch, rng)?;
             ch.recv_stream::<Table>(&mut vec![0; params.table_bytes as usize])?;
-            ch.send_stream::<Tags>(&bytes(&params))
+            ch.send_stream::<Tags>(&bytes(params))
         },
-        |ch, rng| honest_receiver::<V>(&params, ch, rng),
+        |ch, rng| honest_receiver(params, ch, rng),
     );
     receiver.result
 }
@@ -180,15 +178,15 @@ fn receive_tags<V: Variant>(bytes: impl Fn(&Params) -> Vec<u8> + Sync) -> Result
 /// The bits that fill up the last byte of a packed table are zero.
 #[test]
 fn stray_bits_behind_the_table_are_caught() {
-    let params = params::<VoleFast>(Security::SemiHonest);
+    let params = params(Security::SemiHonest);
     assert!(!(params.table_len * params.value_bits as usize).is_multiple_of(8), "there are bits to fill up");
     let sent = |last: u8| {
         let mut table = vec![0x5a; params.table_bytes as usize];
         *table.last_mut().unwrap() = last;
         let (sender, _) = try_two_party(
-            |ch, rng| honest_sender::<VoleFast>(&params, ch, rng),
+            |ch, rng| honest_sender(&params, ch, rng),
             |ch, rng| {
-                let _honest = ReceiverOf::<VoleFast>::setup(&params, ch, rng)?;
+                let _honest = Receiver::setup(&params, ch, rng)?;
                 ch.send_stream::<Table>(&table)?;
                 tags::receive::<Tags>(
                     &mut TagFinder::new(0, params.finish.tag_bits, false),
@@ -208,8 +206,8 @@ fn stray_bits_behind_the_table_are_caught() {
 #[test]
 fn malformed_masks_are_caught() {
     let step = Tags::STEP.number;
-    assert_blamed(receive_tags::<VoleFast>(|_| u32::MAX.to_le_bytes().to_vec()), step);
-    assert_blamed(receive_tags::<VoleFast>(|_| 0u32.to_le_bytes().to_vec()), step);
+    assert_blamed(receive_tags(|_| u32::MAX.to_le_bytes().to_vec()), step);
+    assert_blamed(receive_tags(|_| 0u32.to_le_bytes().to_vec()), step);
     let longest = |params: &Params| *Code::new(N, params.finish.tag_bits).len_range().end();
     let coded = |byte: u8, params: &Params| {
         let length = longest(params);
@@ -219,25 +217,17 @@ fn malformed_masks_are_caught() {
     };
     // All ones: gaps that together exceed the width, or quotients left over; all zeros: quotients
     // missing.
-    assert_blamed(receive_tags::<VoleFast>(|params| coded(0xff, params)), step);
-    assert_blamed(receive_tags::<VoleFast>(|params| coded(0, params)), step);
-}
-
-/// A row whose tags are in whole bytes.
-enum Shuffled {}
-
-impl Variant for Shuffled {
-    const ENTRY: vesica_party::Entry = VoleFast::ENTRY;
-    type Okvs = vesica_structures::okvs::Clustered;
-    const VALUES: Values = Values::Field;
-    const CODING: TagCoding = TagCoding::Shuffled;
+    assert_blamed(receive_tags(|params| coded(0xff, params)), step);
+    assert_blamed(receive_tags(|params| coded(0, params)), step);
 }
 
 #[test]
 fn tags_wider_than_agreed_are_caught() {
     let width = |params: &Params| params.finish.tag_bits.div_ceil(8) as usize;
-    let shuffled = params::<Shuffled>(Security::SemiHonest);
+    // In whole bytes.
+    let shuffled = Row::<VolePsi<VoleFast>>::chosen("tags=shuffled").expect("a variant");
+    let shuffled = shuffled.params(&request(Security::SemiHonest)).expect("served");
     assert_eq!(shuffled.finish.coding, TagCoding::Shuffled);
     assert!(!shuffled.finish.tag_bits.is_multiple_of(8), "there are bits to be wider in");
-    assert_blamed(receive_tags::<Shuffled>(|params| vec![0xff; N * width(params)]), Tags::STEP.number);
+    assert_blamed(receive_tags_of(&shuffled, |params| vec![0xff; N * width(params)]), Tags::STEP.number);
 }

@@ -53,7 +53,7 @@
 //! | RR22, Figure 4 | here | what |
 //! |---|---|---|
 //! | `Y`, `n_y`; `X`, `n_x` | the sender's and the receiver's `items` | (the paper's sender holds `Y`) |
-//! | the fields `B` and `F` | [`Variant::VALUES`], [`Gf128`](vesica_structures::fields::Gf128) | a value of the table, and the field that `delta` multiplies in |
+//! | the fields `B` and `F` | [`VoleRow::VALUES`], [`Gf128`](vesica_structures::fields::Gf128) | a value of the table, and the field that `delta` multiplies in |
 //! | `Delta`, `B`; `A`, `C` (step 2) | `delta`, `b`; `c`, `a` | the two halves of the subfield VOLE |
 //! | `P = Encode(L, r)` (step 1) | `table` | the OKVS of `H^B` |
 //! | `A' = A - P` (step 3) | `messages::Table`, arrow 5 | the masked table |
@@ -76,56 +76,55 @@
 #[cfg(test)]
 mod cheating;
 mod correlation;
+pub mod entries;
 pub(crate) mod messages;
 mod oprf;
 pub mod params;
 mod receiver;
 mod salt;
 mod sender;
-pub mod variants;
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
 use vesica_party::{Entry, Protocol, Role};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::filters;
-use vesica_structures::okvs::Okvs;
+use vesica_structures::okvs;
 
+pub use entries::{VoleFast, VoleLean};
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
-pub use variants::{VoleFast, VoleLean};
 
 use crate::tasks::{Intersect, IntersectRequest};
-use params::{TagCoding, Values};
+use params::Values;
 
-/// A row of the registry or a variant of one: what distinguishes one VOLE-PSI from another.
-pub trait Variant: Send + Sync + 'static {
+/// A row of the registry: what distinguishes one VOLE-PSI from another.
+pub trait VoleRow: Send + Sync + 'static {
     /// The description.
     const ENTRY: Entry;
-    /// The OKVS.
-    type Okvs: Okvs;
+    /// The OKVS, where the description has no choice of it.
+    const OKVS: okvs::Kind;
     /// The width of values.
     const VALUES: Values;
-    /// The coding of the tags.
-    const CODING: TagCoding;
-    /// The filter that travels instead of the list of tags. Only for rows without a malicious mode.
-    const FILTER: Option<filters::Kind> = None;
 }
 
 /// The protocol of row `V`.
 pub struct VolePsi<V>(PhantomData<fn() -> V>);
 
-impl<V: Variant> Protocol for VolePsi<V> {
+impl<V: VoleRow> Protocol for VolePsi<V> {
     const ENTRY: Entry = V::ENTRY;
     type Task = Intersect;
     type Params = Params;
-    type Sender = Sender<V::Okvs>;
-    type Receiver = Receiver<V::Okvs>;
+    type Sender = Sender;
+    type Receiver = Receiver;
 
     fn derive(request: &IntersectRequest) -> Result<Params, Unsupported> {
-        Params::derive::<V>(request)
+        Self::derive_chosen(request, &Self::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<Params, Unsupported> {
+        Params::derive::<V>(request, entry)
     }
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {

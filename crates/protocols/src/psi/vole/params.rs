@@ -4,13 +4,13 @@ use std::ops::RangeInclusive;
 
 pub use vesica_mpc::oprf::value_bits;
 use vesica_mpc::oprf::{ValueField, table};
-use vesica_party::{Protocol, Security};
+use vesica_party::{Entry, Security};
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::fields::{Cell, Gf64, Gf128};
-use vesica_structures::okvs::Okvs;
+use vesica_structures::okvs::{self, Okvs};
 
-use super::{Variant, VolePsi, correlation};
-use crate::psi::finish;
+use super::{VoleRow, correlation, entries};
+use crate::psi::finish::{self, compare};
 use crate::tags;
 pub use crate::tags::TagCoding;
 use crate::tasks::IntersectRequest;
@@ -44,6 +44,8 @@ pub struct Params {
     pub value_bits: u32,
     /// The table does not encode but with probability at most `2^-encoding_bits`.
     pub encoding_bits: u32,
+    /// The table.
+    pub okvs: okvs::Kind,
     /// `m`, the cells of the table.
     pub table_len: usize,
     /// Arrows 8 to 10, and the sizes of the sets.
@@ -55,14 +57,22 @@ pub struct Params {
 }
 
 impl Params {
-    /// Parameters of row `V` for a request, refused where the mode or a size is not served.
+    /// Parameters of row `V`, or of the variant of it that `entry` describes, for a request; refused where the mode or a
+    /// size is not served.
     ///
     /// Each of the request's runs has an equal part of every share of the failure budget, by a union bound
     /// over the runs. No bound is derived for filters in several runs.
-    pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        <VolePsi<V>>::ENTRY.require(request.security)?;
-        match V::FILTER {
+    pub fn derive<V: VoleRow>(request: &IntersectRequest, entry: &'static Entry) -> Result<Self, Unsupported> {
+        entry.require(request.security)?;
+        let (coding, filter) = (entries::coding(entry), compare::filter(entry));
+        match filter {
             None => request.check_sizes_of_runs()?,
+            Some(_) if coding == TagCoding::SortedCoded => {
+                return Err(Unsupported::new(
+                    format_args!("{}: a filter of tags, and an order of their list, which does not travel", entry.id),
+                    "choose one of compare and tags",
+                ));
+            }
             Some(_) => request.check_sizes()?,
         }
         let run_bits = ceil_log2(request.runs);
@@ -74,19 +84,21 @@ impl Params {
             Values::Field | Values::F => (ValueField::Gf128, Gf128::BITS),
         };
         let encoding_bits = FailureEvent::Encoding.bits() + run_bits;
-        let okvs = V::Okvs::new(request.receiver_items, encoding_bits, 0)?;
+        let kind = okvs::Kind::named(entry.chosen("okvs")).unwrap_or(V::OKVS);
+        let okvs = kind.store(request.receiver_items, encoding_bits, 0)?;
         let tag_bits = match request.security {
             Security::SemiHonest => tags::tag_bits(request.sender_items, request.receiver_items) + run_bits,
             Security::Malicious => MALICIOUS_TAG_BITS,
         };
         let mut params = Self {
-            id: V::ENTRY.id,
+            id: entry.id,
             security: request.security,
             field,
             value_bits,
             encoding_bits,
+            okvs: kind,
             table_len: okvs.len(),
-            finish: finish::Params::new(request, tag_bits, V::CODING).with_filter(V::FILTER)?,
+            finish: finish::Params::new(request, tag_bits, coding).with_filter(filter)?,
             table_bytes: table::predicted_bytes(&okvs.parts(), value_bits),
             vole_bytes: 0..=0,
         };
@@ -95,7 +107,7 @@ impl Params {
             params.vole_bytes = correlation::predicted_bytes(&params).map_err(|_| {
                 Unsupported::new(
                     format_args!("{} items of the receiver in a table of {} cells", request.receiver_items, okvs.len()),
-                    format_args!("choose another value of okvs for {}, or split the set", V::ENTRY.row_id()),
+                    format_args!("choose another value of okvs for {}, or split the set", entry.row_id()),
                 )
             })?;
         }
@@ -143,17 +155,23 @@ impl Params {
 
 #[cfg(test)]
 mod tests {
+    use vesica_party::Protocol;
+
     use super::*;
-    use crate::psi::vole::VoleFast;
+    use crate::psi::vole::{VoleFast, VolePsi};
 
     fn request(sender_items: usize, receiver_items: usize, security: Security) -> IntersectRequest {
         IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
     }
 
+    fn derived(request: &IntersectRequest) -> Result<Params, Unsupported> {
+        VolePsi::<VoleFast>::derive(request)
+    }
+
     #[test]
     fn the_field_of_values_follows_their_width() {
         let derive = |log: u32| {
-            let params = Params::derive::<VoleFast>(&request(1 << log, 2, Security::SemiHonest));
+            let params = derived(&request(1 << log, 2, Security::SemiHonest));
             params.map(|params| (params.field, params.value_bits)).unwrap()
         };
         assert_eq!(derive(23), (ValueField::Gf64, 64));
@@ -166,7 +184,7 @@ mod tests {
     fn several_runs_share_one_failure_budget() {
         let derive = |items: usize, runs| {
             let request = IntersectRequest { runs, ..request(items, items, Security::SemiHonest) };
-            Params::derive::<VoleFast>(&request)
+            derived(&request)
                 .map(|params| (params.value_bits, params.finish.tag_bits, params.encoding_bits, params.table_len))
         };
         let [whole, alone, shared] =
@@ -180,7 +198,7 @@ mod tests {
         assert_eq!((derive(1 << 17, 64).unwrap().0, derive(1 << 17, 65).unwrap().0), (64, 65));
         // In the malicious mode values and tags are as wide as they get; the table is as in the semi-honest one.
         let malicious = IntersectRequest { runs: 64, ..request(1 << 14, 1 << 14, Security::Malicious) };
-        let params = Params::derive::<VoleFast>(&malicious).expect("served");
+        let params = derived(&malicious).expect("served");
         assert_eq!((params.value_bits, params.finish.tag_bits, params.encoding_bits), (128, 128, 49));
         assert_eq!(params.table_len, shared.3);
     }

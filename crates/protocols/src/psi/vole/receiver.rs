@@ -1,12 +1,10 @@
 //! The right column of the figure.
 
-use std::marker::PhantomData;
-
 use vesica_mpc::oprf::{ValueField, table, values};
 use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
 use vesica_structures::fields::{Gf64, Gf128, Value};
-use vesica_structures::okvs::{Arrangement, FreeCells, Okvs};
+use vesica_structures::okvs::{AnyOkvs, Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
@@ -20,10 +18,9 @@ use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
 /// The receiver, set up.
-pub struct Receiver<O> {
+pub struct Receiver {
     params: Params,
     correlation: Option<Correlation>,
-    okvs: PhantomData<fn() -> O>,
 }
 
 /// The result of the set-up, unless a set is empty.
@@ -39,14 +36,14 @@ enum Vole {
     Gf128(silent::Receiver<Gf128>),
 }
 
-impl<O: Okvs> Party for Receiver<O> {
+impl Party for Receiver {
     type Params = Params;
     type Input = IntersectReceiverInput;
     type Output = IntersectReceiverOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let correlation = if params.is_empty() { None } else { Some(Correlation::setup(params, ch, rng)?) };
-        Ok(Self { params: params.clone(), correlation, okvs: PhantomData })
+        Ok(Self { params: params.clone(), correlation })
     }
 
     fn run(
@@ -59,7 +56,7 @@ impl<O: Okvs> Party for Receiver<O> {
     }
 }
 
-impl<O: Okvs> Commit for Receiver<O> {
+impl Commit for Receiver {
     fn commit(
         self,
         input: &IntersectReceiverInput,
@@ -74,7 +71,7 @@ impl<O: Okvs> Commit for Receiver<O> {
 
         // Steps 5 to 7.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = O::new(params.finish.receiver_items, params.encoding_bits, keys.rows)?;
+        let okvs = params.okvs.store(params.finish.receiver_items, params.encoding_bits, keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params: &params, keys: &keys, okvs: &okvs, items: &items };
@@ -114,14 +111,14 @@ impl Correlation {
 }
 
 /// Steps 5 to 7.
-struct Evaluation<'a, O> {
+struct Evaluation<'a> {
     params: &'a Params,
     keys: &'a Keys,
-    okvs: &'a O,
+    okvs: &'a AnyOkvs,
     items: &'a Arrangement,
 }
 
-impl<O: Okvs> Evaluation<'_, O> {
+impl Evaluation<'_> {
     /// Sends the whole table, finishes the VOLE while the sender decodes, and has the offset opened.
     fn run<B: Value>(
         &self,

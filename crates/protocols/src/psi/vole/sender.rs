@@ -1,13 +1,11 @@
 //! The left column of the figure.
 
-use std::marker::PhantomData;
-
 use rayon::prelude::*;
 use vesica_mpc::oprf::{ValueField, correct, table};
 use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
 use vesica_structures::fields::{Gf64, Gf128, Value};
-use vesica_structures::okvs::{Arrangement, Okvs};
+use vesica_structures::okvs::{AnyOkvs, Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
 
 use super::correlation;
@@ -20,10 +18,9 @@ use crate::psi::finish;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
 /// The sender, set up.
-pub struct Sender<O> {
+pub struct Sender {
     params: Params,
     correlation: Option<Correlation>,
-    okvs: PhantomData<fn() -> O>,
 }
 
 /// The result of the set-up, unless a set is empty.
@@ -39,14 +36,14 @@ enum Vole {
     Gf128(silent::Sender<Gf128>),
 }
 
-impl<O: Okvs> Party for Sender<O> {
+impl Party for Sender {
     type Params = Params;
     type Input = IntersectSenderInput;
     type Output = IntersectSenderOutput;
 
     fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let correlation = if params.is_empty() { None } else { Some(Correlation::setup(params, ch, rng)?) };
-        Ok(Self { params: params.clone(), correlation, okvs: PhantomData })
+        Ok(Self { params: params.clone(), correlation })
     }
 
     fn run(
@@ -59,7 +56,7 @@ impl<O: Okvs> Party for Sender<O> {
     }
 }
 
-impl<O: Okvs> Commit for Sender<O> {
+impl Commit for Sender {
     fn commit(
         self,
         input: &IntersectSenderInput,
@@ -75,7 +72,7 @@ impl<O: Okvs> Commit for Sender<O> {
 
         // Steps 5 to 7.
         let phase = ch.phase(Phase::HashItems);
-        let okvs = O::new(params.finish.receiver_items, params.encoding_bits, keys.rows)?;
+        let okvs = params.okvs.store(params.finish.receiver_items, params.encoding_bits, keys.rows)?;
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params: &params, keys: &keys, okvs: &okvs, items: &items };
@@ -115,14 +112,14 @@ impl Correlation {
 }
 
 /// Steps 5 to 7.
-struct Evaluation<'a, O> {
+struct Evaluation<'a> {
     params: &'a Params,
     keys: &'a Keys,
-    okvs: &'a O,
+    okvs: &'a AnyOkvs,
     items: &'a Arrangement,
 }
 
-impl<O: Okvs> Evaluation<'_, O> {
+impl Evaluation<'_> {
     /// Receives the whole table, decoding part by part as it comes, and opens the offset.
     fn run<B: Value>(
         &self,

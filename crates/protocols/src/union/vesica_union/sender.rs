@@ -7,7 +7,6 @@ use vesica_mpc::silent_ot;
 use vesica_mpc::tasks::OtPairs;
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::okvs::Band;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
@@ -74,7 +73,7 @@ impl SetUp {
         let Self { oprf, ots, bins, permutation, circuit } = self;
         let values = oprf.evaluate(items, ch)?;
         // The order is routed while the receiver makes the hint.
-        let ask = |opprf: opprf::Receiver<Band>, mut asked: Asked, ch: &mut Channel, rng: &mut SecretRng| {
+        let ask = |opprf: opprf::Receiver, mut asked: Asked, ch: &mut Channel, rng: &mut SecretRng| {
             let order = order_of(&asked.bins, bins, rng);
             let route = |ch: &mut Channel| {
                 let _phase = ch.phase(Phase::Permute);

@@ -49,7 +49,7 @@ pub struct Band {
 
 impl Band {
     /// A store of a given shape, whatever its failure probability: for evidence and tests.
-    /// Protocols take [`Okvs::new`].
+    /// Protocols take [`Self::new`].
     ///
     /// # Panics
     /// If a row has more than 64 lines or none, or nowhere to start.
@@ -148,15 +148,26 @@ impl Band {
     }
 }
 
-impl Okvs for Band {
-    fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported> {
+impl Band {
+    /// The store for `pairs` pairs that fails to encode with probability at most `2^-failure_bits`, rows keyed by
+    /// `seed`.
+    ///
+    /// # Errors
+    /// If no table of that shape is derived.
+    pub fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported> {
         Ok(Self::with_shape(pairs, Shape::derive(pairs, failure_bits)?, seed))
     }
 
-    fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported> {
+    /// Table length `m` for `pairs` pairs, known before the seed is.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported> {
         Ok(Shape::derive(pairs, failure_bits)?.columns())
     }
+}
 
+impl Okvs for Band {
     fn len(&self) -> usize {
         self.shape.columns()
     }

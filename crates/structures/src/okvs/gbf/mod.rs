@@ -138,15 +138,26 @@ impl Gbf {
     }
 }
 
-impl Okvs for Gbf {
-    fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported> {
+impl Gbf {
+    /// The store for `pairs` pairs that fails to encode with probability at most `2^-failure_bits`, rows keyed by
+    /// `seed`.
+    ///
+    /// # Errors
+    /// If no table of that shape is derived.
+    pub fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported> {
         Ok(Self::with_shape(Shape::derive(pairs, failure_bits)?, seed))
     }
 
-    fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported> {
+    /// Table length `m` for `pairs` pairs, known before the seed is.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported> {
         Ok(Shape::derive(pairs, failure_bits)?.len())
     }
+}
 
+impl Okvs for Gbf {
     fn len(&self) -> usize {
         self.shape.len()
     }

@@ -48,15 +48,26 @@ impl Paxos {
     }
 }
 
-impl Okvs for Paxos {
-    fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported> {
+impl Paxos {
+    /// The store for `pairs` pairs that fails to encode with probability at most `2^-failure_bits`, rows keyed by
+    /// `seed`.
+    ///
+    /// # Errors
+    /// If no table of that shape is derived.
+    pub fn new(pairs: usize, failure_bits: u32, seed: u128) -> Result<Self, Unsupported> {
         Ok(Self(Binned::new(DESIGN.shape(pairs, failure_bits)?, seed)))
     }
 
-    fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported> {
+    /// Table length `m` for `pairs` pairs, known before the seed is.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn table_len(pairs: usize, failure_bits: u32) -> Result<usize, Unsupported> {
         Ok(DESIGN.shape(pairs, failure_bits)?.cells())
     }
+}
 
+impl Okvs for Paxos {
     fn len(&self) -> usize {
         self.0.shape.cells()
     }

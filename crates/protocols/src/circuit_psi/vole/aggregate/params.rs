@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use vesica_mpc::inner_product::{self, InnerProduct};
 use vesica_mpc::share_conversion::{BitsParams, BitsToRing, MultiplexParams, Multiplexer};
 use vesica_mpc::tasks::{BitsToRingRequest, InnerProductRequest, MultiplexRequest};
-use vesica_mpc::{OtSource, gmw, opprf, peqt, share_conversion};
+use vesica_mpc::{gmw, opprf, peqt, share_conversion};
 use vesica_party::Protocol;
 use vesica_structures::facts::Unsupported;
 
 use super::threshold;
-use crate::circuit_psi::{self, BinOpprf, MatchingRequest};
+use crate::circuit_psi::{self, BinOpprf, Exchangeable, MatchingRequest};
 use crate::tasks::{AggregateRequest, Over};
 
 /// Entries of the receiver's vectors: 8 bytes each are held at a time.
@@ -74,8 +74,8 @@ impl Params {
                 "lower the threshold",
             ));
         }
-        let (carried_bytes, equality, ots) = (8 * columns, peqt::Variant::Cubic, OtSource::Silent);
-        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, equality, ots, runs };
+        let (carried_bytes, exchangeable) = (8 * columns, Exchangeable::new(peqt::Variant::Cubic));
+        let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, exchangeable, runs };
         let matching = circuit_psi::Params::derive::<O>(&matching)?;
         let len = matching.bins;
         if (valued || groups > 1) && len * groups > MOST_ENTRIES {

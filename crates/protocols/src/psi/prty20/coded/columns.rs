@@ -152,11 +152,11 @@ fn rows(columns: &Columns, numbers: Range<usize>) -> Secret<Vec<Row>> {
 
 #[cfg(test)]
 mod tests {
-    use vesica_party::Security;
-    use vesica_structures::okvs::Paxos;
+    use vesica_party::{Protocol, Security};
+    use vesica_structures::okvs::Kind;
     use vesica_testkit::two_party;
 
-    use super::super::super::Paxos as Variant;
+    use super::super::super::Prty20;
     use super::super::super::messages::{Answer, Challenge};
     use super::*;
     use crate::tasks::IntersectRequest;
@@ -184,8 +184,8 @@ mod tests {
             both_learn: false,
             runs: 1,
         };
-        let params = Params::derive::<Variant>(&request).unwrap();
-        let okvs = Paxos::new(9, 43, 5).unwrap();
+        let params = Prty20::derive(&request).unwrap();
+        let okvs = Kind::Paxos.store(9, 43, 5).unwrap();
         let items = okvs.arrange(&std::array::from_fn::<u128, 9, _>(|item| item as u128));
         let values = [Value([1, 2, 3, 0]); 9];
         let (answer, _) = two_party(

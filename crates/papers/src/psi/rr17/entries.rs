@@ -1,13 +1,12 @@
-//! The rows and their variants.
+//! The descriptions of the rows.
 
 use vesica_mpc::code_oprf::Oos17;
 use vesica_party::{
     Assumption, Attack, Choice, ChoiceValue, CostClass, Effort, Entry, Leak, Learner, Mode, Protocol, Resistance,
-    Rounds, Security, Status, Task, assume, assumptions, deviations,
+    Rounds, Security, Status, Task, assume, assumptions,
 };
 use vesica_structures::facts::Paper;
 
-use super::Variant;
 use vesica_protocols::psi::OWN_DIGESTS;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{Intersect, SIZES};
@@ -106,91 +105,61 @@ const SALT: &str = "In the coin toss of the salt only the sender commits.";
 const TRANSFERS_OF: &str = "The OT is ot-oos17 in its malicious mode, with what it states.";
 const ONE_LEARNS: &str = "Only the receiver learns, and there are no payloads, as in the paper.";
 
-/// `rr17-de`: dual execution, with a tenth as many bins as items.
-#[derive(Clone, Copy, Debug)]
-pub enum De {}
+/// `rr17-de`: dual execution, by default with a tenth as many bins as items.
+pub const DUAL_EXECUTION: Entry = Entry {
+    id: "rr17-de",
+    aliases: &[],
+    variants: &[Choice { name: "bins", what: NUMBER_OF_BINS, values: &[TENTH, QUARTER] }],
+    task: Intersect::NAME,
+    paper: PAPER,
+    status: Status::Sound,
+    cost: CostClass::Symmetric,
+    map_and_compare: Some(styles::DUAL_EXECUTION),
+    deviations: &[
+        BINS,
+        KEYS,
+        SALT,
+        "Encodings are sorted on all bits and Golomb-Rice coded, and wide enough for all pairs.",
+        TRANSFERS_OF,
+        ONE_LEARNS,
+    ],
+    modes: DUAL_EXECUTION_MODES,
+};
 
-impl Variant for De {
-    const ENTRY: Entry = Entry {
-        id: "rr17-de",
-        aliases: &[],
-        variants: &[Choice { name: "bins", what: NUMBER_OF_BINS, values: &[TENTH, QUARTER] }],
-        task: Intersect::NAME,
-        paper: PAPER,
-        status: Status::Sound,
-        cost: CostClass::Symmetric,
-        map_and_compare: Some(styles::DUAL_EXECUTION),
-        deviations: &[
-            BINS,
-            KEYS,
-            SALT,
-            "Encodings are sorted on all bits and Golomb-Rice coded, and wide enough for all pairs.",
-            TRANSFERS_OF,
-            ONE_LEARNS,
-        ],
-        modes: DUAL_EXECUTION_MODES,
-    };
-    const ITEMS_PER_BIN: usize = 10;
-}
-
-/// `rr17-ec`: encode-commit, with a quarter as many bins as items.
-#[derive(Clone, Copy, Debug)]
-pub enum Ec {}
-
-impl Variant for Ec {
-    const ENTRY: Entry = Entry {
-        id: "rr17-ec",
-        aliases: &[],
-        variants: &[Choice { name: "bins", what: NUMBER_OF_BINS, values: &[QUARTER, TENTH] }],
-        task: Intersect::NAME,
-        paper: PAPER,
-        status: Status::Sound,
-        cost: CostClass::Symmetric,
-        map_and_compare: Some(styles::ENCODE_COMMIT),
-        deviations: &[
-            BINS,
-            KEYS,
-            SALT,
-            "A commitment is the BLAKE3 hash of item and opening, of 256 bits; openings have 128 bits.",
-            "Tags are as many bytes wide as leave four candidates of an item enough, and four candidates of each \
+/// `rr17-ec`: encode-commit, by default with a quarter as many bins as items.
+pub const ENCODE_COMMIT: Entry = Entry {
+    id: "rr17-ec",
+    aliases: &[],
+    variants: &[Choice { name: "bins", what: NUMBER_OF_BINS, values: &[QUARTER, TENTH] }],
+    task: Intersect::NAME,
+    paper: PAPER,
+    status: Status::Sound,
+    cost: CostClass::Symmetric,
+    map_and_compare: Some(styles::ENCODE_COMMIT),
+    deviations: &[
+        BINS,
+        KEYS,
+        SALT,
+        "A commitment is the BLAKE3 hash of item and opening, of 256 bits; openings have 128 bits.",
+        "Tags are as many bytes wide as leave four candidates of an item enough, and four candidates of each \
              item are tried, whatever was found.",
-            TRANSFERS_OF,
-            ONE_LEARNS,
-        ],
-        modes: ENCODE_COMMIT_MODES,
-    };
-    const ITEMS_PER_BIN: usize = 4;
-}
+        TRANSFERS_OF,
+        ONE_LEARNS,
+    ],
+    modes: ENCODE_COMMIT_MODES,
+};
 
 const NUMBER_OF_BINS: &str = "How many bins the items are hashed to, as a part of the smaller set's size.";
 const TENTH: ChoiceValue = ChoiceValue::new("tenth", "A tenth as many bins as items: fewer transfers.");
 const QUARTER: ChoiceValue =
     ChoiceValue::new("quarter", "A quarter as many bins as items: fewer encodings, and so less work.");
 
-/// `rr17-de:bins=quarter`.
-#[derive(Clone, Copy, Debug)]
-pub enum DeQuarter {}
-
-impl Variant for DeQuarter {
-    const ENTRY: Entry = De::ENTRY.variant(
-        "rr17-de:bins=quarter",
-        deviations![De::ENTRY.deviations, TENTH => QUARTER],
-        DUAL_EXECUTION_MODES,
-    );
-    const ITEMS_PER_BIN: usize = 4;
-}
-
-/// `rr17-ec:bins=tenth`.
-#[derive(Clone, Copy, Debug)]
-pub enum EcTenth {}
-
-impl Variant for EcTenth {
-    const ENTRY: Entry = Ec::ENTRY.variant(
-        "rr17-ec:bins=tenth",
-        deviations![Ec::ENTRY.deviations, QUARTER => TENTH],
-        ENCODE_COMMIT_MODES,
-    );
-    const ITEMS_PER_BIN: usize = 10;
+/// Items of the smaller set a bin, on average, as a row or variant has them.
+pub fn items_per_bin(entry: &Entry) -> usize {
+    match entry.chosen("bins") {
+        "quarter" => 4,
+        _ => 10,
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use vesica_party::{
     Assumption, CostClass, Entry, Leak, Learner, Mode, Resistance, Rounds, Security, Status, Task, assume,
 };
 use vesica_structures::facts::{Paper, Unsupported, bitwise_and_width};
-use vesica_structures::okvs;
+use vesica_structures::okvs::Kind;
 
 use super::oracle::{self, FixedKeyAes, Sha256};
 use super::{Variant, params};
@@ -63,7 +63,7 @@ const TWEAK: &str = "H^o is the tweakable hash of Guo, Katz, Wang, Yu (2020), th
                      say how its arguments enter. tau is added to the item.";
 
 macro_rules! broken_row {
-    ($(#[$doc:meta])* $name:ident, $id:literal, $oracle:ty, $okvs:ty, $deviations:expr, $modes:expr) => {
+    ($(#[$doc:meta])* $name:ident, $id:literal, $oracle:ty, $okvs:ident, $deviations:expr, $modes:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
@@ -82,7 +82,7 @@ macro_rules! broken_row {
                 modes: $modes,
             };
             type Oracle = $oracle;
-            type Okvs = $okvs;
+            const OKVS: Kind = Kind::$okvs;
             const CODING: TagCoding = TagCoding::Shuffled;
 
             fn widths(sender_items: usize, receiver_items: usize) -> Result<(usize, u32), Unsupported> {
@@ -95,19 +95,19 @@ macro_rules! broken_row {
 
 broken_row!(
     /// `ltsxq26`: SHA-256 and the clustered OKVS.
-    Sha, "ltsxq26", Sha256, okvs::Clustered, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER], SHA_MODES
+    Sha, "ltsxq26", Sha256, Clustered, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER], SHA_MODES
 );
 broken_row!(
     /// `ltsxq26-band`: SHA-256 and the band OKVS.
-    ShaBand, "ltsxq26-band", Sha256, okvs::Band, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER], SHA_MODES
+    ShaBand, "ltsxq26-band", Sha256, Band, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER], SHA_MODES
 );
 broken_row!(
     /// `ltsxq26-aes`: fixed-key AES and the clustered OKVS.
-    Aes, "ltsxq26-aes", FixedKeyAes, okvs::Clustered, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER, TWEAK], AES_MODES
+    Aes, "ltsxq26-aes", FixedKeyAes, Clustered, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER, TWEAK], AES_MODES
 );
 broken_row!(
     /// `ltsxq26-aes-band`: fixed-key AES and the band OKVS.
-    AesBand, "ltsxq26-aes-band", FixedKeyAes, okvs::Band, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER, TWEAK], AES_MODES
+    AesBand, "ltsxq26-aes-band", FixedKeyAes, Band, &[BASE_OTS, OKVS_SHAPES, FREE, OUTER, TWEAK], AES_MODES
 );
 
 /// `ltsxq26-wide`: Figure 14 with strings so wide that it holds.
@@ -152,7 +152,7 @@ impl Variant for Wide {
         )],
     };
     type Oracle = oracle::Wide;
-    type Okvs = okvs::Band;
+    const OKVS: Kind = Kind::Band;
     const CODING: TagCoding = TagCoding::SortedCoded;
 
     fn widths(sender_items: usize, receiver_items: usize) -> Result<(usize, u32), Unsupported> {

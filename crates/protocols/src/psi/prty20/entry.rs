@@ -1,6 +1,4 @@
-//! The row and its variants.
-
-use std::marker::PhantomData;
+//! The description of the row.
 
 use vesica_mpc::code_oprf::Oos17;
 use vesica_mpc::ot_extension::OtExtension;
@@ -9,12 +7,9 @@ use vesica_party::{
     Rounds, Security, Status, Task, assume, assumptions,
 };
 use vesica_structures::facts::Paper;
-use vesica_structures::{filters, okvs};
 
-use super::Variant;
-use crate::compared_entries;
 use crate::psi::OWN_COLLISIONS;
-use crate::psi::finish::compare::{self, Comparison, List};
+use crate::psi::finish::compare;
 use crate::styles;
 use crate::tasks::{Intersect, SIZES};
 
@@ -43,7 +38,7 @@ const ALL_TAGS_TWICE: Assumption = Assumption::new("no corrupt sender of 2^20 it
     });
 
 /// The modes of the row.
-pub const MODES: &[Mode] = &[
+const MODES: &[Mode] = &[
     Mode::semi_honest(
         Rounds::exactly(6),
         assumptions![
@@ -73,12 +68,8 @@ pub const MODES: &[Mode] = &[
     },
 ];
 
-/// `prty20`: the two-hash table, and what tags are compared with.
-#[derive(Clone, Copy, Debug)]
-pub struct Paxos<C = List>(PhantomData<fn() -> C>);
-
 /// The row.
-pub const ENTRY: Entry = Entry {
+pub(super) const ENTRY: Entry = Entry {
     id: "prty20",
     aliases: &["paxos"],
     variants: &[
@@ -111,20 +102,6 @@ pub const ENTRY: Entry = Entry {
     modes: MODES,
 };
 
-/// The entries of the two-hash table.
-const ENTRIES: [Entry; 3] = compared_entries!(
-    ENTRY,
-    LIST,
-    "prty20:compare=vacuum" => VACUUM,
-    "prty20:compare=fuse" => FUSE,
-);
-
-impl<C: Comparison> Variant for Paxos<C> {
-    const ENTRY: Entry = ENTRIES[C::PLACE];
-    type Okvs = okvs::Paxos;
-    const FILTER: Option<filters::Kind> = C::FILTER;
-}
-
 const MALICIOUS_MODE: &str = "Malicious mode: H_1 gives 192 bits, and the code is the BCH code [1023, 377, 168], shortened to [838, 192, 168]: 40 \
      more than 128 for the bits of s that a corrupt receiver guesses right in the check. The check has one linear \
      combination over GF(2^128), hidden by 128 more rows with random words, at a point that the sender draws when all \
@@ -142,17 +119,14 @@ const FUSE: ChoiceValue = ChoiceValue { modes: Some(SEMI_HONEST), ..compare::FUS
 pub const TWO_HASH_BINS: &str = "The two-hash table is one of bins, each of 2.4 cells an item of its own. Its dense part follows \
                     from the expected number of dependent sets of rows, instead of an estimate of the number of \
                     cycles and lambda more cells.";
-/// A value of the choice `okvs`.
-pub const TWO_HASHES: ChoiceValue =
+const TWO_HASHES: ChoiceValue =
     ChoiceValue::new("2-hash", "The paper's two-hash table, PaXoS: 2.4 cells an item.").deviating(&[TWO_HASH_BINS]);
-/// A value of the choice `okvs`.
-pub const CLUSTERED: ChoiceValue =
+const CLUSTERED: ChoiceValue =
     ChoiceValue::new("clustered", "The clustered 3-hash table of RR22: 1.23 cells an item for large sets.").deviating(
         &["The clustered 3-hash table (Raghuraman, Rindal, CCS 2022) instead of the paper's two-hash table."],
     );
-/// A value of the choice `okvs`.
-pub const BAND: ChoiceValue = ChoiceValue::new("band", "The band table: 1.05 cells an item, the least traffic.")
-    .deviating(&[
+const BAND: ChoiceValue =
+    ChoiceValue::new("band", "The band table: 1.05 cells an item, the least traffic.").deviating(&[
         "The band OKVS (Bienstock, Patel, Seo, Yeo, USENIX Security 2023) instead of the paper's two-hash table.",
     ]);
 
@@ -163,9 +137,10 @@ mod tests {
     /// A filter is for a semi-honest sender: of a corrupt one it may serve more items than there are tags.
     #[test]
     fn variants_with_a_filter_have_no_malicious_mode() {
-        let [row, vacuum, fuse] = ENTRIES;
-        assert_eq!(row.modes, MODES);
-        for entry in [vacuum, fuse] {
+        static ROW: Entry = ENTRY;
+        assert_eq!(ROW.modes, MODES);
+        for choices in ["compare=vacuum", "compare=fuse", "okvs=band,compare=fuse"] {
+            let entry = ROW.with(choices).expect("a variant");
             let [mode] = entry.modes else { panic!("{} has {} modes", entry.id, entry.modes.len()) };
             assert_eq!((mode.security, mode.corrupt_sender), (Security::SemiHonest, Resistance::SemiHonest));
             let refusal = entry.require(Security::Malicious).expect_err("refused");

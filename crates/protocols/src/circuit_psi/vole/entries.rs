@@ -13,8 +13,8 @@ use vesica_structures::okvs::Band;
 
 use super::aggregate;
 use super::opprf::VoleOpprf;
-use crate::circuit_psi::OpprfMatching;
-use crate::circuit_psi::entry::{BINS, CUBIC, EQUALITY_TESTS, mode, semi_honest};
+use crate::circuit_psi::entry::{BINS, CUBIC, EQUALITY_TESTS, SILENT_TABLES, mode, semi_honest};
+use crate::circuit_psi::{Exchangeable, OpprfMatching};
 use crate::tasks::{Aggregate, AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum, UnionCardinality, UnionSum};
 use crate::{circuit_row, styles};
 
@@ -44,8 +44,8 @@ const EXTENSIONS: Paper = Paper {
     reference: "Chandran, Schneider, Stillger, Weinert. ASIACCS 2025, Appendix B",
 };
 
-/// The OPPRF of the recommended rows: the band OKVS, narrow values.
-pub type BandOpprf = VoleOpprf<Band, false>;
+/// The OPPRF of the recommended rows, of narrow values.
+pub type NarrowOpprf = VoleOpprf<false>;
 
 const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is broken; its field is wide enough for \
                           all 3 n_s evaluations, and its outputs for r_i and payload.";
@@ -65,7 +65,7 @@ const OKVS: Choice = Choice {
 
 circuit_row!(
     /// `vesica-circuit`: the band OKVS, narrow values, tests by cubic polynomials.
-    VesicaCircuit, OpprfMatching<BandOpprf>, peqt::Variant::Cubic, Entry {
+    VesicaCircuit, OpprfMatching<NarrowOpprf>, Exchangeable::new(peqt::Variant::Cubic), Entry {
         id: "vesica-circuit",
         aliases: &[],
         variants: &[OKVS],
@@ -74,7 +74,7 @@ circuit_row!(
         status: Status::Recommended,
         cost: CostClass::Symmetric,
         map_and_compare: Some(styles::CIRCUIT_SHARES),
-        deviations: &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC],
+        deviations: &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES],
         modes: MODES,
     }
 );
@@ -114,11 +114,11 @@ macro_rules! aggregate_row {
             };
             type Task = $task;
             type Params = aggregate::Params;
-            type Sender = aggregate::Sender<BandOpprf>;
-            type Receiver = aggregate::Receiver<BandOpprf>;
+            type Sender = aggregate::Sender<NarrowOpprf>;
+            type Receiver = aggregate::Receiver<NarrowOpprf>;
 
             fn derive(request: &AggregateRequest) -> Result<aggregate::Params, Unsupported> {
-                aggregate::Params::derive::<BandOpprf>(request, $task::OVER, $valued)
+                aggregate::Params::derive::<NarrowOpprf>(request, $task::OVER, $valued)
             }
 
             fn predicted_bytes(params: &aggregate::Params) -> RangeInclusive<u64> {
@@ -130,28 +130,28 @@ macro_rules! aggregate_row {
 
 aggregate_row!(
     /// `vesica-cardinality`: Figure 17.
-    VesicaCardinality, "vesica-cardinality", Cardinality, FASTER, false, Recommended, Rounds::between(15, 27), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, COUNT]
+    VesicaCardinality, "vesica-cardinality", Cardinality, FASTER, false, Recommended, Rounds::between(15, 27), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, COUNT]
 );
 aggregate_row!(
     /// `vesica-sum`: Figure 18.
-    VesicaSum, "vesica-sum", Sum, FASTER, false, Recommended, Rounds::between(17, 33), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM]
+    VesicaSum, "vesica-sum", Sum, FASTER, false, Recommended, Rounds::between(17, 33), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, MASKED_SUM]
 );
 aggregate_row!(
     /// `vesica-join-and-compute`: Figure 19.
-    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, FASTER, true, Recommended, Rounds::between(21, 37), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, MASKED_SUM, PRODUCT]
+    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, FASTER, true, Recommended, Rounds::between(21, 37), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, MASKED_SUM, PRODUCT]
 );
 // No times are recorded yet by which `auto` could choose these.
 aggregate_row!(
     /// `vesica-union-cardinality`: Figure 17, over new items.
     VesicaUnionCardinality, "vesica-union-cardinality", UnionCardinality, EXTENSIONS, false, Sound, Rounds::between(15, 27),
-    &[EMPTY_BINS, BINS, CUBIC, SHARED_BITS, COUNT,
+    &[EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, SHARED_BITS, COUNT,
       "The sender opens its number of items less its share of the sum, so that the two shares add up to the number \
        of new items: no circuit hides the number of common ones."]
 );
 aggregate_row!(
     /// `vesica-union-sum`: Figure 18, over new items.
     VesicaUnionSum, "vesica-union-sum", UnionSum, EXTENSIONS, false, Sound, Rounds::between(17, 33),
-    &[EMPTY_BINS, BINS, CUBIC, SHARED_BITS, MASKED_SUM,
+    &[EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, SHARED_BITS, MASKED_SUM,
       "The sender opens the total of all its values less its share of the sum, and the number of new items stays hidden. The \
        paper's OTs show it; its formula for what they give wants (1 - z_i) a_i for z_i a_i."]
 );

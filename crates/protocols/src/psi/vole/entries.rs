@@ -1,4 +1,4 @@
-//! The rows.
+//! The product's rows, and what all rows of the folder say.
 
 use vesica_mpc::silent::SilentVole;
 use vesica_party::{
@@ -9,7 +9,7 @@ use vesica_structures::facts::Paper;
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs;
 
-use super::Variant;
+use super::VoleRow;
 use super::params::{TagCoding, Values};
 use crate::psi::OWN_COLLISIONS;
 use crate::styles;
@@ -135,7 +135,7 @@ pub const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded: the 
 #[derive(Clone, Copy, Debug)]
 pub enum VoleFast {}
 
-impl Variant for VoleFast {
+impl VoleRow for VoleFast {
     const ENTRY: Entry = Entry {
         id: "vole-fast",
         aliases: &[],
@@ -152,16 +152,15 @@ impl Variant for VoleFast {
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
-    type Okvs = okvs::Clustered;
+    const OKVS: okvs::Kind = okvs::Kind::Clustered;
     const VALUES: Values = Values::Narrow;
-    const CODING: TagCoding = TagCoding::SortedCoded;
 }
 
 /// `vole-lean`: the band OKVS, and coded tags.
 #[derive(Clone, Copy, Debug)]
 pub enum VoleLean {}
 
-impl Variant for VoleLean {
+impl VoleRow for VoleLean {
     const ENTRY: Entry = Entry {
         id: "vole-lean",
         aliases: &[],
@@ -179,9 +178,8 @@ impl Variant for VoleLean {
         deviations: &[CODED, NARROW_VALUES, OUTER_HASH, SALT, BOTH_LEARN],
         modes: MODES,
     };
-    type Okvs = okvs::Band;
+    const OKVS: okvs::Kind = okvs::Kind::Band;
     const VALUES: Values = Values::Narrow;
-    const CODING: TagCoding = TagCoding::SortedCoded;
 }
 
 /// A value of the choice `tags`.
@@ -192,9 +190,20 @@ pub const SORTED: ChoiceValue =
     ChoiceValue::new("sorted", "Sorted on all bits and Golomb-Rice coded: about log2(n_s) - 1.5 bits less a tag.")
         .deviating(&[CODED]);
 
+/// The coding of tags in a row or variant of this description.
+pub fn coding(entry: &Entry) -> TagCoding {
+    match entry.chosen(TAGS) {
+        "shuffled" => TagCoding::Shuffled,
+        _ => TagCoding::SortedCoded,
+    }
+}
+
+/// The name of the choice of a coding.
+const TAGS: &str = "tags";
+
 /// Which coding of the tags, the first value being the default.
 pub const fn tags(values: &'static [ChoiceValue]) -> Choice {
-    Choice { name: "tags", what: "How the sender's tags travel; no order says anything of its items'.", values }
+    Choice { name: TAGS, what: "How the sender's tags travel; no order says anything of its items'.", values }
 }
 
 #[cfg(test)]
