@@ -21,8 +21,9 @@ mod progress;
 mod settings;
 mod signals;
 mod stderr;
+pub mod tools;
 
-pub use program::{Addition, PRODUCT, Program, tools};
+pub use program::{Addition, PRODUCT, Program};
 
 use std::env;
 use std::ffi::OsString;

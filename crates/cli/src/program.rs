@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command as Grammar};
 use vesica::Failure;
 use vesica::failure::code;
 
-use crate::args::ProgressName;
+use crate::args::values::ProgressName;
 use crate::outcome::Outcome;
 
 /// A program with this command line.
@@ -77,23 +77,4 @@ pub fn of_lab(error: &clap::Error) -> Option<Failure> {
             format_args!("it is in the program of researchers: `vesica-lab {name} --help`"),
         )
     })
-}
-
-/// What commands need that a program adds.
-pub mod tools {
-    pub use super::Shown;
-    pub use crate::args::{Brief, ProgressName, TaskArgs, count, items, shorten};
-    pub use crate::calibration::processor;
-    pub use crate::outcome::{Outcome, print};
-    pub use crate::progress::Counter;
-    pub use crate::signals::end_after;
-    pub use crate::stderr::{note, warning};
-
-    /// The program of this process, to start it again.
-    ///
-    /// # Errors
-    /// If the system does not say which it is.
-    pub fn program() -> std::io::Result<std::path::PathBuf> {
-        crate::program()
-    }
 }

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use vesica::task::Sample;
 use vesica::threads;
 use vesica_party::transport::{Connection, shaped, tcp};
@@ -14,12 +15,28 @@ use vesica_party::{Abort, Channel, ChannelOptions, Role};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use crate::parent::{Plan, Said};
+use crate::plan::Plan;
 use crate::report::{PartyRound, PhaseFigures};
 use crate::{BenchError, Network, Settings, clock};
 
 /// How long a party waits for the other one to connect.
 const CONNECT_WAIT: Duration = Duration::from_secs(60);
+
+/// What a party tells its parent, a JSON line each.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Said {
+    /// Where the receiver listens.
+    Listening(SocketAddr),
+    /// Connection and inputs are ready.
+    Ready,
+    /// The round is over.
+    Round(Box<PartyRound>),
+    /// The round failed.
+    Failed(String),
+    /// The party cannot run here: why, and what to do about it.
+    Refused { what: String, mend: String },
+}
 
 /// The party's ends of the pipes to its parent.
 pub struct Ends<R, W> {

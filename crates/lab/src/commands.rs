@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use vesica_party::{Role, Security};
 use vesica_structures::facts::Unsupported;
 
-use crate::parent::Plan;
+use crate::plan::Plan;
 use crate::{BenchError, Settings, Spread, clock};
 
 /// The only task whose whole commands are timed.

@@ -16,7 +16,7 @@ use vesica_party::transport::Link;
 use vesica_structures::facts::Unsupported;
 
 use crate::undo::{Guard, Undo};
-use crate::{BenchError, programs};
+use crate::{BenchError, executable};
 
 /// The receiver's address, where it listens.
 pub(crate) const RECEIVER_ADDRESS: &str = "10.77.0.1";
@@ -56,7 +56,7 @@ impl Namespaces {
         if !rustix::process::geteuid().is_root() {
             return Err(refused("a link of network namespaces needs root", "run the command as root"));
         }
-        if let Some(tool) = ["ip", "tc"].into_iter().find(|tool| !programs::exists(tool)) {
+        if let Some(tool) = ["ip", "tc"].into_iter().find(|tool| !executable::exists(tool)) {
             return Err(refused(
                 format_args!("a link of network namespaces needs `{tool}`, which is not on PATH"),
                 "install iproute2",

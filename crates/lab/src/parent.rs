@@ -3,60 +3,21 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use rustix::process::Pid;
-use serde::{Deserialize, Serialize};
-use vesica::task::{self, SampleWorkload};
 use vesica::threads::no_thread;
-use vesica_party::{Entry, Role};
+use vesica_party::Role;
 use vesica_structures::facts::Unsupported;
 
-use crate::child::{Ends, play};
+use crate::child::{Ends, Said, play};
 use crate::netns::{self, Namespaces};
+use crate::plan::Plan;
 use crate::report::PartyRound;
 use crate::spread::median;
 use crate::undo::{Guard, Undo};
 use crate::{BenchError, Network, Report, Settings, clock};
-
-/// What a party tells its parent, a JSON line each.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Said {
-    /// Where the receiver listens.
-    Listening(SocketAddr),
-    /// Connection and inputs are ready.
-    Ready,
-    /// The round is over.
-    Round(Box<PartyRound>),
-    /// The round failed.
-    Failed(String),
-    /// The party cannot run here: why, and what to do about it.
-    Refused { what: String, mend: String },
-}
-
-/// What the settings ask for.
-pub(crate) struct Plan {
-    pub entry: &'static Entry,
-    pub workload: Box<dyn SampleWorkload>,
-    /// Bytes that the formula predicts.
-    pub predicted: RangeInclusive<u64>,
-}
-
-impl Plan {
-    /// The plan, if there is such a protocol and it serves these sizes in this mode.
-    pub(crate) fn new(settings: &Settings) -> Result<Self, Unsupported> {
-        let workload = settings.workload()?;
-        let entry = task::find(&settings.task)?.find(&settings.protocol)?.ok_or_else(|| {
-            let fault = format!("there is no protocol '{}' for {}", settings.protocol, settings.task);
-            Unsupported::new(fault, "`vesica protocols` lists them")
-        })?;
-        let predicted = workload.predicted_bytes(entry)?;
-        Ok(Self { entry, workload, predicted })
-    }
-}
 
 /// The parent's ends of the pipes to one party.
 struct Wire {

@@ -6,7 +6,7 @@ mod run;
 mod service;
 mod sides;
 mod task;
-mod values;
+pub mod values;
 
 use std::path::PathBuf;
 

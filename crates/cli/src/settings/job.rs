@@ -82,7 +82,7 @@ impl OpenJob {
             (Some(role), _) | (None, Some(role)) => Ok(role),
             (None, None) => {
                 let what = if self.job.receiver.is_some() { "sections for both sides" } else { "no section of a side" };
-                Err(super::no_role(&format!("{path} has {what}")))
+                Err(no_role(&format!("{path} has {what}")))
             }
         }
     }
@@ -218,4 +218,13 @@ fn check(flag: &Arg, value: &OsString) -> Result<(), String> {
 pub fn first_part(text: &str) -> String {
     let lines = text.trim_start_matches("error: ").lines().map(str::trim);
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Nothing says which side this is.
+pub(super) fn no_role(fault: &str) -> Failure {
+    Failure::new(
+        code::USAGE,
+        format_args!("{fault}, so it is open which side you are"),
+        "say --role receiver or --role sender",
+    )
 }

@@ -16,14 +16,13 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use vesica::Failure;
-use vesica::failure::code;
 use vesica::party::Role;
 use vesica::written::is_name;
 
 use crate::args::{Cli, ConfigArgs, EitherSide, RunArgs};
 use crate::program::{self, Addition};
 
-use job::OpenJob;
+use job::{OpenJob, no_role};
 pub use layers::{Layered, Layers, Origin, takes_threshold};
 pub use partners::public_key;
 
@@ -165,15 +164,6 @@ fn refuse_identity_without_use(command: &str, given: &ArgMatches) -> Result<(), 
         return Err(Cli::command().error(ErrorKind::ArgumentConflict, fault));
     }
     Ok(())
-}
-
-/// Nothing says which side this is.
-fn no_role(fault: &str) -> Failure {
-    Failure::new(
-        code::USAGE,
-        format_args!("{fault}, so it is open which side you are"),
-        "say --role receiver or --role sender",
-    )
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@
 //! - `formats`: reading and writing each file format, and record batches in memory.
 //! - The files in this folder, `payload` and `values`: what the rooms tell each other.
 
+mod column_names;
 mod error;
 mod extension;
 mod files;
@@ -30,6 +31,7 @@ mod format;
 pub(crate) mod formats;
 mod identity;
 mod kept_rows;
+mod mend;
 mod open;
 mod packing;
 mod payload;

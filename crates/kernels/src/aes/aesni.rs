@@ -6,6 +6,9 @@ use bytemuck::must_cast;
 
 use super::lanes;
 
+/// The round constants of the key expansion (FIPS 197, table 5).
+pub(super) const ROUND_CONSTANTS: [u32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
+
 /// Blocks in flight.
 const LANES: usize = 8;
 
@@ -38,7 +41,7 @@ fn xor(a: Vectors, b: Vectors) -> Vectors {
 pub(super) fn round_keys(key: u128) -> [u128; 11] {
     let mut keys = [key; 11];
     let mut current: __m128i = must_cast(key);
-    for (key, rcon) in keys[1..].iter_mut().zip(super::ROUND_CONSTANTS) {
+    for (key, rcon) in keys[1..].iter_mut().zip(ROUND_CONSTANTS) {
         current = next_round_key(current, rcon);
         *key = must_cast(current);
     }
@@ -168,7 +171,7 @@ pub(super) fn davies_meyer(keys: &[u128], messages: &[u128], out: &mut [u128]) {
     lanes::map_pairs(keys, messages, out, |keys, messages, out| {
         let (mut keys, messages) = (load(keys), load(messages));
         let mut x = xor(keys, messages);
-        for (round, rcon) in super::ROUND_CONSTANTS.into_iter().enumerate() {
+        for (round, rcon) in ROUND_CONSTANTS.into_iter().enumerate() {
             for (x, key) in x.iter_mut().zip(&mut keys) {
                 *key = next_round_key(*key, rcon);
                 *x = if round < 9 { _mm_aesenc_si128(*x, *key) } else { _mm_aesenclast_si128(*x, *key) };

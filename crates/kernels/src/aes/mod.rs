@@ -19,10 +19,6 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::dispatch::{Backend, backend, dispatch};
 
-/// The round constants of the key expansion (FIPS 197, table 5).
-#[cfg(target_arch = "x86_64")]
-const ROUND_CONSTANTS: [u32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
-
 /// The eleven round keys, for the twins that hold them as blocks.
 #[derive(Clone)]
 struct RoundKeys([u128; 11]);

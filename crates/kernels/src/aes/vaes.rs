@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::lanes;
+use super::{aesni, lanes};
 
 /// Blocks in flight.
 const LANES: usize = 16;
@@ -200,7 +200,7 @@ pub(super) fn davies_meyer(keys: &[u128], messages: &[u128], out: &mut [u128]) {
     lanes::map_pairs(keys, messages, out, |keys, messages, out| {
         let (mut keys, messages) = (load(keys), load(messages));
         let mut x = xor(keys, messages);
-        for (round, rcon) in super::ROUND_CONSTANTS.into_iter().enumerate() {
+        for (round, rcon) in aesni::ROUND_CONSTANTS.into_iter().enumerate() {
             for (x, key) in x.iter_mut().zip(&mut keys) {
                 *key = next_round_key(*key, rcon);
                 *x = if round < 9 { _mm512_aesenc_epi128(*x, *key) } else { _mm512_aesenclast_epi128(*x, *key) };

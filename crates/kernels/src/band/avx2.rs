@@ -3,7 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, add, portable};
+use super::portable;
+use super::rows::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, add};
 
 /// See [`super::Stretch::insert`].
 #[target_feature(enable = "avx2")]

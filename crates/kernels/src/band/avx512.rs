@@ -9,7 +9,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, Window, add};
+use super::rows::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, Window, add};
 
 /// Bytes -64 to 127 of the integers: 64 of them from `64 + k` on are the indices `j + k`.
 static IOTA: [u8; 192] = {

@@ -17,28 +17,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod rows;
 
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
-
+use self::rows::{Beyond, Equations, add};
 use crate::dispatch::{Backend, backend};
-
-/// Columns of a line.
-pub const LINE: usize = 8;
-
-/// Lines of a row: its 512 columns.
-pub const ROW_LINES: usize = 64;
-
-/// The 512 coefficients of a row: bit `i % 64` of word `i / 64` is the `i`-th column from the row's
-/// line on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C, align(64))]
-pub struct Row(pub [u64; 8]);
-
-/// A row that the rows before it span: the system has no solution for all values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dependent;
+pub use rows::{Dependent, LINE, ROW_LINES, Row, Stretch};
 
 /// A system in echelon form. Rows are added in [stretches](Self::stretches); the echelon form does
 /// not depend on how it is cut into them.
@@ -52,43 +37,11 @@ pub struct System<const L: usize> {
     leads: Vec<u8>,
 }
 
-/// Lines of a system to which rows are added in the order of their lines, apart from all other
-/// stretches.
-pub struct Stretch<'a, const L: usize> {
-    /// Its first line.
-    first: usize,
-    leading: &'a mut [Row],
-    values: &'a mut [[u64; L]],
-    /// Its own, one row of padding after it.
-    leads: Vec<u8>,
-    /// Line of the row inserted last.
-    line: usize,
-    beyond: Vec<Beyond<L>>,
-}
-
 /// What a stretch leaves for [`System::join`].
 pub struct Eliminated<const L: usize> {
     first: usize,
     leads: Vec<u8>,
     beyond: Vec<Beyond<L>>,
-}
-
-/// A row without columns left in its stretch: its line, itself, its value.
-type Beyond<const L: usize> = (u32, Row, [u64; L]);
-
-/// Rows, their lines and their values.
-#[derive(Clone, Copy)]
-struct Equations<'a, const L: usize> {
-    lines: &'a [u32],
-    rows: &'a [Row],
-    values: &'a [[u64; L]],
-}
-
-impl<'a, const L: usize> Equations<'a, L> {
-    #[inline(always)]
-    fn iter(self) -> impl Iterator<Item = (u32, &'a Row, [u64; L])> {
-        self.lines.iter().zip(self.rows).zip(self.values).map(|((&line, row), &value)| (line, row, value))
-    }
 }
 
 impl<const L: usize> Stretch<'_, L> {
@@ -122,47 +75,6 @@ impl<const L: usize> Stretch<'_, L> {
     /// Ends the stretch.
     pub fn eliminated(self) -> Eliminated<L> {
         Eliminated { first: self.first, leads: self.leads, beyond: self.beyond }
-    }
-}
-
-/// `Echelon::leads` from a line on, kept while rows start there: bytes written one by one and read
-/// as words at once would stall.
-struct Window {
-    line: usize,
-    words: [u64; 8],
-}
-
-impl Window {
-    #[inline(always)]
-    fn new(line: usize, leads: &[u8]) -> Self {
-        let mut window = Self { line, words: [0; 8] };
-        window.read(leads);
-        window
-    }
-
-    #[inline(always)]
-    fn move_to(&mut self, line: usize, leads: &mut [u8]) {
-        if line != self.line {
-            self.write(leads);
-            self.line = line;
-            self.read(leads);
-        }
-    }
-
-    #[inline(always)]
-    fn read(&mut self, leads: &[u8]) {
-        let (words, _) = leads[self.line..].as_chunks::<8>();
-        for (word, bytes) in self.words.iter_mut().zip(words) {
-            *word = u64::from_le_bytes(*bytes);
-        }
-    }
-
-    #[inline(always)]
-    fn write(&self, leads: &mut [u8]) {
-        let (words, _) = leads[self.line..].as_chunks_mut::<8>();
-        for (word, bytes) in self.words.iter().zip(words) {
-            *bytes = word.to_le_bytes();
-        }
     }
 }
 
@@ -325,12 +237,6 @@ impl Twin {
         let _: Backend = backend();
         Self::Portable
     }
-}
-
-/// Exclusive or of two values.
-#[inline(always)]
-fn add<const L: usize>(a: [u64; L], b: [u64; L]) -> [u64; L] {
-    std::array::from_fn(|l| a[l] ^ b[l])
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The twin without assumptions; the AVX2 twin compiles it once more for its own features.
 
-use super::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, Window, add};
+use super::rows::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, Window, add};
 
 const BYTES: usize = ROW_LINES;
 

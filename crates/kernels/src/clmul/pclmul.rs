@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::{Scale, join, reduce};
+use super::tower::{Scale, join, reduce};
 
 /// `a.low * b.low`, and so on: the halves that `_mm_clmulepi64_si128` takes.
 pub(crate) const LOW_LOW: i32 = 0x00;
@@ -38,7 +38,7 @@ pub(super) fn gf128_mul(a: u128, b: u128) -> u128 {
     join(must_cast(low), must_cast(high), must_cast(cross))
 }
 
-/// Two products reduced as [`super::reduce`] does, into the coefficients of 1 and `Y`.
+/// Two products reduced as [`super::tower::reduce`] does, into the coefficients of 1 and `Y`.
 #[inline]
 #[target_feature(enable = "pclmulqdq,avx2")]
 pub(crate) fn reduce_pair(one: __m128i, y: __m128i) -> __m128i {

@@ -1,7 +1,7 @@
 //! The portable twin, in constant time: carry-less products from integer products of numbers with
 //! holes.
 
-use super::{Scale, join, reduce};
+use super::tower::{Scale, join, reduce};
 
 /// Every fourth bit, from bit 0.
 const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::tower::THETA_POWER;
 use super::*;
 use crate::testing::{block, blocks, lengths, on_every_backend, words};
 use crate::{Backend, with_backend};

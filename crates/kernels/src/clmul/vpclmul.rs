@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::Scale;
+use super::tower::Scale;
 
 /// `a.low * b.low`, and so on: the halves that `_mm512_clmulepi64_epi128` takes of each 128 bits.
 const LOW_LOW: i32 = 0x00;
@@ -14,7 +14,7 @@ const HIGH_HIGH: i32 = 0x11;
 /// The truth table of the xor of three.
 const XOR3: i32 = 0x96;
 
-/// Four times two products reduced as [`super::reduce`] does, into the coefficients of 1 and `Y`,
+/// Four times two products reduced as [`super::tower::reduce`] does, into the coefficients of 1 and `Y`,
 /// and added to `acc`.
 #[inline]
 #[target_feature(enable = "vpclmulqdq,avx512f,avx512bw,avx512vl,avx512dq")]

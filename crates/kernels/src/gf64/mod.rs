@@ -1,6 +1,7 @@
 //! Vectors over `B = GF(2^64)` (see [`crate::clmul`]): products element by element, products of
 //! small matrices, and the additive Fourier transform.
 
+mod matrix;
 #[cfg(target_arch = "x86_64")]
 mod pclmul;
 mod portable;
@@ -8,18 +9,13 @@ mod portable;
 mod tests;
 mod transform;
 
+pub use matrix::{LANES, Matrix, Row};
 pub use transform::{Direction, Transform};
 
 use zeroize::Zeroize;
 
-use crate::clmul::{gf64_mul, reduce};
+use crate::clmul::gf64_mul;
 use crate::dispatch::{backend, dispatch};
-
-/// Eight words, a line of the cache. Products over rows take their first [`LANES`] words.
-pub type Row = [u64; 8];
-
-/// Words of a row that [`combine`] works on.
-pub const LANES: usize = 7;
 
 /// `out[i] = x[i] * y[i] + c`.
 ///
@@ -71,25 +67,6 @@ pub fn add_products([a, b, c, d]: [&[u64]; 4], out: &mut [u64]) {
         portable: portable::add_products([a, b, c, d], out),
         avx2: pclmul::add_products([a, b, c, d], out),
     );
-}
-
-/// A matrix over `B` inside a slice: the element of row `r` and column `i` is `elements[r * row + i *
-/// column]`.
-#[derive(Clone, Copy, Debug)]
-pub struct Matrix<'a> {
-    /// The slice.
-    pub elements: &'a [u64],
-    /// Distance between rows.
-    pub row: usize,
-    /// Distance between columns.
-    pub column: usize,
-}
-
-impl Matrix<'_> {
-    /// Whether all of `rows * columns` elements are there.
-    fn holds(&self, rows: usize, columns: usize) -> bool {
-        rows == 0 || columns == 0 || (rows - 1) * self.row + (columns - 1) * self.column < self.elements.len()
-    }
 }
 
 /// `out[r]` = the sum of `factors[r][i] * rows[i]`, in the first [`LANES`] words; each sum is

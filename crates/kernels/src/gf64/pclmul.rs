@@ -4,8 +4,9 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::{LANES, Matrix, Row, reduce};
+use super::matrix::{LANES, Matrix, Row};
 use crate::clmul::pclmul::{HIGH_HIGH, HIGH_LOW, LOW_HIGH, LOW_LOW, gf64_mul, reduce_pair};
+use crate::clmul::tower::reduce;
 
 /// Two products.
 #[inline]

@@ -1,7 +1,8 @@
 //! The portable twin: one product after the other.
 
-use super::{LANES, Matrix, Row, reduce};
+use super::matrix::{LANES, Matrix, Row};
 use crate::clmul::portable::{clmul, gf64_mul};
+use crate::clmul::tower::reduce;
 
 pub(super) fn multiply_add(x: &[u64], y: &[u64], c: u64, out: &mut [u64]) {
     for ((&x, &y), out) in x.iter().zip(y).zip(out) {

@@ -1,8 +1,9 @@
 //! Residues element by element.
 
-use super::{Factor, Modulus};
 #[cfg(target_arch = "x86_64")]
-use super::{has_ifma, ifma};
+use super::ifma::{self, has_ifma};
+use super::modulus::{Factor, Modulus};
+use super::portable;
 use crate::dispatch::{backend, dispatch};
 
 /// `x[i] += y[i]` for residues.
@@ -47,11 +48,7 @@ pub fn subtract_and_multiply(modulus: Modulus, x: &mut [u64], y: &[u64], above: 
         // SAFETY: the twin is safe but for its target features, which `has_ifma` has found.
         return unsafe { ifma::subtract_and_multiply(modulus, x, y, above, factor) };
     }
-    subtract_and_multiply_portable(modulus, x, y, above, factor);
-}
-
-pub(super) fn subtract_and_multiply_portable(modulus: Modulus, x: &mut [u64], y: &[u64], above: u64, factor: Factor) {
-    x.iter_mut().zip(y).for_each(|(x, &y)| *x = modulus.below(modulus.times(*x + above - y, factor)));
+    portable::subtract_and_multiply(modulus, x, y, above, factor);
 }
 
 /// `out[i]` = what those of `from[k][i]` have together whose mask is all ones: the others' are zero.

@@ -9,8 +9,18 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::elements::subtract_and_multiply_portable;
-use super::{Factor, LANES, Modulus, Roots, portable};
+use super::modulus::{Factor, Modulus};
+use super::portable;
+use super::roots::Roots;
+use crate::dispatch::{Backend, backend};
+
+/// Words of a 512-bit register.
+pub(super) const LANES: usize = 8;
+
+/// Whether the twin for 52 bits serves.
+pub(super) fn has_ifma(modulus: Modulus) -> bool {
+    backend() >= Backend::Vaes && modulus.p() >> Modulus::NARROW_BITS == 0
+}
 
 /// Eight words.
 type Words = [u64; LANES];
@@ -326,5 +336,5 @@ pub(super) fn subtract_and_multiply(modulus: Modulus, x: &mut [u64], y: &[u64], 
         let difference = _mm512_sub_epi64(_mm512_add_epi64(must_cast(*x), vector_above), must_cast(*y));
         *x = must_cast(prime.below(prime.times(difference, factors)));
     }
-    subtract_and_multiply_portable(modulus, rest, other_rest, above, factor);
+    portable::subtract_and_multiply(modulus, rest, other_rest, above, factor);
 }

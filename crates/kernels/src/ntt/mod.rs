@@ -12,19 +12,19 @@ mod elements;
 mod ifma;
 mod modulus;
 mod portable;
+mod roots;
 #[cfg(test)]
 mod tests;
 
 pub use elements::{add, choose, subtract, subtract_and_multiply};
 pub use modulus::{Factor, Modulus};
 
-use crate::dispatch::{Backend, backend};
+#[cfg(target_arch = "x86_64")]
+use self::ifma::{LANES, has_ifma};
+use self::roots::Roots;
 
 /// Products that are summed up before the sum is reduced: at 62 bits they still fit 128 bits.
 const PRODUCTS: usize = 8;
-
-/// Words of a 512-bit register.
-const LANES: usize = 8;
 
 /// The transforms of one length and prime.
 #[derive(Clone, Debug)]
@@ -35,36 +35,6 @@ pub struct Ntt {
     inverses: Roots,
     /// `1 / n`.
     scale: Factor,
-}
-
-/// Factors, with values and quotients apart.
-#[derive(Clone, Debug, Default)]
-struct Roots {
-    values: Vec<u64>,
-    quotients: Vec<u64>,
-}
-
-impl Roots {
-    /// The powers of a root, by bit-reversed exponent.
-    fn new(modulus: Modulus, n: usize, root: u64) -> Self {
-        let mut roots = Self { values: vec![0; n], quotients: vec![0; n] };
-        let bits = n.trailing_zeros();
-        let (mut power, factor) = (1, modulus.factor(root));
-        for i in 0..n {
-            let place = i.reverse_bits() >> (usize::BITS - bits);
-            let Factor { value, quotient } = modulus.factor(power);
-            (roots.values[place], roots.quotients[place]) = (value, quotient);
-            power = modulus.below(modulus.times(power, factor));
-        }
-        roots
-    }
-
-    /// The factors of the layer of `blocks` blocks.
-    fn layer(&self, blocks: usize) -> impl Iterator<Item = Factor> {
-        let places = blocks..2 * blocks;
-        let pairs = self.values[places.clone()].iter().zip(&self.quotients[places]);
-        pairs.map(|(&value, &quotient)| Factor { value, quotient })
-    }
 }
 
 impl Ntt {
@@ -129,11 +99,6 @@ impl Ntt {
         }
         portable::inverse(self.modulus, &self.inverses, self.scale, x);
     }
-}
-
-/// Whether the twin for 52 bits serves.
-fn has_ifma(modulus: Modulus) -> bool {
-    backend() >= Backend::Vaes && modulus.p() >> Modulus::NARROW_BITS == 0
 }
 
 /// `out[i]` = the sum of all `x[i] * y[i]` over the pairs, reduced.

@@ -1,6 +1,7 @@
 //! The portable transforms, one butterfly at a time.
 
-use super::{Factor, Modulus, Roots};
+use super::modulus::{Factor, Modulus};
+use super::roots::Roots;
 
 pub(super) fn forward(modulus: Modulus, roots: &Roots, x: &mut [u64]) {
     let (p, n) = (modulus.p(), x.len());
@@ -44,4 +45,8 @@ pub(super) fn products(modulus: Modulus, pairs: &[[&[u64]; 2]], first: usize, ou
         let sum = pairs.iter().fold(0u128, |sum, [x, y]| sum + u128::from(x[i]) * u128::from(y[i]));
         *out = modulus.reduce(sum);
     }
+}
+
+pub(super) fn subtract_and_multiply(modulus: Modulus, x: &mut [u64], y: &[u64], above: u64, factor: Factor) {
+    x.iter_mut().zip(y).for_each(|(x, &y)| *x = modulus.below(modulus.times(*x + above - y, factor)));
 }

@@ -16,7 +16,7 @@
 
 use std::arch::x86_64::*;
 
-use super::Encoded;
+use super::encoded::Encoded;
 use super::field::{Field, Words, unrolled};
 use super::points::{self, Digits, Point, compiled};
 

@@ -1,7 +1,7 @@
 //! What the formulas of [`super::points`] need of the field of p = 2^255 - 19, several elements side
 //! by side.
 
-use super::Encoded;
+use super::encoded::Encoded;
 
 /// An element as four words, lowest first.
 pub(super) type Words = [u64; 4];

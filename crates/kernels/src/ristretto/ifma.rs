@@ -15,9 +15,9 @@ use std::arch::x86_64::*;
 use bytemuck::Pod;
 use curve25519_dalek::Scalar;
 
+use super::encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
 use super::field::{Field, Words, unrolled};
 use super::points::{self, Digits, Point, compiled};
-use super::{Composites, ENCODED_BYTES, Encoded, Uniform};
 
 /// Limbs of an element.
 const LIMBS: usize = 5;

@@ -9,6 +9,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod doubles;
+mod encoded;
 #[cfg(target_arch = "x86_64")]
 mod field;
 #[cfg(target_arch = "x86_64")]
@@ -20,28 +21,7 @@ mod portable;
 use curve25519_dalek::Scalar;
 
 use crate::dispatch::{Backend, backend};
-
-/// Bytes of an encoded element.
-pub const ENCODED_BYTES: usize = 32;
-
-/// An encoded element.
-pub type Encoded = [u8; ENCODED_BYTES];
-
-/// Bytes from which an element is derived.
-pub type Uniform = [u8; 64];
-
-/// What the server's proof of RFC 9497 (section 2.2.1) takes from the group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Composites {
-    /// The weighted sum of the elements, `M`.
-    pub sum: Encoded,
-    /// The key times that, `Z`.
-    pub sum_by_key: Encoded,
-    /// The nonce times that, `t3`.
-    pub sum_by_nonce: Encoded,
-    /// The nonce times the group's generator, `t2`.
-    pub generator_by_nonce: Encoded,
-}
+pub use encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
 
 /// The twin of a kernel for the backend.
 macro_rules! twin {

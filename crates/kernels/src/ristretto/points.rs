@@ -4,8 +4,8 @@
 use curve25519_dalek::Scalar;
 use zeroize::Zeroizing;
 
+use super::encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
 use super::field::{Field, ONE, SQRT_M1, Words, ZERO, sqrt_ratio};
-use super::{Composites, ENCODED_BYTES, Encoded, Uniform};
 
 /// RFC 9496, section 4.1.
 const D: Words = [0x75eb_4dca_1359_78a3, 0x0070_0a4d_4141_d8ab, 0x8cc7_4079_7779_e898, 0x5203_6cee_2b6f_fe73];

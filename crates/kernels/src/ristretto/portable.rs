@@ -5,7 +5,7 @@ use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::traits::{IsIdentity, VartimeMultiscalarMul};
 use zeroize::Zeroizing;
 
-use super::{Composites, ENCODED_BYTES, Encoded, Uniform};
+use super::encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
 
 pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     let half = halved(scalar);

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::{GROUP, Group, INITIAL, Lanes, Message, ROUND_CONSTANTS};
+use super::block::{GROUP, Group, INITIAL, Lanes, Message, ROUND_CONSTANTS};
 
 /// Truth tables of three operands.
 const XOR: i32 = 0x96;

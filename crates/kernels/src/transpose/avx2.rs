@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use bytemuck::must_cast;
 
-use super::Tile;
+use super::portable::Tile;
 
 type Rows = [__m256i; 64];
 

@@ -10,9 +10,7 @@ mod portable;
 mod tests;
 
 use crate::dispatch::{Backend, backend, dispatch};
-
-/// A square of bits: bit `j` of `tile[i]` is row `i`, column `j`.
-pub type Tile = [u128; 128];
+pub use portable::Tile;
 
 /// Transposes a square in place: bit `j` of `tile[i]` changes places with bit `i` of `tile[j]`.
 pub fn transpose_128x128(tile: &mut Tile) {

@@ -1,7 +1,8 @@
 //! The portable twin: Eklundh's transposition, which swaps the off-diagonal halves of ever smaller
 //! squares.
 
-use super::Tile;
+/// A square of bits: bit `j` of `tile[i]` is row `i`, column `j`.
+pub type Tile = [u128; 128];
 
 /// The columns whose index lacks the bit `distance`.
 const fn low_columns(distance: u32) -> u128 {

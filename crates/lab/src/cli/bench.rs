@@ -1,20 +1,15 @@
 //! `vesica-lab bench`: the harness, with copies of this program as the two parties.
 
-use std::io;
-use std::path::PathBuf;
-use std::process::Command;
-
-use crate::{BenchError, CommandsReport, Ends, Network, Report, Settings};
+use crate::{CommandsReport, Network, Report, Settings};
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::Role;
 use vesica::plan::{self, Permissions};
-use vesica::threads::no_thread;
 use vesica::words::counted;
 
-use vesica_cli::tools::{self, Outcome, end_after, items, print, warning};
+use vesica_cli::tools::{Outcome, end_after, items, print, warning};
 
-use super::args::{BenchArgs, BenchCommand, BenchPartyArgs, PartyName};
+use super::args::{BenchArgs, BenchCommand};
+use super::parties::{child, failed, program};
 use super::{compare, diff, report, suite};
 
 pub fn run(mut args: BenchArgs) -> Outcome {
@@ -54,17 +49,6 @@ fn measure(args: BenchArgs) -> Outcome {
     print(&describe(&report))
 }
 
-/// What a child of `measure` does.
-pub fn play(args: BenchPartyArgs) -> Outcome {
-    let settings: Settings = serde_json::from_str(&args.settings).map_err(|error| failed(error.into()))?;
-    let role = match args.role {
-        PartyName::Sender => Role::Sender,
-        PartyName::Receiver => Role::Receiver,
-    };
-    let ends = Ends { input: io::stdin(), output: io::stdout() };
-    crate::play(&settings, role, args.address, ends).map_err(failed)
-}
-
 fn settings(args: BenchArgs) -> Result<Settings, Failure> {
     let (task, amounts) = (args.task.task()?, args.task.amounts()?);
     let extent = args.task.extent(args.sender_items, args.receiver_items)?;
@@ -96,39 +80,9 @@ fn settings(args: BenchArgs) -> Result<Settings, Failure> {
     Ok(settings.checked()?)
 }
 
-/// Gives the command of a party's process.
-pub(super) fn child(
-    settings: &Settings,
-) -> Result<impl FnMut(Role, Option<std::net::SocketAddr>) -> Result<Command, BenchError> + use<>, Failure> {
-    let program = program()?;
-    let settings = serde_json::to_string(settings).map_err(|error| failed(error.into()))?;
-    Ok(move |role: Role, address: Option<std::net::SocketAddr>| {
-        let mut command = Command::new(&program);
-        command.args(["bench-party", "--role", &role.to_string(), "--settings", &settings]);
-        command.args(address.iter().flat_map(|address| ["--address".to_owned(), address.to_string()]));
-        Ok(command)
-    })
-}
-
-pub(super) fn program() -> Result<PathBuf, Failure> {
-    tools::program().map_err(|error| failed(error.into()))
-}
-
 fn print_json(report: Result<String, serde_json::Error>) -> Outcome {
     let text = report.map_err(|error| failed(error.into()))?;
     print(&format!("{text}\n"))
-}
-
-pub(super) fn failed(error: BenchError) -> Failure {
-    match error {
-        BenchError::Unsupported(refused) => refused.into(),
-        BenchError::Process(error) if error.kind() == io::ErrorKind::WouldBlock => no_thread(&error).into(),
-        other => Failure::new(
-            code::INTERNAL,
-            other,
-            "see the message; `vesica selftest` tells whether this machine computes correctly",
-        ),
-    }
 }
 
 fn describe(report: &Report) -> String {

@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod compare;
 mod diff;
+mod parties;
 mod report;
 mod report_args;
 mod suite;
@@ -80,7 +81,7 @@ impl Addition for BenchParty {
     }
 
     fn run(&self, matches: &ArgMatches) -> Outcome {
-        bench::play(read(matches)?)
+        parties::play(read(matches)?)
     }
 }
 

@@ -14,7 +14,7 @@ use vesica::load::busy_share;
 use vesica_cli::tools::{Counter, Outcome, end_after, note, print, processor};
 
 use super::args::SuiteArgs;
-use super::bench::{child, failed, program};
+use super::parties::{child, failed, program};
 
 /// The share of the machine that others may take before a run is doubtful.
 const QUIET: f64 = 0.1;

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DifferingRow, Program};
+use super::program::Program;
+use super::tables::DifferingRow;
 use crate::spread::median;
 use crate::{Network, Spread};
 

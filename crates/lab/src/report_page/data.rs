@@ -2,15 +2,15 @@
 //! predicted from, and prices.
 
 use serde::Serialize;
+use vesica::Failure;
 use vesica::plan::Prices;
-use vesica::words::counted;
-use vesica::{Failure, task};
-use vesica_party::Status;
 
+use super::link::Link;
 use super::model::{self, Point};
 use super::programs::{self, ProgramRun};
 use super::recordings::Recording;
-use crate::{Network, Report};
+use super::series::Series;
+use crate::Report;
 
 /// Most rounds of a protocol whose rounds are not known any more.
 const UNKNOWN_ROUNDS: u64 = 64;
@@ -54,25 +54,6 @@ pub struct Source {
     pub passed_over: usize,
 }
 
-/// What runs of different sizes and links have in common.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Series {
-    /// Place in [`Data::recordings`].
-    pub recording: usize,
-    /// Task.
-    pub task: String,
-    /// Protocol, with its choices.
-    pub protocol: String,
-    /// Mode.
-    pub security: String,
-    /// What else was asked for, in words; empty for what is asked by default.
-    pub amounts: String,
-    /// Least and most rounds by the registry; nothing for a protocol that it has no more.
-    pub rounds: Option<[usize; 2]>,
-    /// Whether the protocol is broken.
-    pub broken: bool,
-}
-
 /// One run.
 #[derive(Debug, Serialize)]
 pub struct Run {
@@ -106,27 +87,6 @@ pub struct Run {
     pub memory: [u64; 2],
     /// Seconds by the model, where it can be held against this run.
     pub model_seconds: Option<f64>,
-}
-
-/// A link.
-#[derive(Debug, Serialize)]
-pub struct Link {
-    /// As a reader writes it.
-    pub label: String,
-    /// Nothing for a link that is not shaped.
-    bits_per_second: Option<u64>,
-    round_trip_ms: f64,
-}
-
-impl Link {
-    pub(super) fn of(network: Network) -> Self {
-        let shaped = network.shape();
-        Self {
-            label: link_label(network),
-            bits_per_second: shaped.map(|link| link.bits_per_second),
-            round_trip_ms: shaped.map_or(0.0, |link| link.round_trip_us as f64 / 1e3),
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -195,39 +155,6 @@ impl Data {
     }
 }
 
-impl Series {
-    fn new(recording: usize, report: &Report) -> Self {
-        let entry = task::find(&report.task).ok().and_then(|task| task.find(&report.protocol).ok().flatten());
-        let rounds = entry.and_then(|entry| entry.mode(report.security)).map(|mode| mode.rounds);
-        Self {
-            recording,
-            task: report.task.clone(),
-            protocol: report.protocol.clone(),
-            security: report.security.to_string(),
-            amounts: amounts(report),
-            rounds: rounds.map(|rounds| [rounds.least, rounds.most]),
-            broken: entry.is_some_and(|entry| matches!(entry.status, Status::Broken { .. })),
-        }
-    }
-}
-
-/// What differs from a plain run.
-fn amounts(report: &Report) -> String {
-    let smaller = report.sender_items.min(report.receiver_items).max(1);
-    let percent = (100.0 * report.intersection as f64 / smaller as f64).round() as u64;
-    let told = [
-        (percent != 50 && smaller > 1, format!("{percent}% in common")),
-        (report.payload_bytes > 0, format!("payload of {} bytes", report.payload_bytes)),
-        (report.receiver_payload_bytes > 0, format!("receiver's payload of {} bytes", report.receiver_payload_bytes)),
-        (report.columns > 0, counted(report.columns, "column", "columns")),
-        (report.groups > 1, format!("{} groups", report.groups)),
-        (report.item_bytes != 16, format!("items of {} bytes", report.item_bytes)),
-        (report.threads_per_party != 1, format!("{} threads a party", report.threads_per_party)),
-        (report.in_process, "both parties in one process".into()),
-    ];
-    told.into_iter().filter_map(|(is_told, text)| is_told.then_some(text)).collect::<Vec<_>>().join(", ")
-}
-
 fn run(place: usize, series: &[Series], points: &[Point], name: String, report: Report) -> Run {
     let model_seconds = series.get(place).and_then(|one| model::seconds(one, place, points, &report));
     let [least, most] = report.predicted_bytes;
@@ -251,19 +178,6 @@ fn run(place: usize, series: &[Series], points: &[Point], name: String, report: 
     }
 }
 
-/// A link as a reader writes it.
-pub(super) fn link_label(network: Network) -> String {
-    let Some(link) = network.shape() else { return network.to_string() };
-    let rate = link.bits_per_second as f64;
-    let (rate, unit) = match rate {
-        1e9.. => (rate / 1e9, "Gbit/s"),
-        1e6.. => (rate / 1e6, "Mbit/s"),
-        _ => (rate / 1e3, "kbit/s"),
-    };
-    let means = if matches!(network, Network::Namespaces(_)) { " (netns)" } else { "" };
-    format!("{rate} {unit}, {} ms{means}", link.round_trip_us as f64 / 1e3)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -282,15 +196,5 @@ mod tests {
         let failed = data.runs.iter().filter(|run| !(run.correct && run.bytes_as_formula));
         assert_eq!(failed.map(|run| run.name.as_str()).collect::<Vec<_>>(), [""; 0]);
         assert!(data.runs.iter().filter(|run| run.model_seconds.is_some()).count() > 400);
-    }
-
-    #[test]
-    fn links_are_written_as_readers_write_them() {
-        let label = |text: &str| link_label(text.parse().expect("a link"));
-        assert_eq!(label("100mbit,40ms"), "100 Mbit/s, 40 ms");
-        assert_eq!(label("10gbit,200us"), "10 Gbit/s, 0.2 ms");
-        assert_eq!(label("512kbit,1s"), "512 kbit/s, 1000 ms");
-        assert_eq!(label("loopback"), "loopback");
-        assert_eq!(label("netns:1gbit,0ms"), "1 Gbit/s, 0 ms (netns)");
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::data::{Data, Run, Series, Source};
+use super::data::{Data, Run, Source};
 use super::programs::ProgramRun;
+use super::series::Series;
 
 const HEAD: &str = "\
 | recording | task | protocol | mode | sender items | receiver items | link | seconds (quartiles) | model | MB | peak MiB | output checked | bytes = formula |

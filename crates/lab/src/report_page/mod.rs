@@ -14,10 +14,12 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod data;
+mod link;
 mod markdown;
 mod model;
 mod programs;
 mod recordings;
+mod series;
 mod svg;
 
 pub use data::Data;

@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use super::data::{Series, link_label};
+use super::link::link_label;
+use super::series::Series;
 use crate::{Network, Report};
 
 /// What a channel has under way in one round trip at most: `Link::transfer_us` of the transport

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::data::Link;
+use super::link::Link;
 use crate::programs::{Fault, MARK, ProgramFigures, ProgramOutcome, ProgramReport};
 
 /// A run of a program. What was measured is there only if all outputs were right.

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::data::{Data, Run, Series};
+use super::data::{Data, Run};
 use super::programs::ProgramRun;
+use super::series::Series;
 use crate::programs::MARK;
 
 const WIDTH: f64 = 860.0;

@@ -9,6 +9,7 @@
 
 mod open;
 mod recording;
+mod values;
 
 use std::collections::HashSet;
 
@@ -21,6 +22,7 @@ use vesica_structures::facts::Unsupported;
 pub use open::PlannedProgram;
 pub use recording::{About, Line, Outcome, RecordError, Recording};
 
+use self::values::{loopback, pair, three};
 use crate::{Network, Settings};
 
 /// What a suite file asks for.
@@ -78,16 +80,8 @@ fn semi_honest() -> Vec<Security> {
     vec![Security::SemiHonest]
 }
 
-fn loopback() -> Vec<String> {
-    vec!["loopback".into()]
-}
-
 fn one() -> Vec<usize> {
     vec![1]
-}
-
-const fn three() -> usize {
-    3
 }
 
 #[derive(Debug, Deserialize)]
@@ -186,26 +180,6 @@ impl Table {
             name = format!("{}-{name}", self.task);
         }
         Ok(Planned { name, settings })
-    }
-}
-
-/// The sizes of both sides: `2^16` or `65536` for equal ones, `2^20 x 2^10` for sender and receiver.
-fn pair(text: &str) -> Result<(usize, usize), Unsupported> {
-    let (sender, receiver) = text.split_once('x').unwrap_or((text, text));
-    match (size(sender), size(receiver)) {
-        (Some(sender), Some(receiver)) => Ok((sender, receiver)),
-        _ => Err(Unsupported::new(
-            format_args!("the size {text:?} is not understood"),
-            "write \"2^16\" or \"65536\" for both sides, or \"2^20 x 2^10\" for sender and receiver",
-        )),
-    }
-}
-
-fn size(text: &str) -> Option<usize> {
-    match text.trim().split_once('^') {
-        Some(("2", power)) => 1usize.checked_shl(power.parse().ok()?).filter(|size| *size > 0),
-        Some(_) => None,
-        None => text.trim().parse().ok(),
     }
 }
 

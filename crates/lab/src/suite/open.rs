@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use vesica_structures::facts::Unsupported;
 
-use super::{loopback, pair, three};
+use super::values::{loopback, pair, three};
 use crate::Network;
 use crate::programs::{Arguments, Program, Purpose};
 

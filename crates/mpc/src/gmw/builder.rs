@@ -1,28 +1,7 @@
 //! A builder of circuits from gates, with words of several bits. Words are little-endian: the
 //! lowest bit first.
 
-use super::circuit::{Circuit, Wire};
-
-/// A gate and what it reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gate {
-    Input(u32),
-    Constant(bool),
-    Not(Wire),
-    Xor(Wire, Wire),
-    And(Wire, Wire),
-}
-
-impl Gate {
-    pub fn reads(&self) -> impl Iterator<Item = Wire> {
-        let (a, b) = match *self {
-            Self::Input(_) | Self::Constant(_) => (None, None),
-            Self::Not(a) => (Some(a), None),
-            Self::Xor(a, b) | Self::And(a, b) => (Some(a), Some(b)),
-        };
-        a.into_iter().chain(b)
-    }
-}
+use super::circuit::{Circuit, Gate, Wire};
 
 /// Puts a circuit together. AND gates cost traffic, all others nothing; constants are folded.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,6 @@
 //! Boolean circuits in the order in which they are evaluated: rounds of AND gates, and what is
 //! local between them.
 
-use super::builder::Gate;
-
 /// A bit in a circuit under construction or done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wire(pub(super) u32);
@@ -10,6 +8,27 @@ pub struct Wire(pub(super) u32);
 impl Wire {
     pub(super) fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+/// A gate and what it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    Input(u32),
+    Constant(bool),
+    Not(Wire),
+    Xor(Wire, Wire),
+    And(Wire, Wire),
+}
+
+impl Gate {
+    pub fn reads(&self) -> impl Iterator<Item = Wire> {
+        let (a, b) = match *self {
+            Self::Input(_) | Self::Constant(_) => (None, None),
+            Self::Not(a) => (Some(a), None),
+            Self::Xor(a, b) | Self::And(a, b) => (Some(a), Some(b)),
+        };
+        a.into_iter().chain(b)
     }
 }
 

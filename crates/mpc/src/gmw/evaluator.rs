@@ -8,8 +8,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::builder::Gate;
-use super::circuit::{Circuit, Wire};
+use super::circuit::{Circuit, Gate, Wire};
 use super::messages::{Corrections, Masked};
 use super::params::Params;
 use crate::bits::Bits;

@@ -7,7 +7,7 @@ use vesica_structures::fields::{Gf128, Value};
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
-use super::{CHUNK_BITS, CHUNKS};
+use super::params::{CHUNK_BITS, CHUNKS};
 
 /// 128 columns of as many blocks of 128 bits each; bit `i` of a column is bit `i % 128` of its
 /// block `i / 128`.

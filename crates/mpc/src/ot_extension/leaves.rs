@@ -5,7 +5,7 @@ use vesica_kernels::xor::xor_into;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
-use super::{CHUNK_BITS, LEAVES};
+use super::params::{CHUNK_BITS, LEAVES};
 use crate::binding::Binding;
 use crate::pprf::TreeShape;
 

@@ -6,7 +6,10 @@ use std::ops::RangeInclusive;
 use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
 
 use super::leaves::SHAPE;
-use super::{CHUNKS, NAME};
+use super::params::CHUNKS;
+
+/// The protocol's name in steps.
+const NAME: &str = "ot-extension";
 
 /// Arrow 1: for each tree and each level below the first, the sums of the left and of the right
 /// nodes, each under the pad of its base OT.

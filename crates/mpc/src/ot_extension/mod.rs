@@ -49,69 +49,30 @@
 
 mod check;
 mod columns;
+mod correlation_hash;
 mod leaves;
 pub mod messages;
+mod params;
 mod receiver;
 mod sender;
 
 use std::ops::RangeInclusive;
 
-use vesica_kernels::aes::Aes128;
 use vesica_party::{
     Assumption, Attack, CostClass, Effort, Entry, Leak, Learner, Mode, Protocol, Resistance, Rounds, Security, Status,
     Task, assume,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 
-use crate::binding::Binding;
 use crate::tasks::{CorrelationRequest, RandomOt};
 
 pub(crate) use check::UniversalHash;
 pub(crate) use columns::{Columns, narrow_digits};
+pub(crate) use correlation_hash::CorrelationHash;
+pub(crate) use params::MAX_TRANSFERS;
+pub use params::{CHUNK_BITS, CHUNKS, OtParams, Params};
 pub(crate) use receiver::{ReceiverCorrelation, ReceiverTrees, bit, receiver};
 pub(crate) use sender::{SenderCorrelation, SenderTrees, sender};
-
-/// The protocol's name in steps.
-pub(crate) const NAME: &str = "ot-extension";
-
-/// Bits of `delta` a tree (the paper's `k`): 8 gives half the corrections of 4, and its 4096 leaves
-/// still expand within milliseconds.
-pub const CHUNK_BITS: usize = 8;
-
-/// Trees.
-pub const CHUNKS: usize = 128 / CHUNK_BITS;
-
-/// Leaves of a tree.
-const LEAVES: usize = 1 << CHUNK_BITS;
-
-/// What both sides agree on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Params {
-    /// Blocks of 128 bits in each column that the caller uses.
-    pub blocks: usize,
-    /// Against which parties.
-    pub security: Security,
-}
-
-impl Params {
-    /// Blocks in each column while it is made: one more for the mask of the check.
-    fn blocks_made(&self) -> usize {
-        self.blocks + usize::from(self.checked())
-    }
-
-    /// Whether tags and check are made.
-    fn checked(&self) -> bool {
-        self.security == Security::Malicious
-    }
-
-    /// Bytes of all messages, base OTs included.
-    pub(crate) fn predicted_bytes(&self) -> u64 {
-        let trees = CHUNKS * (CHUNK_BITS - 1) * 2 * 16;
-        let corrections = (CHUNKS - 1) * self.blocks_made() * 16;
-        let checks = if self.checked() { CHUNKS * 32 + 32 + 16 + 16 + 128 * 16 } else { 0 };
-        crate::base_ot::predicted_bytes(128) + (trees + corrections + checks) as u64
-    }
-}
 
 /// The paper of the extension and of VOLE over small fields.
 pub(crate) const PAPER: Paper = Paper {
@@ -144,13 +105,6 @@ pub(crate) const OFFSET_PAGE: &str = "docs/parameters/base-ots.md";
 /// Random OTs from 128 base OTs.
 #[derive(Debug)]
 pub struct OtExtension;
-
-/// The parameters of [`OtExtension`].
-#[derive(Clone, Copy, Debug)]
-pub struct OtParams {
-    len: usize,
-    correlation: Params,
-}
 
 impl Protocol for OtExtension {
     const ENTRY: Entry = Entry {
@@ -193,28 +147,6 @@ impl Protocol for OtExtension {
     }
 }
 
-/// A bound on transfers a run: columns, rows and hashes are up to 96 bytes a transfer on either side, 6 GiB at the bound.
-///
-/// It is far below [`MAX_BLOCKS`], which bounds the leaves' streams.
-pub(crate) const MAX_TRANSFERS: usize = 1 << 26;
-
-/// Blocks that the stream of a leaf gives at most: what the module's text says of many keys holds up to here.
-const MAX_BLOCKS: u64 = 1 << 24;
-
-/// What blocks of each column were made when `blocks` more are.
-///
-/// # Errors
-/// If the streams of the leaves do not serve for as many.
-fn count_blocks(made: u64, blocks: usize) -> Result<u64, Unsupported> {
-    match made.checked_add(blocks as u64) {
-        Some(total) if total <= MAX_BLOCKS => Ok(total),
-        _ => Err(Unsupported::new(
-            format_args!("{blocks} more blocks of correlated OTs after {made}"),
-            format_args!("ask for at most {MAX_BLOCKS} in all"),
-        )),
-    }
-}
-
 /// The malicious mode, and what it gives away.
 pub(crate) const MALICIOUS: Mode = Mode {
     security: Security::Malicious,
@@ -231,45 +163,3 @@ pub(crate) const GUESSED_DELTA: Leak = Leak {
     what: "guesses at bits of delta by a corrupt receiver, right ones unnoticed; a wrong one stops the run",
     extra: None,
 };
-
-/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key
-/// serves [`INDICES_PER_KEY`] indices: who knows outputs can test a candidate for all indices of a
-/// key at once, tweak or not.
-pub(crate) struct CorrelationHash(Binding);
-
-/// Indices that one key hashes; a search for `delta` then takes 2^124 calls of the cipher, as one
-/// for the hidden leaves does.
-const INDICES_PER_KEY: usize = 16;
-
-impl CorrelationHash {
-    /// Keyed for the run.
-    pub fn new(binding: Binding) -> Self {
-        Self(binding)
-    }
-
-    /// `out[i] = H(x[i], i)`.
-    pub fn hash(&self, x: &[u128]) -> Vec<u128> {
-        let mut keys = self.0.stream("correlation hash");
-        let mut out = vec![0; x.len()];
-        for (number, (x, out)) in x.chunks(INDICES_PER_KEY).zip(out.chunks_mut(INDICES_PER_KEY)).enumerate() {
-            let mut key = [0; 16];
-            keys.fill(&mut key);
-            let tweaks: [u128; INDICES_PER_KEY] = std::array::from_fn(|i| (number * INDICES_PER_KEY + i) as u128);
-            Aes128::new(u128::from_le_bytes(key)).tmmo(x, &tweaks[..x.len()], out);
-        }
-        out
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn streams_of_leaves_end_at_their_bound() {
-        let max = MAX_BLOCKS as usize;
-        assert_eq!(count_blocks(0, max).unwrap(), MAX_BLOCKS);
-        assert_eq!(count_blocks(MAX_BLOCKS, 0).unwrap(), MAX_BLOCKS);
-        assert!(count_blocks(1, max).is_err() && count_blocks(1, usize::MAX).is_err());
-    }
-}

@@ -9,11 +9,12 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::check::UniversalHash;
-use super::columns::{narrow, narrow_digits};
+use super::columns::{Columns, narrow, narrow_digits};
+use super::correlation_hash::CorrelationHash;
 use super::leaves::{SHAPE, TREES_LABEL, leaf_tags, sum_streams, tag_sum, tags_digest};
 use super::messages::{Answer, Challenge, Corrections, TagSums, TreeSums};
+use super::params::{CHUNK_BITS, CHUNKS, LEAVES, OtParams, Params, count_blocks};
 use super::sender::levels;
-use super::{CHUNK_BITS, CHUNKS, Columns, CorrelationHash, LEAVES, OtParams, Params, count_blocks};
 use crate::base_ot;
 use crate::binding::Binding;
 use crate::pprf::{Tree, generators};

@@ -6,18 +6,19 @@
 //! same time do not wait for each other. There are no forks. Signs of life are sent by whoever keeps
 //! the channel ([`Canceller::keep_alive`]).
 
-use std::io::{self, Write};
+use std::io;
 use std::net::{self, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::clock::Clock;
 use super::forks::Slot;
 use super::frame::{Kind, control};
-use super::reader::Input;
+use super::input::Input;
 use super::shared::Shared;
-use super::tally::Clock;
+use super::socket::{Direct, Output, lock};
 use super::writer::{BATCH_BYTES, is_control};
 use super::{Canceller, Channel, ChannelOptions, internal};
 use crate::transport::Connection;
@@ -28,52 +29,6 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// How often a call that closes a connection reads and forgets what has arrived.
 const DISCARDS_AT_A_TIME: usize = 64;
-
-/// Most bytes that a connection keeps for frames on their way out when nothing is left to send.
-const KEPT_BYTES: usize = 4 << 10;
-
-/// The connection of a channel without threads.
-pub(super) struct Direct {
-    socket: Arc<TcpStream>,
-    input: Mutex<Input>,
-    output: Mutex<Output>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Frames on their way out.
-struct Output {
-    writer: Box<dyn Write + Send>,
-    bytes: Vec<u8>,
-    /// How many of `bytes` the writer has taken.
-    taken: usize,
-    /// When something was last sent.
-    last: Instant,
-}
-
-impl Output {
-    /// Writes as much as the socket takes; false if something is left.
-    fn push(&mut self) -> io::Result<bool> {
-        while let Some(left) = self.bytes.get(self.taken..).filter(|left| !left.is_empty()) {
-            match self.writer.write(left) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => self.taken += count,
-                Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {}
-                Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => return Ok(false),
-                Err(fault) => return Err(fault),
-            }
-        }
-        self.bytes.clear();
-        self.bytes.shrink_to(KEPT_BYTES);
-        self.taken = 0;
-        match self.writer.flush() {
-            Err(fault) if fault.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            flushed => flushed.map(|()| true),
-        }
-    }
-}
 
 impl Direct {
     /// Sends all that is queued; waits while the peer takes nothing or has given no credit for more.
@@ -141,14 +96,6 @@ impl Direct {
             shared.time_left(&state)?
         };
         self.poll(events, left.min(LOOK)).map_err(Abort::Link)
-    }
-
-    fn poll(&self, events: PollFlags, wait: Duration) -> io::Result<()> {
-        let wait = Timespec::try_from(wait).ok();
-        match poll(&mut [PollFd::new(&*self.socket, events)], wait.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(fault) => Err(fault.into()),
-        }
     }
 
     /// Why nothing can be written: the peer may have said so.

@@ -2,8 +2,6 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::fork::Fork;
-
 /// The place of a fork in the [`Forks`] of its connection. Only [`Forks`] makes one, and it never
 /// removes a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,15 +13,15 @@ impl Slot {
 }
 
 /// The forks, in the order in which they were made.
-pub(super) struct Forks(Vec<Fork>);
+pub(super) struct Forks<F>(Vec<F>);
 
-impl Forks {
+impl<F> Forks<F> {
     /// The root alone.
-    pub(super) fn new(root: Fork) -> Self {
+    pub(super) fn new(root: F) -> Self {
         Self(vec![root])
     }
 
-    pub(super) fn add(&mut self, fork: Fork) -> Slot {
+    pub(super) fn add(&mut self, fork: F) -> Slot {
         self.0.push(fork);
         Slot(self.0.len() - 1)
     }
@@ -33,28 +31,28 @@ impl Forks {
         self.0.len()
     }
 
-    pub(super) fn iter(&self) -> std::slice::Iter<'_, Fork> {
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, F> {
         self.0.iter()
     }
 
     /// The places of all of them.
-    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> + use<> {
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> + use<F> {
         (0..self.0.len()).map(Slot)
     }
 }
 
-impl Index<Slot> for Forks {
-    type Output = Fork;
+impl<F> Index<Slot> for Forks<F> {
+    type Output = F;
 
     #[expect(clippy::indexing_slicing, reason = "`add` made the slot, and no fork is ever removed")]
-    fn index(&self, slot: Slot) -> &Fork {
+    fn index(&self, slot: Slot) -> &F {
         &self.0[slot.0]
     }
 }
 
-impl IndexMut<Slot> for Forks {
+impl<F> IndexMut<Slot> for Forks<F> {
     #[expect(clippy::indexing_slicing, reason = "`add` made the slot, and no fork is ever removed")]
-    fn index_mut(&mut self, slot: Slot) -> &mut Fork {
+    fn index_mut(&mut self, slot: Slot) -> &mut F {
         &mut self.0[slot.0]
     }
 }

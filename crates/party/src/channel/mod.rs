@@ -12,35 +12,40 @@ use std::time::{Duration, Instant};
 use crate::transport::Connection;
 use crate::{Abort, Phase, Role, exit_code};
 
+mod clock;
 mod close;
 mod direct;
 pub(crate) mod feed;
 mod fork;
 mod forks;
 mod frame;
+mod input;
 mod options;
 mod reader;
 mod receive;
+mod records;
 mod send;
 mod shared;
+mod socket;
 mod state;
 mod tally;
 mod transcript;
 mod turns;
 mod writer;
 
+pub use clock::{Meter, PhaseGuard};
 pub use close::Canceller;
 pub use options::ChannelOptions;
-pub use tally::{Count, Meter, PhaseGuard, Tally};
+pub use tally::{Count, Tally};
 pub use turns::Turns;
 
 pub(crate) use frame::{Open, parse_abort};
 
+use clock::Clock;
 use fork::Frame;
 use forks::Slot;
 use shared::Shared;
 use state::TimeLimit;
-use tally::Clock;
 use transcript::Transcript;
 
 /// The frame format, for tools that look at a connection from outside.

@@ -6,15 +6,9 @@ use std::sync::Arc;
 
 use super::fork::Frame;
 use super::frame::{HEADER_BYTES, Header, Kind, Open, parse_abort};
+use super::input::{BUFFER_BYTES, Input, read_some};
 use super::shared::Shared;
 use crate::Abort;
-
-/// Size of the buffer for small frames at first, in bytes: a server has many connections on which
-/// little comes.
-const LEAST_BUFFER_BYTES: usize = 1 << 10;
-
-/// Size of the buffer once a read has filled it, in bytes.
-const BUFFER_BYTES: usize = 16 << 10;
 
 /// The reader thread's body.
 pub(super) fn run(shared: Arc<Shared>, reader: Box<dyn Read + Send>) {
@@ -160,26 +154,7 @@ fn credit(shared: &Shared, id: u16, body: &[u8]) -> Result<(), Abort> {
     Ok(())
 }
 
-/// Takes the input of a connection apart into frames, and notes every sign of life.
-pub(super) struct Input {
-    reader: Box<dyn Read + Send>,
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// The header of the frame that is on its way, or the first bytes of it.
-    header: [u8; HEADER_BYTES],
-    /// Its body, once the header is there.
-    body: Option<(Header, Vec<u8>)>,
-    /// Bytes that are there of the header, or of the body.
-    filled: usize,
-}
-
 impl Input {
-    pub(super) fn new(reader: Box<dyn Read + Send>) -> Self {
-        let buffer = vec![0; LEAST_BUFFER_BYTES];
-        Self { reader, buffer, start: 0, end: 0, header: [0; HEADER_BYTES], body: None, filled: 0 }
-    }
-
     /// Reads on to the end of a frame, and sorts it. False if the connection does not block, and has
     /// nothing more now.
     pub(super) fn one_frame(&mut self, shared: &Shared) -> Result<bool, Abort> {
@@ -248,25 +223,5 @@ impl Input {
     /// Reads something and forgets it; an error once the input has ended.
     pub(super) fn discard(&mut self, shared: &Shared) -> io::Result<()> {
         read_some(&mut *self.reader, &mut self.buffer).map(|_| shared.hear())
-    }
-
-    /// Gives memory back that a connection does not need while little comes.
-    pub(super) fn shrink(&mut self) {
-        if self.start == self.end && self.buffer.len() > LEAST_BUFFER_BYTES {
-            self.buffer = vec![0; LEAST_BUFFER_BYTES];
-            (self.start, self.end) = (0, 0);
-        }
-    }
-}
-
-/// Reads at least one byte, or fails.
-fn read_some(reader: &mut dyn Read, out: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match reader.read(out) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(count) => return Ok(count),
-            Err(fault) if fault.kind() == io::ErrorKind::Interrupted => {}
-            Err(fault) => return Err(fault),
-        }
     }
 }

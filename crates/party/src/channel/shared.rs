@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::direct::Direct;
 use super::frame::abort_frame;
+use super::socket::Direct;
 use super::state::State;
 use super::transcript::Ended;
 use super::{ChannelOptions, Tally, Turns};

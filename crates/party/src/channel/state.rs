@@ -27,7 +27,7 @@ pub(super) struct TimeLimit {
 
 /// The state under the lock.
 pub(super) struct State {
-    pub forks: Forks,
+    pub forks: Forks<Fork>,
     /// Forks by parent and index.
     children: BTreeMap<(Slot, u16), Slot>,
     /// This side's number of a fork -> fork.

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::Channel;
-
 /// What one side sent and received, in its program's order; see
 /// [`ChannelOptions::turns`](super::ChannelOptions::turns).
 ///
@@ -12,7 +10,7 @@ use super::Channel;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
     turns: Vec<Turn>,
-    /// The number of turns before the [`Channel::one_message`] that this side is in.
+    /// The number of turns before the [`one_message`](super::Channel::one_message) that this side is in.
     one_message: Option<usize>,
     /// Where each fork stands in each direction (`true`: sent).
     positions: BTreeMap<(Vec<u16>, bool), u64>,
@@ -32,9 +30,19 @@ struct Turn {
 type Sent = (u64, usize);
 
 impl Turns {
+    /// From now on, turns count as one message.
+    pub(super) fn begin_one_message(&mut self) {
+        self.one_message = Some(self.turns.len());
+    }
+
+    /// From now on, each turn counts for itself.
+    pub(super) fn end_one_message(&mut self) {
+        self.one_message = None;
+    }
+
     /// Adds `length` bytes of a fork. A message counts one more, so that an empty one has a
     /// position of its own.
-    fn note(&mut self, fork: Vec<u16>, sent: bool, length: usize) {
+    pub(super) fn note(&mut self, fork: Vec<u16>, sent: bool, length: usize) {
         let position = self.positions.entry((fork.clone(), sent)).or_default();
         *position += length as u64;
         let position = *position;
@@ -84,35 +92,6 @@ impl Turns {
         }
         let ended = (0..2).all(|side| next[side] == sides[side].turns.len());
         ended.then(|| sent.iter().flat_map(BTreeMap::values).flatten().map(|(_, round)| *round).max().unwrap_or(0))
-    }
-}
-
-impl Channel {
-    /// Calls `body`, all of whose messages count as one, sent before `body` receives anything (see
-    /// [`Turns`]): for questions of which the last wait for the first answers only so that no more
-    /// than some are under way.
-    pub fn one_message<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
-        {
-            let mut turns = self.shared.turns();
-            turns.one_message = Some(turns.turns.len());
-        }
-        let result = body(self);
-        self.shared.turns().one_message = None;
-        result
-    }
-
-    /// The turns of this side so far, on all forks; `None` unless
-    /// [`ChannelOptions::turns`](super::ChannelOptions::turns) asks for them.
-    pub fn turns(&self) -> Option<Turns> {
-        self.shared.options.turns.then(|| self.shared.turns().clone())
-    }
-
-    /// Notes `length` bytes of this fork, where turns are asked for.
-    pub(super) fn note_turn(&self, sent: bool, length: usize) {
-        if self.shared.options.turns {
-            let fork = self.shared.lock().forks[self.slot].path.clone();
-            self.shared.turns().note(fork, sent, length);
-        }
     }
 }
 

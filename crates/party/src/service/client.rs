@@ -5,7 +5,7 @@ use std::io;
 use vesica_structures::rng::SecretRng;
 
 use super::conversation::{self, Answered, Description, Join, Next, Welcome};
-use super::serve::stopped;
+use super::serve::refusals::stopped;
 use super::{Client, Service, Standing, State, StateError, StateId, StateReader, StateWriter};
 use crate::{Abort, Channel, Fixed, Tally, exit_code};
 

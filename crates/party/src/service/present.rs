@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::serve::{LOOK, ServeLimits, Visit, stopped};
+use super::serve::limits::{LOOK, ServeLimits};
+use super::serve::refusals::stopped;
+use super::serve::visit::Visit;
 use super::{ClientIdentity, Service, StateId};
 use crate::{Abort, Canceller};
 

@@ -12,168 +12,37 @@
 //! beyond the bound wait to be accepted. A connection that is over, of a client that was refused for
 //! example, is not among them.
 
+mod connections;
+mod events;
+pub(super) mod limits;
+pub(super) mod refusals;
 mod requests;
-mod visits;
+mod serving;
+pub(super) mod visit;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_structures::rng::SecretRng;
 
+use self::limits::LOOK;
+use self::refusals::{local, not_accepted, stopped, wiped_state};
+use self::serving::Serving;
+use self::visit::Visit;
 use super::poller::Poller;
 use super::present::{Present, Stage};
-use super::{ClientIdentity, Published, Query, Service, Standing, StateId};
+use super::{ClientIdentity, Query, Service, StateId};
 use crate::transport::acceptor::{Acceptor, Arrival};
-use crate::{Abort, Channel, ChannelOptions, Role, exit_code};
-
-pub(super) use visits::Visit;
-
-/// Time between two looks at what stops or bounds the server.
-pub(super) const LOOK: Duration = Duration::from_millis(50);
+use crate::{Abort, Channel, Role, exit_code};
+pub use events::ServeEvents;
+pub use limits::ServeLimits;
+pub use serving::{Offer, Stop};
 
 /// Time for which a thread that finds nothing to do stays.
 const WORKER_STAY: Duration = Duration::from_secs(2);
-
-/// Bounds of a server.
-#[derive(Clone, Debug)]
-pub struct ServeLimits {
-    /// Clients at once, those included that have not said yet who they are. Each holds a connection,
-    /// and a thread while a request of its is under way. Connections that are over do not count.
-    pub clients: usize,
-    /// Clients at once that have not said yet who they are. Where there are more, or where no client
-    /// can be accepted any more, the one of them that came first goes, once it has had
-    /// `handshake_stay`.
-    pub handshakes: usize,
-    /// The time that a client has in any case to say who it is.
-    pub handshake_stay: Duration,
-    /// The longest time between two requests of a client.
-    pub idle: Duration,
-    /// The longest time that a client takes to enrol or to join again.
-    pub joining: Duration,
-    /// The longest time that a query takes, and sending its answer.
-    pub query: Duration,
-    /// The time that queries under way get to come to their end when the server stops.
-    pub stopping: Duration,
-    /// Connections at once of one client that is known by its key.
-    pub connections_per_client: usize,
-    /// Connections that are over, whose clients still have the time to read why; not among `clients`.
-    /// Where there are more, the first one of the client that has most of them is cut off.
-    pub endings: usize,
-    /// How each client's channel behaves.
-    pub channel: ChannelOptions,
-}
-
-impl Default for ServeLimits {
-    fn default() -> Self {
-        Self {
-            clients: 256,
-            handshakes: 64,
-            handshake_stay: Duration::from_secs(1),
-            idle: Duration::from_secs(60),
-            joining: Duration::from_secs(600),
-            query: Duration::from_secs(60),
-            stopping: Duration::from_secs(10),
-            connections_per_client: 16,
-            endings: 64,
-            // No service forks: a client that does only fills memory.
-            channel: ChannelOptions { early_forks: 0, ..ChannelOptions::default() },
-        }
-    }
-}
-
-/// What a server tells of its work, for logs and counters. Called on the clients' threads, so that
-/// it must not block for long.
-pub trait ServeEvents: Sync {
-    /// A client has joined the state.
-    fn joined(&self, client: &ClientIdentity, state: StateId) {
-        let _ = (client, state);
-    }
-
-    /// What a client that asks for a description is told: what the [`Offer`] has for all, or more, about
-    /// this client.
-    fn describe<'a>(&self, client: &ClientIdentity, description: &'a [u8]) -> Cow<'a, [u8]> {
-        let _ = client;
-        Cow::Borrowed(description)
-    }
-
-    /// Whether the client may join the server's state, to which it stands like this; `Err` is told to the
-    /// client, and ends its connection. Called each time that a client joins, before the server does
-    /// anything for it.
-    fn permit_join(&self, client: &ClientIdentity, standing: Standing) -> Result<(), Abort> {
-        let _ = (client, standing);
-        Ok(())
-    }
-
-    /// Whether the client may ask this query of the state that it has joined; `Err` is told to the
-    /// client, and ends its connection. Called once for each query, before anything of it is read.
-    fn permit(&self, query: &Query, state: StateId) -> Result<(), Abort> {
-        let _ = (query, state);
-        Ok(())
-    }
-
-    /// Whether a client may stay, which is asked again and again. One that may not is disconnected.
-    fn may_stay(&self, client: &ClientIdentity) -> bool {
-        let _ = client;
-        true
-    }
-
-    /// A query was answered.
-    fn answered(&self, query: &Query, took: Duration) {
-        let _ = (query, took);
-    }
-
-    /// A connection has ended; `client` is absent if it never said who it is.
-    fn ended(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
-        let _ = (client, from, outcome);
-    }
-
-    /// No client could be accepted just now, or no thread was there for one.
-    fn not_accepted(&self, fault: &io::Error) {
-        let _ = fault;
-    }
-}
-
-/// Says nothing.
-impl ServeEvents for () {}
-
-/// What a server offers.
-#[derive(Debug)]
-pub struct Offer<'a, S: Service> {
-    /// The prepared state, which may be replaced or retired at any time.
-    pub state: &'a Published<S::Server>,
-    /// The parameters of this state and of each that replaces it.
-    pub params: &'a S::Params,
-    /// What a client that asks for it is told, see [`describe`](super::describe) and
-    /// [`ServeEvents::describe`]; at most [`MOST_DESCRIPTION_BYTES`](super::MOST_DESCRIPTION_BYTES).
-    pub description: &'a [u8],
-}
-
-/// Stops a server from another thread. Clones stop the same one.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// One that has not stopped anything yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Stops the server: it accepts nobody more, disconnects clients that ask nothing at the
-    /// moment, and answers the queries under way. Does not wait.
-    pub fn stop(&self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
-
-    /// Whether the server was stopped.
-    pub fn is_stopped(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-}
 
 /// Answers clients until `stop`, then returns as soon as all of them are gone. A query that
 /// outlasts [`ServeLimits::stopping`] is cut off at its next message.
@@ -244,48 +113,6 @@ impl Drop for SetWhenDropped<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
-}
-
-/// What a client is told that the server cannot serve any more.
-pub(super) fn stopped() -> Abort {
-    Abort::Local {
-        code: exit_code::LINK,
-        fault: "the server is shutting down".into(),
-        mend: "connect again later".into(),
-    }
-}
-
-fn not_accepted() -> Abort {
-    local(
-        exit_code::IDENTITY,
-        "this server does not accept the client any more",
-        "ask whoever runs the server to accept the client's key again",
-    )
-}
-
-fn wiped_state() -> Abort {
-    local(exit_code::LINK, "the server has wiped the set that this client had joined", "connect again")
-}
-
-fn local(code: u8, fault: &str, mend: &str) -> Abort {
-    Abort::Local { code, fault: fault.into(), mend: mend.into() }
-}
-
-/// A server at work.
-struct Serving<'a, S: Service> {
-    offer: &'a Offer<'a, S>,
-    limits: &'a ServeLimits,
-    events: &'a dyn ServeEvents,
-    stop: &'a Stop,
-    present: Present<S>,
-    /// Where connections wait for the next request.
-    poller: Option<Poller>,
-    /// Threads that take up connections from there.
-    workers: AtomicUsize,
-    /// Those of them that wait for one.
-    waiting: AtomicUsize,
-    /// All clients are gone.
-    is_over: AtomicBool,
 }
 
 /// Threads.

@@ -1,14 +1,14 @@
 //! The keys under which another party computes.
 
 use vesica_party::{Abort, Channel, Stream};
-use vesica_structures::rlwe::bfv::{PublicKey, Scheme, SecretKey, SwitchKey};
+use vesica_structures::rlwe::bfv::{PublicKey, Scheme, SecretKey, Seed, SwitchKey};
 use vesica_structures::rng::SecretRng;
 
 use super::Ring;
 use crate::recurrent::ciphertexts::{receive_half, receive_halves, receive_seed, send_half};
 
 /// Bytes of the seed of ciphertexts, or of keys.
-pub const SEED_BYTES: usize = 32;
+pub const SEED_BYTES: usize = Seed::BYTES;
 
 /// Sends as arrow `S` the seed of a public key and a key for products, and their first halves.
 pub fn send<S: Stream<Element = u8>>(

@@ -1,7 +1,22 @@
 //! Arrows I to III of the figure, numbered on from those of the test.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use super::Arrows;
+use std::fmt;
+
+use vesica_mpc::tasks::RandomOt;
+use vesica_party::Protocol;
+
+/// Whose arrows they are, and what they stand on.
+pub trait Arrows: Send + Sync + fmt::Debug + 'static {
+    /// The protocol that errors name.
+    const PROTOCOL: &'static str;
+    /// The number of arrow I.
+    const FIRST: u8;
+    /// Domain of `G`.
+    const PAD_CONTEXT: &'static str;
+    /// The random OTs.
+    type Ots: Protocol<Task = RandomOt>;
+}
 
 vesica_party::arrows! { A::PROTOCOL =>
     /// Arrow I: a bit for each place, eight a byte from the lowest.

@@ -98,10 +98,10 @@ use crate::tasks::{
     UnionRequest, UnionSum,
 };
 
+pub use messages::Arrows;
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
-pub use transfer::Arrows;
 
 /// A place of a test's order that holds no item.
 pub const NO_ITEM: u32 = u32::MAX;

@@ -1,30 +1,17 @@
 //! Arrows I to III: one random OT a place, turned by a bit so that the receiver has the block that
 //! opens it exactly where its item is common.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use rayon::prelude::*;
 use vesica_mpc::bits::Bits;
-use vesica_mpc::tasks::{OtChosen, OtPairs, RandomOt};
+use vesica_mpc::tasks::{OtChosen, OtPairs};
 use vesica_party::{Abort, Channel, Party, Protocol};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Flips, Items, Records, Totals, Values};
+use super::messages::{Arrows, Flips, Items, Records, Totals, Values};
 use crate::tasks::Over;
-
-/// Whose arrows they are, and what they stand on.
-pub trait Arrows: Send + Sync + fmt::Debug + 'static {
-    /// The protocol that errors name.
-    const PROTOCOL: &'static str;
-    /// The number of arrow I.
-    const FIRST: u8;
-    /// Domain of `G`.
-    const PAD_CONTEXT: &'static str;
-    /// The random OTs.
-    type Ots: Protocol<Task = RandomOt>;
-}
 
 /// Places that are worth a task of a thread.
 const PLACES_PER_THREAD_TASK: usize = 1 << 10;

@@ -6,8 +6,6 @@ use vesica_party::{Abort, Channel, Stream};
 use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Poly, Scheme, SecretKey, Seed, Values};
 use vesica_structures::secret::Secret;
 
-use crate::bfv::keys::SEED_BYTES;
-
 const BAD_RESIDUE: &str = "a polynomial is malformed";
 
 /// Bytes of the first half of a fresh ciphertext.
@@ -24,7 +22,7 @@ pub fn bytes_of_half(scheme: &Scheme, half: &Poly<Values>) -> Vec<u8> {
 
 /// Receives the seed that second halves come from.
 pub fn receive_seed<S: Stream<Element = u8>>(ch: &mut Channel) -> Result<Seed, Abort> {
-    let mut seed = [0; SEED_BYTES];
+    let mut seed = [0; Seed::BYTES];
     ch.recv_stream::<S>(&mut seed)?;
     Ok(Seed::from_bytes(seed))
 }
@@ -92,4 +90,13 @@ pub fn read_half(scheme: &Scheme, bytes: &mut StateReader<'_>) -> Result<(Vec<u8
     let half: Vec<u8> = bytes.elements(half_bytes(scheme))?;
     let poly = scheme.read_poly(&half, scheme.all_primes());
     Ok((half, poly.ok_or(StateError::Damaged(BAD_RESIDUE))?))
+}
+
+/// The bytes of `count` first halves in a state.
+pub fn read_halves(scheme: &Scheme, count: usize, bytes: &mut StateReader<'_>) -> Result<Vec<u8>, StateError> {
+    let mut halves = Vec::new();
+    for _ in 0..count {
+        halves.extend_from_slice(&read_half(scheme, bytes)?.0);
+    }
+    Ok(halves)
 }

@@ -12,8 +12,9 @@ use vesica_party::{Malformed, Reader, Writer};
 use vesica_structures::golomb::{Code, PART};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
+use vesica_structures::tags::CodedTags;
 
-use crate::recurrent::filter::{Output, Shape};
+use crate::recurrent::filter::{Filter, Output, Shape};
 use crate::tags;
 
 /// As many tags that go as tags that come, either in order, which tells nothing of their items. A
@@ -27,7 +28,7 @@ pub(super) struct Delta {
 }
 
 /// The cell of this number among cells of `width` bytes.
-pub(super) fn cell(cells: &[u8], width: usize, number: usize) -> &[u8] {
+fn cell(cells: &[u8], width: usize, number: usize) -> &[u8] {
     cells.get(number * width..(number + 1) * width).unwrap_or_default()
 }
 
@@ -166,6 +167,44 @@ impl Delta {
         }
         let coded = bytes.elements(length)?;
         Self::parse(shape, count, &coded).map_err(|_| StateError::Damaged("a change of its set is malformed"))
+    }
+}
+
+impl Filter {
+    /// The list after a change.
+    ///
+    /// # Errors
+    /// If the change is not one of this list: it removes tags that are not there, or its cells do not
+    /// fit.
+    pub(super) fn updated(&self, delta: &Delta) -> Result<Self, Malformed> {
+        let Delta { removed, added, cells: new_cells } = delta;
+        let width = self.shape.cell_bytes();
+        if removed.len() != added.len() || new_cells.len() != added.len() * width {
+            return Err(Malformed("it removes another number of tags than it adds"));
+        }
+        let mut cells = Vec::with_capacity(self.cells.len());
+        let (mut removed, mut added) = (removed.iter().copied().peekable(), (0..).zip(added).peekable());
+        let mut tags = Vec::with_capacity(self.shape.items);
+        for (place, tag) in self.tags.iter().enumerate() {
+            while let Some((number, &new)) = added.next_if(|&(_, &new)| new < tag) {
+                tags.push(new);
+                cells.extend_from_slice(cell(new_cells, width, number));
+            }
+            if removed.next_if_eq(&tag).is_none() {
+                tags.push(tag);
+                cells.extend_from_slice(cell(&self.cells, width, place));
+            }
+        }
+        for (number, &new) in added {
+            tags.push(new);
+            cells.extend_from_slice(cell(new_cells, width, number));
+        }
+        if removed.next().is_some() {
+            return Err(Malformed("it removes a tag that is not there"));
+        }
+        let tags = CodedTags::encode(tags, self.shape.items, self.shape.tag_bits)
+            .map_err(|_| Malformed("its tags are not spread as random ones"))?;
+        Ok(Self { shape: self.shape, tags, cells })
     }
 }
 

@@ -6,13 +6,12 @@ use std::ops::RangeInclusive;
 
 use rayon::prelude::*;
 use vesica_party::service::{StateError, StateReader, StateWriter};
-use vesica_party::{Abort, Channel, Malformed, Phase, Stream};
+use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::tags::{CodedTags, Place, TagSorter};
 
 use crate::psi::finish::fill_keystream;
-use crate::recurrent::delta::{Delta, cell};
 use crate::recurrent::items::refuse_twins;
 use crate::tags;
 use crate::tasks::{IntersectReceiverOutput, IntersectSenderInput, SealedPayloads};
@@ -85,9 +84,9 @@ fn number(nonce: &[u8]) -> u128 {
 /// Tags and encrypted payloads of a set, in the order of the tags.
 #[derive(Debug)]
 pub struct Filter {
-    shape: Shape,
-    tags: CodedTags,
-    cells: Vec<u8>,
+    pub(super) shape: Shape,
+    pub(super) tags: CodedTags,
+    pub(super) cells: Vec<u8>,
 }
 
 impl Filter {
@@ -181,42 +180,6 @@ impl Filter {
             move |own: usize, out: &mut [u8]| fill_keystream(domain, keys[own], items[own] ^ nonces[own], out);
         let cells = move || (0..).zip(&places).filter(|(_, place)| place.is_there).map(|(own, _)| (own, own)).collect();
         IntersectReceiverOutput { matches, payloads: SealedPayloads::new(width, kept, cells, keystream), unread: 0 }
-    }
-
-    /// The list after a change.
-    ///
-    /// # Errors
-    /// If the change is not one of this list: it removes tags that are not there, or its cells do not
-    /// fit.
-    pub(super) fn updated(&self, delta: &Delta) -> Result<Self, Malformed> {
-        let Delta { removed, added, cells: new_cells } = delta;
-        let width = self.shape.cell_bytes();
-        if removed.len() != added.len() || new_cells.len() != added.len() * width {
-            return Err(Malformed("it removes another number of tags than it adds"));
-        }
-        let mut cells = Vec::with_capacity(self.cells.len());
-        let (mut removed, mut added) = (removed.iter().copied().peekable(), (0..).zip(added).peekable());
-        let mut tags = Vec::with_capacity(self.shape.items);
-        for (place, tag) in self.tags.iter().enumerate() {
-            while let Some((number, &new)) = added.next_if(|&(_, &new)| new < tag) {
-                tags.push(new);
-                cells.extend_from_slice(cell(new_cells, width, number));
-            }
-            if removed.next_if_eq(&tag).is_none() {
-                tags.push(tag);
-                cells.extend_from_slice(cell(&self.cells, width, place));
-            }
-        }
-        for (number, &new) in added {
-            tags.push(new);
-            cells.extend_from_slice(cell(new_cells, width, number));
-        }
-        if removed.next().is_some() {
-            return Err(Malformed("it removes a tag that is not there"));
-        }
-        let tags = CodedTags::encode(tags, self.shape.items, self.shape.tag_bits)
-            .map_err(|_| Malformed("its tags are not spread as random ones"))?;
-        Ok(Self { shape: self.shape, tags, cells })
     }
 
     /// A digest of the whole list.

@@ -7,18 +7,22 @@
 //! | what | where |
 //! |---|---|
 //! | limbs, bins and parts | `shape` |
+//! | their choice | `choice` |
 //! | which powers are sent, and how the others are computed | `powers` |
 //! | which items of a bin lie in one part | `dealing` |
 //! | payloads as values of polynomials | `labels` |
+//! | polynomials with given roots or values | `interpolation` |
 //! | a set as polynomials | `polynomials` |
 //! | their evaluation | `evaluation` |
 //! | noise | `noise` |
 //!
 //! docs/parameters/unbalanced.md derives the numbers.
 
+mod choice;
 pub mod cmdg21;
 pub mod dealing;
 pub mod evaluation;
+mod interpolation;
 pub mod labels;
 pub mod noise;
 pub mod polynomials;

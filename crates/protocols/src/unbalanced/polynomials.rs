@@ -8,7 +8,8 @@ use vesica_structures::secret::Secret;
 
 use super::Shape;
 use super::dealing::{FREE, deal, deal_apart};
-use super::labels::{Interpolation, no_limb};
+use super::interpolation::{Interpolation, expand};
+use super::labels::no_limb;
 use super::ring::{NO_LIMB, PLAIN};
 use crate::recurrent::scramble::uniform;
 
@@ -143,38 +144,5 @@ impl Polynomials {
         let start = ((column * self.shape.parts + part) * self.shape.values() + number) * count;
         let all = self.coefficients[start..][..count].chunks_exact(scheme.slots());
         all.filter_map(|own| Plain::from_coefficients(scheme, own.iter().map(|&c| c.into()).collect()))
-    }
-}
-
-/// The monic polynomial with the first so many roots as it has room for, the constant coefficient
-/// first.
-#[inline(always)]
-pub fn expand(t: u64, roots: impl Iterator<Item = u64>, polynomial: &mut [u64]) {
-    let degree = polynomial.len() - 1;
-    polynomial.fill(0);
-    // The polynomial so far stands at the upper end.
-    polynomial[degree] = 1;
-    for (count, root) in roots.take(degree).enumerate() {
-        let lowest = degree - count - 1;
-        for i in lowest..degree {
-            polynomial[i] = (polynomial[i] + (t - root) * polynomial[i + 1]) % t;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn polynomials_have_their_roots_and_no_others() {
-        let (t, roots) = (97, [3, 5, 5, 96]);
-        let mut polynomial = [0; 5];
-        expand(t, roots.into_iter().chain([1, 2]), &mut polynomial);
-        for x in 0..t {
-            let value = polynomial.iter().rev().fold(0, |value, &c| (value * x + c) % t);
-            let product = roots.iter().fold(1, |product, &root| product * (x + t - root) % t);
-            assert_eq!(value, product, "at {x}");
-        }
     }
 }

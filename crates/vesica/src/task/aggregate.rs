@@ -6,17 +6,18 @@
 //! what its own keys give when the run is over, and nobody else sees that.
 
 mod columns;
+mod kind;
+mod terms;
 
 use std::iter;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput,
-    Extent, Over,
+    Extent,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -24,54 +25,22 @@ use vesica_structures::secret::Secret;
 
 use self::columns::{check_scales, go_together, may_wrap, result_columns, unlike_columns};
 pub(super) use self::columns::{range_differences, refuse_too_many_columns};
-use super::agreed::Agreed;
-use super::job::{InBuckets, Job, Rows, Settling};
+pub(super) use self::kind::AggregateKind;
+use self::kind::{is_of_products, is_over_union};
+use self::terms::{Measure, Proposal, Terms, by_group, number_of_groups, tells_of_few_keys};
+use super::job::{Agreed, InBuckets, Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal};
 use crate::noise::{Epsilon, NoiseScale};
 use crate::plan::Totals;
-use crate::table::{ExpectedRange, Join, KeyTable, ValueColumn};
+use crate::table::{Join, KeyTable, ValueColumn};
 
 // `vesica-data` knows no protocol, so it has this limit of its own.
 const _: () = assert!(crate::table::MAX_GROUPS == AggregateRequest::MOST_GROUPS);
 
-/// What makes an aggregate.
-pub(super) trait AggregateKind: Send + Sync + 'static {
-    /// What is computed.
-    type Functionality: Aggregate;
-    /// Whether the sender gives columns of values; else the aggregate counts.
-    const SENDER_HAS_COLUMNS: bool;
-    /// Whether the receiver gives a column of factors.
-    const RECEIVER_HAS_COLUMN: bool;
-    /// The protocols in these lists.
-    fn rows_of(lists: &Lists) -> Rows<AggregateJob<Self>>
-    where
-        Self: Sized;
-    /// INSECURE stand-ins for protocols.
-    #[cfg(test)]
-    fn stand_ins() -> Vec<&'static dyn vesica_party::Registered<Self::Functionality>> {
-        Vec::new()
-    }
-    /// Refuses another number of columns of this side than the task takes.
-    fn validate_columns(side: &Side<'_>) -> Result<(), Failure>;
-    /// What the receiver learns, given the names of both sides' columns.
-    fn learned(senders: &str, receivers: &str) -> String;
-}
-
 /// The task of an aggregate.
 pub(super) struct AggregateJob<K>(PhantomData<fn() -> K>);
-
-/// Whether an aggregate is one over a union.
-const fn is_over_union<K: AggregateKind>() -> bool {
-    matches!(K::Functionality::OVER, Over::New)
-}
-
-/// Whether a receiver's values are multiplied by the sender's. What the inner products behind that show is bounded for one
-/// run alone.
-const fn is_of_products<K: AggregateKind>() -> bool {
-    K::RECEIVER_HAS_COLUMN && !is_over_union::<K>()
-}
 
 impl<K: AggregateKind> AggregateJob<K> {
     /// A bucket's results are masked.
@@ -118,45 +87,6 @@ fn noise(terms: &Terms, rng: &mut SecretRng) -> Vec<u64> {
 /// Values as elements of `Z_2^64`.
 fn as_ring(values: &[i64]) -> Vec<u64> {
     values.iter().map(|&value| value as u64).collect()
-}
-
-/// What a side says before it has read its table.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Proposal {
-    /// The columns that the side computes with.
-    values: Vec<ValueColumn>,
-    /// Ranges of the partner's columns on which the side insists.
-    expected_ranges: Vec<ExpectedRange>,
-    /// A group with fewer keys than this gives nothing: common ones, or for a union new ones.
-    at_least: u64,
-    /// Sender: the epsilon of the noise that it adds to all results of the run together.
-    noise: Option<String>,
-}
-
-/// What a side says once it has read its table.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Measure {
-    /// How many groups the keys are in; 1 without `--group-by`.
-    groups: u32,
-}
-
-/// What both sides agreed on.
-#[derive(Debug)]
-pub(super) struct Terms {
-    sender: Vec<ValueColumn>,
-    receiver: Vec<ValueColumn>,
-    groups: usize,
-    /// Whether the number of groups is assumed, and is the most that the sender allows.
-    may_be_fewer: bool,
-    at_least: u64,
-    /// The epsilon of the sender's noise.
-    noise: Option<String>,
-    /// The noise of each result of a group; none without noise.
-    noise_scales: Vec<NoiseScale>,
-    /// That a result may wrap around, if so.
-    may_wrap: Option<String>,
 }
 
 impl<K: AggregateKind> Job for AggregateJob<K> {
@@ -298,7 +228,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
                  accept that number, or omit --group-by",
             )));
         }
-        if !go_together::<K>(sender, receiver) {
+        if !go_together::<K>(sender.proposal, receiver.proposal) {
             return Err(Refusal::Misbehaved("columns of values that do not go with the task"));
         }
         let (senders, receivers) = (&sender.proposal.values, &receiver.proposal.values);
@@ -576,39 +506,6 @@ fn own_totals<K: AggregateKind>(table: &KeyTable, columns: usize) -> Vec<u64> {
         sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum = sum.wrapping_add(value as u64));
     }
     sums
-}
-
-/// That an exact result may tell of single keys, and the flag that prevents it; `None` where a threshold or noise
-/// is agreed on. Both sides say it, since either can ask for the flag.
-fn tells_of_few_keys(over: Over, terms: &Terms) -> Option<String> {
-    if terms.noise.is_some() || terms.at_least > 1 {
-        return None;
-    }
-    Some(match over {
-        Over::Common => {
-            "a result about few common keys may tell the receiver about single keys: nothing withholds it. \
-                         To withhold results about fewer than K keys, say --reveal-if-at-least K on both sides"
-                .to_owned()
-        }
-        Over::New => "where the sender has few keys that the receiver lacks, a result may tell the receiver about \
-                      single keys. To hide single keys in noise, the sender can say --epsilon"
-            .to_owned(),
-    })
-}
-
-fn number_of_groups(terms: &Terms) -> String {
-    format!("{}{} groups", if terms.may_be_fewer { "up to " } else { "" }, terms.groups)
-}
-
-fn by_group(over: Over, terms: &Terms) -> String {
-    let mut text = String::new();
-    if terms.groups > 1 {
-        text.push_str(&format!(", in each of {} of the receiver's keys", number_of_groups(terms)));
-    }
-    if terms.at_least > 1 {
-        text.push_str(&format!(", where at least {} keys are {over}", terms.at_least));
-    }
-    text
 }
 
 #[cfg(test)]

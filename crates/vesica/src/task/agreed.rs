@@ -9,12 +9,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security, Task, variants};
-use vesica_protocols::tasks::{Extent, SetFunctionality};
+use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::job::{Job, Options, Said, Settling};
+use super::job::{Agreed, Job, Said, Settling, TypedWorkload};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
 use crate::buckets::{Buckets, Masks};
 use crate::failure::{Failure, code};
@@ -136,25 +136,6 @@ fn row<J: Job>(id: &str) -> Result<&'static dyn Registered<J::Functionality>, Un
 /// The refusal of a task that does not run in buckets.
 pub(super) fn no_buckets(task: &str) -> Unsupported {
     Unsupported::new(format_args!("the task {task} does not run in buckets"), "omit --buckets, or name another task")
-}
-
-/// A job's sizes and options.
-pub(super) struct TypedWorkload<J: Job> {
-    pub extent: Extent,
-    pub options: Options<J>,
-    pub job: PhantomData<fn() -> J>,
-}
-
-impl<J: Job> TypedWorkload<J> {
-    fn request(&self) -> <J::Functionality as Task>::Request {
-        J::Functionality::request(&self.extent, &self.options)
-    }
-}
-
-impl<J: Job> fmt::Debug for TypedWorkload<J> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:?} {:?}", J::Functionality::NAME, self.extent, self.options)
-    }
 }
 
 impl<J: Job> Workload for TypedWorkload<J> {
@@ -362,23 +343,6 @@ impl Negotiator for dyn AnyJob {
 
     fn workload(terms: &Self::Terms) -> &dyn Workload {
         terms.workload()
-    }
-}
-
-/// A job on whose terms both sides agree.
-pub(super) struct Agreed<J: Job> {
-    /// This side's role.
-    pub role: Role,
-    /// This side's settings.
-    pub settings: Settings,
-    /// The terms.
-    pub terms: J::Terms,
-    workload: TypedWorkload<J>,
-}
-
-impl<J: Job> fmt::Debug for Agreed<J> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}, {:?}", self.workload, self.terms)
     }
 }
 

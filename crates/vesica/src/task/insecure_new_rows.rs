@@ -11,8 +11,7 @@ use vesica_protocols::tasks::{Extent, IntersectReceiverInput, IntersectSenderInp
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::agreed::Agreed;
-use super::job::{Job, Rows, Settling, assumed_records};
+use super::job::{Agreed, Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list};

@@ -14,8 +14,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::agreed::Agreed;
-use super::job::{InBuckets, Job, Rows, Settling, assumed_records};
+use super::job::{Agreed, InBuckets, Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};

@@ -1,7 +1,8 @@
 //! The contract of a task with the engine: all that the engine knows of a task is in the one module
 //! that implements it.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -14,7 +15,6 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::agreed::Agreed;
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened};
 use crate::buckets::{Buckets, Masks};
 use crate::failure::Failure;
@@ -261,4 +261,41 @@ pub(super) struct Said<'a, J: Job> {
     pub proposal: &'a J::Proposal,
     /// What the side said once it had read its table.
     pub measure: &'a J::Measure,
+}
+
+/// A job on whose terms both sides agree.
+pub(super) struct Agreed<J: Job> {
+    /// This side's role.
+    pub role: Role,
+    /// This side's settings.
+    pub settings: Settings,
+    /// The terms.
+    pub terms: J::Terms,
+    /// Both sizes, and the options.
+    pub workload: TypedWorkload<J>,
+}
+
+impl<J: Job> fmt::Debug for Agreed<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}, {:?}", self.workload, self.terms)
+    }
+}
+
+/// A job's sizes and options.
+pub(super) struct TypedWorkload<J: Job> {
+    pub extent: Extent,
+    pub options: Options<J>,
+    pub job: PhantomData<fn() -> J>,
+}
+
+impl<J: Job> TypedWorkload<J> {
+    pub fn request(&self) -> <J::Functionality as Task>::Request {
+        J::Functionality::request(&self.extent, &self.options)
+    }
+}
+
+impl<J: Job> fmt::Debug for TypedWorkload<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?} {:?}", J::Functionality::NAME, self.extent, self.options)
+    }
 }

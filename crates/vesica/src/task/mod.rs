@@ -39,8 +39,8 @@ pub use settings::{Columns, Flags, Settings, Side};
 
 pub use crate::table::ResultKind;
 
-use agreed::{Configured, TypedWorkload, no_buckets, rows};
-use job::Job;
+use agreed::{Configured, no_buckets, rows};
+use job::{Job, TypedWorkload};
 
 use crate::failure::Failure;
 

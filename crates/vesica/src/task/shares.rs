@@ -13,8 +13,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::aggregate::{self, padded_values};
-use super::agreed::Agreed;
-use super::job::{Job, Rows, Settling};
+use super::job::{Agreed, Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Finished, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};

@@ -18,8 +18,7 @@ use vesica_protocols::tasks::{
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::agreed::Agreed;
-use super::job::{ASSUMED_BYTES, Job, Rows, Settling, assumed_records};
+use super::job::{ASSUMED_BYTES, Agreed, Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};

@@ -77,7 +77,7 @@ fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
     let keys =
         [&receipt.statement.sender_key, &receipt.statement.receiver_key].map(|key| key.parse::<PublicKey>().ok());
     if receipt.verify() != (true, true) {
-        let fault = format_args!("the receipt is not valid: {}", signatures(receipt)).to_string();
+        let fault = format_args!("the receipt is not valid: {}", words::signatures(receipt)).to_string();
         let mend = "do not rely on it; ask your partner for its receipt of the same run";
         return Some(Failure::new(code::IDENTITY, fault, mend));
     }
@@ -91,18 +91,4 @@ fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
         "check that this is the receipt of the run that you mean, and that --peer names the key that your partner had \
          then",
     ))
-}
-
-fn signatures(receipt: &Receipt) -> String {
-    let state = |signature: &Option<String>, right| match (signature, right) {
-        (None, _) => "missing",
-        (Some(_), true) => "valid",
-        (Some(_), false) => "WRONG",
-    };
-    let (sender, receiver) = receipt.verify();
-    format!(
-        "the sender's signature is {}, the receiver's {}",
-        state(&receipt.sender_signature, sender),
-        state(&receipt.receiver_signature, receiver)
-    )
 }

@@ -13,8 +13,6 @@ use vesica::table::ValueColumn;
 use vesica::task;
 use vesica::words::counted;
 
-use super::signatures;
-
 /// Characters of a text from a receipt that are shown.
 const MOST_SHOWN: usize = 2000;
 
@@ -400,6 +398,21 @@ fn proof(receipt: &Receipt) -> Section {
             Row::of("session", format!("{} (hash of what they had agreed on)", shown(session))).folded(),
         ],
     }
+}
+
+/// What each side's signature is worth.
+pub fn signatures(receipt: &Receipt) -> String {
+    let state = |signature: &Option<String>, right| match (signature, right) {
+        (None, _) => "missing",
+        (Some(_), true) => "valid",
+        (Some(_), false) => "WRONG",
+    };
+    let (sender, receiver) = receipt.verify();
+    format!(
+        "the sender's signature is {}, the receiver's {}",
+        state(&receipt.sender_signature, sender),
+        state(&receipt.receiver_signature, receiver)
+    )
 }
 
 #[cfg(test)]

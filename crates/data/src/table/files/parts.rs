@@ -10,7 +10,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use crate::invisible::visible;
-use crate::table::error::looks_like_data;
+use crate::table::column_names::looks_like_data;
 use crate::table::files::part_names::PartNames;
 use crate::table::files::partitions::{FolderValues, Partitions};
 use crate::table::formats::opened_file::FileState;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::invisible::visible;
-use crate::table::error::missing_column_mend;
+use crate::table::column_names::missing_column_mend;
 use crate::table::extension::TypeName;
 use crate::table::formats::arrow::scalars::canonical_kind;
 use crate::table::source::{CellForm, Source, Wanted};

@@ -1,7 +1,8 @@
 //! The two arrows of the figure.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-use super::ID;
+/// The row's id, which names its messages and its hashes.
+pub(super) const ID: &str = "ot-co15";
 
 vesica_party::arrows! { ID =>
     /// Arrow 1: `A`, encoded.

@@ -32,12 +32,10 @@ use vesica_party::{Abort, Channel, CostClass, Entry, Resistance, Security, Statu
 use vesica_structures::facts::Paper;
 use vesica_structures::rng::SecretRng;
 
+use self::messages::ID;
 use super::{CDH, ChosenKeys, KeyPairs, Scheme, mode};
 use crate::binding::Binding;
 use crate::tasks::RandomOt;
-
-/// The row's id, which names its messages and its hashes.
-const ID: &str = "ot-co15";
 
 /// Chou and Orlandi's OT.
 #[derive(Debug)]

@@ -7,8 +7,7 @@ use vesica_party::{Abort, Channel, Message, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::ID;
-use super::messages::{ReceiverPoints, SenderPoint};
+use super::messages::{ID, ReceiverPoints, SenderPoint};
 use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode, encode};
 use crate::binding::Binding;
 

@@ -5,8 +5,7 @@ use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::ID;
-use super::messages::{ReceiverPoints, SenderPoint};
+use super::messages::{ID, ReceiverPoints, SenderPoint};
 use crate::base_ot::{KeyPairs, bind_points, decode, encode, key_pairs};
 use crate::binding::Binding;
 use crate::group::random_scalar;

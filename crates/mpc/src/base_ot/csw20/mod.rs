@@ -35,26 +35,20 @@
 //! has the hash of the key that it must know nothing of, and can test guesses: if the sender masks `m` by that
 //! key, it tests guesses of `m`. So here keys and responses are two hashes of the point, with labels of their own.
 
+mod hashes;
 pub mod messages;
 mod receiver;
 mod sender;
 
-use curve25519_dalek::RistrettoPoint;
-use curve25519_dalek::ristretto::CompressedRistretto;
 use subtle::Choice;
 use vesica_party::{Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Resistance, Security, Status, Task};
 use vesica_structures::facts::Paper;
 use vesica_structures::rng::SecretRng;
 
+use self::messages::ID;
 use super::{CDH, ChosenKeys, KeyPairs, Scheme, mode};
 use crate::binding::Binding;
 use crate::tasks::RandomOt;
-
-/// The row's id, which names its messages and its hashes.
-const ID: &str = "ot-csw20";
-
-/// Domain separation tag for hashing to the group.
-const GROUP_DST: &[u8] = b"vesica-v1-csw20-ot-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
 
 /// Canetti, Sarkar and Wang's OT.
 #[derive(Debug)]
@@ -109,30 +103,3 @@ const LEAKAGE: &[Leak] = &[Leak {
     what: "guesses at choices by a corrupt sender, right ones unnoticed; a wrong one stops the run",
     extra: None,
 }];
-
-/// A hash of 256 bits.
-type Digest = [u8; 32];
-
-/// `T`.
-fn shift_of(session: Binding, seed: &[u8; 32]) -> RistrettoPoint {
-    crate::group::hash_to_group(GROUP_DST, &session.digest("shift", &[seed]))
-}
-
-/// `F(index, slot, point)` of an encoded point.
-fn response(run: Binding, index: usize, slot: u8, point: &CompressedRistretto) -> Digest {
-    run.digest("response", &[&(index as u64).to_le_bytes(), &[slot], point.as_bytes()])
-}
-
-/// `D` of all responses for slot 0.
-fn answer(run: Binding, responses: &[Digest]) -> Digest {
-    run.digest("answer", &[responses.as_flattened()])
-}
-
-/// `D'`.
-fn proof(run: Binding, answer: &Digest) -> Digest {
-    run.digest("proof", &[answer])
-}
-
-fn sum(one: &Digest, other: &Digest) -> Digest {
-    std::array::from_fn(|i| one[i] ^ other[i])
-}

@@ -8,8 +8,8 @@ use vesica_party::{Abort, Channel, Message, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Answer, Challenges, Proof, ReceiverPoints, Seed, SenderPoint};
-use super::{ID, answer, proof, response, shift_of, sum};
+use super::hashes::{answer, proof, response, shift_of, sum};
+use super::messages::{Answer, Challenges, ID, Proof, ReceiverPoints, Seed, SenderPoint};
 use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode, encode, select};
 use crate::binding::Binding;
 

@@ -6,8 +6,8 @@ use vesica_party::{Abort, Channel, Message, Phase, Stream};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Answer, Challenges, Proof, ReceiverPoints, Seed, SenderPoint};
-use super::{ID, answer, proof, response, shift_of, sum};
+use super::hashes::{answer, proof, response, shift_of, sum};
+use super::messages::{Answer, Challenges, ID, Proof, ReceiverPoints, Seed, SenderPoint};
 use crate::base_ot::{KeyPairs, bind_points, decode, encode, key_pairs};
 use crate::binding::Binding;
 use crate::group::random_scalar;

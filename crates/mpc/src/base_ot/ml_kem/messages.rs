@@ -4,7 +4,13 @@
 use bytemuck::{Pod, Zeroable};
 use vesica_party::{Role, Step, Stream};
 
-use super::{ID, vector};
+use super::vector;
+
+/// The row's id, which names its messages and its hashes.
+pub(super) const ID: &str = "ot-mr19-ml-kem";
+
+/// Transfers whose keys and ciphertexts travel at a time.
+pub(super) const TRANSFERS_PER_BATCH: usize = 16;
 
 /// Arrow 1, a transfer: the seed of the matrix and the vectors of both slots.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]

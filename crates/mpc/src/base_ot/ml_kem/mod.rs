@@ -27,6 +27,7 @@
 //! Ciphertexts that were not made honestly give keys that only their maker may know (implicit rejection):
 //! decapsulation does not fail, and so its end says nothing about bits.
 
+mod hashes;
 pub mod messages;
 mod receiver;
 mod sender;
@@ -35,22 +36,14 @@ mod vector;
 use subtle::Choice;
 use vesica_party::{Abort, Assumption, Channel, CostClass, Entry, Resistance, Security, Status, Task, assume};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
+use self::messages::{Ciphertexts, ID, PublicKeys};
 use super::{ChosenKeys, KeyPairs, Scheme, mode};
 use crate::binding::Binding;
 use crate::tasks::RandomOt;
-use messages::{Ciphertexts, PublicKeys};
-use vector::{Vector, uniform};
-
-/// The row's id, which names its messages and its hashes.
-const ID: &str = "ot-mr19-ml-kem";
 
 const ASSUMPTIONS: &[Assumption] =
     assume!["module-LWE with the parameters of ML-KEM-768", "random oracles (BLAKE3, SHA-3 and SHAKE)"];
-
-/// Transfers whose keys and ciphertexts travel at a time.
-const TRANSFERS_PER_BATCH: usize = 16;
 
 /// Masny and Rindal's OT on ML-KEM-768.
 #[derive(Debug)]
@@ -92,62 +85,5 @@ impl Scheme for MlKem {
         rng: &mut SecretRng,
     ) -> Result<(ChosenKeys, Binding), Abort> {
         receiver::receive(choices, ch, rng)
-    }
-}
-
-/// `H(index, slot, rho, other)`.
-fn slot_hash(session: Binding, index: usize, slot: u8, rho: &[u8; 32], other: &[u8; vector::BYTES]) -> Vector {
-    // Wiped: the receiver calls this for the slot that it chose.
-    let input = Secret::new([&(index as u64).to_le_bytes()[..], &[slot], rho, other].concat());
-    let mut stream = session.extend("slot", &input).stream("vector");
-    uniform(|bytes| stream.fill(bytes))
-}
-
-fn bind_messages(session: Binding, keys: &[PublicKeys], ciphertexts: &[Ciphertexts]) -> Binding {
-    session.extend("public keys", bytemuck::cast_slice(keys)).extend("ciphertexts", bytemuck::cast_slice(ciphertexts))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use vesica_testkit::two_party;
-
-    /// If one of these did not count, a receiver could choose both public keys.
-    #[test]
-    fn masks_depend_on_all_that_they_are_bound_to() {
-        let binding = |ch: &mut Channel, _: &mut SecretRng| Ok::<_, Abort>(Binding::new(ch, ID));
-        let (session, _) = two_party(binding, binding);
-        let (rho, other) = ([1; 32], [0; vector::BYTES]);
-        let masks = [
-            slot_hash(session, 0, 0, &rho, &other),
-            slot_hash(session.extend("other", &[]), 0, 0, &rho, &other),
-            slot_hash(session, 1, 0, &rho, &other),
-            slot_hash(session, 0, 1, &rho, &other),
-            slot_hash(session, 0, 0, &[2; 32], &other),
-            slot_hash(session, 0, 0, &rho, &[1; vector::BYTES]),
-        ];
-        for (i, one) in masks.iter().enumerate() {
-            assert!(!masks[..i].contains(one), "mask {i}");
-        }
-    }
-
-    /// Keys are bound to what this returns: each part of each message counts.
-    #[test]
-    fn keys_are_bound_to_all_bytes_of_both_messages() {
-        let binding = |ch: &mut Channel, _: &mut SecretRng| Ok::<_, Abort>(Binding::new(ch, ID));
-        let (session, _) = two_party(binding, binding);
-        let keys = [PublicKeys { rho: [0; 32], vectors: [[0; vector::BYTES]; 2] }; 2];
-        let ciphertexts = [Ciphertexts([[0; messages::CIPHERTEXT_BYTES]; 2]); 2];
-        let honest = bind_messages(session, &keys, &ciphertexts);
-        for place in [0, 31, 32, size_of::<PublicKeys>(), size_of_val(&keys) - 1] {
-            let mut changed = keys;
-            bytemuck::cast_slice_mut::<_, u8>(&mut changed)[place] = 1;
-            assert!(bind_messages(session, &changed, &ciphertexts) != honest, "byte {place} of the public keys");
-        }
-        for place in [0, messages::CIPHERTEXT_BYTES, size_of_val(&ciphertexts) - 1] {
-            let mut changed = ciphertexts;
-            bytemuck::cast_slice_mut::<_, u8>(&mut changed)[place] = 1;
-            assert!(bind_messages(session, &keys, &changed) != honest, "byte {place} of the ciphertexts");
-        }
     }
 }

@@ -11,9 +11,9 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
-use super::messages::{Ciphertexts, PublicKeys};
+use super::hashes::{bind_messages, slot_hash};
+use super::messages::{Ciphertexts, ID, PublicKeys, TRANSFERS_PER_BATCH};
 use super::vector::{self, Vector, uniform};
-use super::{ID, TRANSFERS_PER_BATCH, bind_messages, slot_hash};
 use crate::base_ot::{ChosenKeys, key, select};
 use crate::binding::Binding;
 

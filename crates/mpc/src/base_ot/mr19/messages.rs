@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 use curve25519_dalek::ristretto::CompressedRistretto;
 use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
 
-use super::NAME;
+/// The protocol's name in steps.
+pub(super) const NAME: &str = "base-ot";
 
 /// Arrow 1: `A`, as it came; the receiver decodes it.
 #[derive(Clone, Copy, Debug)]

@@ -21,12 +21,11 @@
 //! A corrupt receiver knows the discrete logarithm behind at most one slot (gap-CDH, random
 //! oracle).
 
+mod hashes;
 pub mod messages;
 mod receiver;
 mod sender;
 
-use curve25519_dalek::RistrettoPoint;
-use curve25519_dalek::ristretto::CompressedRistretto;
 use subtle::Choice;
 use vesica_party::{Abort, Channel, CostClass, Entry, Resistance, Security, Status, Task};
 use vesica_structures::facts::Paper;
@@ -35,12 +34,6 @@ use vesica_structures::rng::SecretRng;
 use super::{ASSUMPTIONS, ChosenKeys, KeyPairs, Scheme, mode};
 use crate::binding::Binding;
 use crate::tasks::RandomOt;
-
-/// The protocol's name in steps.
-pub(super) const NAME: &str = "base-ot";
-
-/// Domain separation tag for hashing to the group.
-const GROUP_DST: &[u8] = b"vesica-v1-endemic-ot-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
 
 /// The paper, which [`super::ml_kem`] implements for another key agreement.
 pub(super) const PAPER: Paper = Paper {
@@ -90,15 +83,4 @@ impl Scheme for Mr19 {
     ) -> Result<(ChosenKeys, Binding), Abort> {
         receiver::receive(choices, ch, rng)
     }
-}
-
-/// `H(index, slot, other)`.
-fn slot_hash(binding: Binding, index: usize, slot: u8, other: &CompressedRistretto) -> RistrettoPoint {
-    let message = binding.digest("slot", &[&(index as u64).to_le_bytes(), &[slot], other.as_bytes()]);
-    crate::group::hash_to_group(GROUP_DST, &message)
-}
-
-fn bind_messages(binding: Binding, sender: &CompressedRistretto, receiver: &[[CompressedRistretto; 2]]) -> Binding {
-    let points = receiver.as_flattened().iter().flat_map(|point| *point.as_bytes());
-    binding.extend("messages", &sender.as_bytes().iter().copied().chain(points).collect::<Vec<u8>>())
 }

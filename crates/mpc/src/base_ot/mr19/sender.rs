@@ -5,8 +5,8 @@ use vesica_party::{Abort, Channel, Message, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
-use super::{NAME, bind_messages, slot_hash};
+use super::hashes::{bind_messages, slot_hash};
+use super::messages::{NAME, ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use crate::base_ot::{KeyPairs, encode, key_pairs};
 use crate::binding::Binding;
 

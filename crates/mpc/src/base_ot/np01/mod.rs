@@ -33,12 +33,10 @@ use vesica_party::{Abort, Channel, CostClass, Entry, Resistance, Security, Statu
 use vesica_structures::facts::Paper;
 use vesica_structures::rng::SecretRng;
 
+use self::messages::ID;
 use super::{CDH, ChosenKeys, KeyPairs, Scheme, mode};
 use crate::binding::Binding;
 use crate::tasks::RandomOt;
-
-/// The row's id, which names its messages and its hashes.
-const ID: &str = "ot-np01";
 
 /// Naor and Pinkas's OT.
 #[derive(Debug)]

@@ -6,8 +6,7 @@ use vesica_party::{Abort, Channel, Message, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::ID;
-use super::messages::{ReceiverPoints, SenderPoints};
+use super::messages::{ID, ReceiverPoints, SenderPoints};
 use crate::base_ot::{ChosenKeys, bind_points, chosen_keys, decode, encode, select};
 use crate::binding::Binding;
 

@@ -1,13 +1,13 @@
 //! What a server does for one request of a client.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::Instant;
 
 use vesica_structures::rng::SecretRng;
 
-use super::visits::Visit;
-use super::{Serving, local, stopped};
+use super::refusals::{local, panicked, stopped};
+use super::serving::Serving;
+use super::visit::{Joined, Visit};
 use crate::service::conversation::{self, Answered, Description, Join, Next, Request, Welcome};
 use crate::service::present::Stage;
 use crate::service::{ClientIdentity, Query, Server, Service, Standing, StateId};
@@ -154,20 +154,4 @@ impl<S: Service> Serving<'_, S> {
         self.events.answered(&query, start.elapsed());
         Ok(())
     }
-}
-
-/// What a client has joined.
-pub(super) struct Joined<S: Service> {
-    server: Arc<S::Server>,
-    session: <S::Server as Server>::Session,
-    /// The client knows that the state was replaced.
-    pub(super) told_of_another: bool,
-    /// The client knows that the server stops.
-    pub(super) told_of_stop: bool,
-}
-
-pub(super) fn panicked() -> Abort {
-    // What the panic says may hold the set: neither the log nor the client hears it.
-    tracing::error!("a service panicked");
-    local(exit_code::INTERNAL, "the server failed for a reason of its own", "report it to whoever runs the server")
 }

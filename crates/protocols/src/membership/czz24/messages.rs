@@ -3,7 +3,6 @@
 
 use vesica_mpc::ot_extension::OtExtension;
 
-use super::DOMAIN;
 use crate::ecdh::{Point, exchange};
 use crate::membership;
 
@@ -20,7 +19,7 @@ vesica_party::arrows! { "czz24" =>
 pub(super) enum DoubleBlinding {}
 
 impl exchange::Arrows for DoubleBlinding {
-    const DOMAIN: &'static [u8] = DOMAIN;
+    const DOMAIN: &'static [u8] = b"vesica-v1-czz24-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
     type FromReceiver = OfReceiver;
     type FromSender = OfSender;
 }

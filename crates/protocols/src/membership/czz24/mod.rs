@@ -41,8 +41,6 @@ use crate::ecdh::{exchange, random_exponent, shuffled};
 
 pub use params::Params;
 
-/// Domain of the hash to the group.
-const DOMAIN: &[u8] = b"vesica-v1-czz24-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
 /// Domain of the digests of arrow 3.
 const DIGEST_CONTEXT: &str = "vesica v1 czz24 2026 digest of a point";
 

@@ -17,7 +17,9 @@ use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, 
 use super::params::{ITEMS_AN_ENROLMENT, SEED_BYTES, SENT_PRIMES, half_bytes, scheme};
 use super::server::{automorphisms, hide};
 use crate::ecdh::{CHUNKS_IN_FLIGHT, ask};
-use crate::recurrent::ciphertexts::{read_half, read_key, receive_half, receive_short, send_half, send_short};
+use crate::recurrent::ciphertexts::{
+    read_half, read_halves, read_key, receive_half, receive_short, send_half, send_short,
+};
 use crate::recurrent::scramble::uniform;
 use crate::recurrent::{check_items_asked, matches_of, read_params};
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
@@ -253,7 +255,7 @@ impl State for Client {
         let key = read_key(scheme(), bytes)?;
         let (public, half) = read_half(scheme(), bytes)?;
         let server = PublicKey::new(scheme(), &cipher_seed(&seeds), 0, half);
-        let table = super::read_table(&params, bytes)?;
+        let table = read_halves(scheme(), params.ciphertexts(), bytes)?;
         Ok(Self { params, key, seeds, public, server, table, asked })
     }
 }

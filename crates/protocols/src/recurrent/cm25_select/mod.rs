@@ -101,7 +101,7 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::service::{Service, StateError, StateReader};
+use vesica_party::service::Service;
 use vesica_party::{Assumption, Attack, CostClass, Effort, Entry, Mode, Rounds, Status, Task, assume};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rlwe::RingLwe;
@@ -110,23 +110,12 @@ pub use client::Client;
 pub use params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET, Params};
 pub use server::{Server, Session};
 
-use crate::recurrent::ciphertexts::read_half;
 use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
-use params::scheme;
 
 /// The service `cm25-select`.
 #[derive(Clone, Copy, Debug)]
 pub enum Cm25Select {}
-
-/// The table in a state.
-fn read_table(params: &Params, bytes: &mut StateReader<'_>) -> Result<Vec<u8>, StateError> {
-    let mut table = Vec::new();
-    for _ in 0..params.ciphertexts() {
-        table.extend_from_slice(&read_half(scheme(), bytes)?.0);
-    }
-    Ok(table)
-}
 
 const RING_LWE: Assumption = Assumption::new(
     "ring-LWE with 4096 coefficients, 108 bits and ternary secrets, also where the key's own encryptions are known (circular \

@@ -21,8 +21,8 @@ use super::params::{
     CHOICES, CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
 };
 use crate::recurrent::ciphertexts::{
-    bytes_of_half, exhausted, read_half, read_key, receive_half, receive_halves, receive_seed, receive_short,
-    send_short,
+    bytes_of_half, exhausted, read_half, read_halves, read_key, receive_half, receive_halves, receive_seed,
+    receive_short, send_short,
 };
 use crate::recurrent::scramble::Scramble;
 use crate::recurrent::{count_answered, read_params};
@@ -276,7 +276,7 @@ impl State for Server {
         let seeds = bytes.array()?;
         let key = read_key(scheme(), bytes)?;
         let (public, _) = read_half(scheme(), bytes)?;
-        let table = super::read_table(&params, bytes)?;
+        let table = read_halves(scheme(), params.ciphertexts(), bytes)?;
         Ok(Self { id, params, key, seeds, public, table, answered })
     }
 }

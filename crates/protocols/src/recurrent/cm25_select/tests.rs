@@ -9,7 +9,7 @@ use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Values};
 
 use super::hashing::Hashing;
 use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey};
-use super::params::{DEGREE, SENT_PRIMES, half_bytes, sent_bytes};
+use super::params::{DEGREE, SENT_PRIMES, half_bytes, scheme, sent_bytes};
 use super::server::{drown, hide};
 use super::*;
 use crate::bfv::testing::{correlation, deviation};

@@ -4,6 +4,7 @@ use rand_core::Rng;
 use zeroize::Zeroize;
 
 use super::core::Deferred;
+use super::peeled::{Numbered, Peeled};
 use super::rows::Row;
 use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
@@ -12,29 +13,6 @@ use crate::rng::SecretRng;
 
 /// Rows and cells of a bin are numbered by 16 bits: arrays of this length need no bounds checks.
 const NUMBERS: usize = 1 << 16;
-
-/// A row by its number, one of its cells, and the two others in cyclic order: it looks the same
-/// from each of its cells.
-#[derive(Clone, Copy, Default)]
-pub struct Numbered(u64);
-
-impl Numbered {
-    #[inline]
-    fn new(row: u16, [cell, next, last]: [u16; 3]) -> Self {
-        Self(u64::from(cell) << 48 | u64::from(row) << 32 | u64::from(next) << 16 | u64::from(last))
-    }
-
-    #[inline]
-    pub fn row(self) -> usize {
-        usize::from((self.0 >> 32) as u16)
-    }
-
-    /// The three cells of the row.
-    #[inline]
-    pub fn cells(self) -> [usize; 3] {
-        [self.0 >> 48, self.0 >> 16, self.0].map(|cell| usize::from(cell as u16))
-    }
-}
 
 /// The rows of one cell that peeling has not removed: their number where [`Numbered`] has the first
 /// cell, and the exclusive or of the rest. Where one row is left, the rest is that row.
@@ -61,15 +39,10 @@ impl Incidence {
 
 /// The rows of one bin, and the memory to solve them, which serves bin after bin.
 pub struct Bin {
-    pub dense: Vec<u64>,
+    pub peeled: Peeled,
     incidences: Box<[Incidence; NUMBERS]>,
     /// The cells that came down to one row, in that order.
     single: Box<[u16; NUMBERS]>,
-    /// The peeled rows, each after the cell that it determines once its other cells are known:
-    /// which are cells of no earlier row.
-    pub pivots: Vec<Numbered>,
-    /// Rows set aside where peeling came to a halt.
-    pub deferred: Vec<Numbered>,
 }
 
 fn numbered<T: Copy + Default>() -> Box<[T; NUMBERS]> {
@@ -78,8 +51,7 @@ fn numbered<T: Copy + Default>() -> Box<[T; NUMBERS]> {
 
 impl Bin {
     pub fn new() -> Self {
-        let (dense, pivots, deferred) = (Vec::new(), Vec::new(), Vec::new());
-        Self { dense, incidences: numbered(), single: numbered(), pivots, deferred }
+        Self { peeled: Peeled::default(), incidences: numbered(), single: numbered() }
     }
 
     /// The cells of a bin for these pairs, into `table` (sparse cells, then dense ones); free ones
@@ -98,11 +70,11 @@ impl Bin {
         } else {
             table.fill(V::default());
         }
-        if !self.deferred.is_empty() {
+        if !self.peeled.deferred.is_empty() {
             // A solution but for the deferred rows, and then what must be added to free cells to satisfy those
             // too.
             self.substitute(bins.shape.sparse, values, table);
-            Deferred::new(self, &bins.shape, values, table).correct(table)?;
+            Deferred::new(&self.peeled, &bins.shape, values, table).correct(table)?;
         }
         self.substitute(bins.shape.sparse, values, table);
         Ok(())
@@ -112,7 +84,7 @@ impl Bin {
     pub fn rows_set_aside(&mut self, bins: &Binned<Row>, keys: &[u128]) -> Result<usize, EncodeFailure> {
         self.load(bins, keys)?;
         self.peel(bins, keys);
-        Ok(self.deferred.len())
+        Ok(self.peeled.deferred.len())
     }
 
     /// Hashes the bin's keys to rows.
@@ -120,11 +92,11 @@ impl Bin {
         if keys.len() > bins.shape.capacity {
             return Err(EncodeFailure);
         }
-        self.dense.clear();
+        self.peeled.dense.clear();
         self.incidences[..bins.shape.sparse].fill(Incidence::default());
         bins.hash.for_each_batch(keys, |from, rows| {
             for (row, number) in rows.iter().zip(from as u16..) {
-                self.dense.push(row.dense);
+                self.peeled.dense.push(row.dense);
                 let [a, b, c] = row.cells;
                 for cells in [[a, b, c], [b, c, a], [c, a, b]] {
                     self.incidences[usize::from(cells[0])].add(number, cells);
@@ -137,29 +109,29 @@ impl Bin {
     /// Takes away, one by one, rows that are alone in some cell; where there is none, sets a row
     /// aside and goes on.
     fn peel(&mut self, bins: &Binned<Row>, keys: &[u128]) {
-        self.pivots.clear();
-        self.deferred.clear();
+        self.peeled.pivots.clear();
+        self.peeled.deferred.clear();
         let (mut head, mut tail) = (0, 0);
         for cell in 0..bins.shape.sparse {
             self.note(cell as u16, &mut tail);
         }
         self.take_away(&mut head, &mut tail);
-        if self.pivots.len() == keys.len() {
+        if self.peeled.pivots.len() == keys.len() {
             return;
         }
         let mut gone = vec![false; keys.len()];
         let mut marked = 0;
         for number in 0..keys.len() {
-            for pivot in &self.pivots[marked..] {
+            for pivot in &self.peeled.pivots[marked..] {
                 gone[pivot.row()] = true;
             }
-            marked = self.pivots.len();
+            marked = self.peeled.pivots.len();
             if gone[number] {
                 continue;
             }
             bins.hash.for_each_batch(&keys[number..=number], |_, rows| {
                 let (number, [a, b, c]) = (number as u16, rows[0].cells);
-                self.deferred.push(Numbered::new(number, [a, b, c]));
+                self.peeled.deferred.push(Numbered::new(number, [a, b, c]));
                 for cells in [[a, b, c], [b, c, a], [c, a, b]] {
                     self.incidences[usize::from(cells[0])].remove(number, cells);
                     self.note(cells[0], &mut tail);
@@ -190,7 +162,7 @@ impl Bin {
             }
             let row = row - (1 << 48);
             let (number, next, last) = ((row >> 32) as u16, (row >> 16) as u16, row as u16);
-            self.pivots.push(Numbered::new(number, [cell, next, last]));
+            self.peeled.pivots.push(Numbered::new(number, [cell, next, last]));
             self.incidences[usize::from(next)].remove(number, [next, last, cell]);
             self.note(next, tail);
             self.incidences[usize::from(last)].remove(number, [last, cell, next]);
@@ -202,11 +174,11 @@ impl Bin {
     fn substitute<V: Cell>(&self, sparse: usize, values: &[V], table: &mut [V]) {
         let (table, dense) = table.split_at_mut(sparse);
         let sums = dense.iter().any(|&cell| cell != V::default()).then(|| SubsetSums::new(dense));
-        for pivot in self.pivots.iter().rev() {
+        for pivot in self.peeled.pivots.iter().rev() {
             let [cell, next, last] = pivot.cells();
             let mut value = values[pivot.row()] + table[next] + table[last];
             if let Some(sums) = &sums {
-                value += sums.sum(self.dense[pivot.row()]);
+                value += sums.sum(self.peeled.dense[pivot.row()]);
             }
             table[cell] = value;
         }
@@ -215,6 +187,6 @@ impl Bin {
 
 impl Drop for Bin {
     fn drop(&mut self) {
-        self.dense.zeroize();
+        self.peeled.dense.zeroize();
     }
 }

@@ -1,6 +1,6 @@
 //! The rows that peeling set aside, solved through free cells.
 
-use super::bin::{Bin, Numbered};
+use super::peeled::{Numbered, Peeled};
 use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
 use crate::okvs::binned::{Shape, SubsetSums};
@@ -16,7 +16,7 @@ const DENSE_COLUMNS: usize = 64;
 /// than there are equations will nearly always do, and all of them are tried before the
 /// system is given up: it then has dependent rows.
 pub struct Deferred<'a, V: Cell> {
-    bin: &'a Bin,
+    peeled: &'a Peeled,
     shape: &'a Shape,
     /// What each deferred row lacks of its value under the present table.
     lacking: Vec<V>,
@@ -25,15 +25,15 @@ pub struct Deferred<'a, V: Cell> {
 }
 
 impl<'a, V: Cell> Deferred<'a, V> {
-    /// The deferred rows of `bin` under a `table` that satisfies all others.
-    pub fn new(bin: &'a Bin, shape: &'a Shape, values: &[V], table: &[V]) -> Self {
+    /// The deferred rows of a bin under a `table` that satisfies all others.
+    pub fn new(peeled: &'a Peeled, shape: &'a Shape, values: &[V], table: &[V]) -> Self {
         let (sparse, dense) = table.split_at(shape.sparse);
         let sums = SubsetSums::new(dense);
         let lacks = |row: &Numbered| {
             let [a, b, c] = row.cells();
-            values[row.row()] + sparse[a] + sparse[b] + sparse[c] + sums.sum(bin.dense[row.row()])
+            values[row.row()] + sparse[a] + sparse[b] + sparse[c] + sums.sum(peeled.dense[row.row()])
         };
-        Self { bin, shape, lacking: bin.deferred.iter().map(lacks).collect(), free: free_cells(bin, shape) }
+        Self { peeled, shape, lacking: peeled.deferred.iter().map(lacks).collect(), free: free_cells(peeled, shape) }
     }
 
     /// Adds to free cells of `table` what makes the deferred rows hold; the pivots' cells are to be
@@ -76,7 +76,7 @@ impl<'a, V: Cell> Deferred<'a, V> {
             let of_row = |coefficients: &[[u64; LANES]], row: Numbered| {
                 let mut sum = [0; LANES];
                 if block == 0 {
-                    sum[0] = self.bin.dense[row.row()];
+                    sum[0] = self.peeled.dense[row.row()];
                 }
                 for cell in row.cells() {
                     for (sum, word) in sum.iter_mut().zip(coefficients[cell]) {
@@ -85,13 +85,13 @@ impl<'a, V: Cell> Deferred<'a, V> {
                 }
                 sum
             };
-            for pivot in self.bin.pivots.iter().rev() {
+            for pivot in self.peeled.pivots.iter().rev() {
                 let cell = pivot.cells()[0];
                 // The cell itself takes part in the sum, so it starts at zero.
                 coefficients[cell] = [0; LANES];
                 coefficients[cell] = of_row(&coefficients, *pivot);
             }
-            for (words, &row) in matrix.iter_mut().zip(&self.bin.deferred) {
+            for (words, &row) in matrix.iter_mut().zip(&self.peeled.deferred) {
                 words.extend(of_row(&coefficients, row));
             }
         }
@@ -101,12 +101,12 @@ impl<'a, V: Cell> Deferred<'a, V> {
 
 /// The sparse cells that are no pivot and lie in a row: those of deferred rows, then those of
 /// peeled rows, last peeled first, for on a cell that was peeled late many others depend.
-fn free_cells(bin: &Bin, shape: &Shape) -> Vec<u16> {
+fn free_cells(peeled: &Peeled, shape: &Shape) -> Vec<u16> {
     let mut taken = vec![false; shape.sparse];
-    for pivot in &bin.pivots {
+    for pivot in &peeled.pivots {
         taken[pivot.cells()[0]] = true;
     }
-    let rows = bin.deferred.iter().copied().chain(bin.pivots.iter().rev().copied());
+    let rows = peeled.deferred.iter().copied().chain(peeled.pivots.iter().rev().copied());
     let mut free = Vec::new();
     for row in rows {
         for cell in row.cells() {

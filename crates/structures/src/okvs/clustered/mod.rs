@@ -19,6 +19,7 @@
 mod bin;
 mod core;
 mod params;
+mod peeled;
 mod rows;
 
 use std::ops::Range;

@@ -79,7 +79,7 @@ fn rows_set_aside_are_solved() {
         let mut bin = Bin::new();
         let mut table = vec![Gf128::default(); okvs.len()];
         bin.encode(&okvs.0, (&keys, &values), &mut table, None).unwrap();
-        assert!(bin.deferred.len() > 10, "{} rows set aside", bin.deferred.len());
+        assert!(bin.peeled.deferred.len() > 10, "{} rows set aside", bin.peeled.deferred.len());
         assert_eq!(decoded(&okvs, &table, &keys), values);
         let mut rng = SecretRng::insecure_from_seed(1);
         let random = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();

@@ -5,8 +5,9 @@ use std::hint::black_box;
 use vesica_kernels::ntt;
 use zeroize::{Zeroize, Zeroizing};
 
+use super::batching::{GENERATOR, place};
 use super::ciphertext::Ciphertext;
-use super::plain::{GENERATOR, Plain, place};
+use super::plain::Plain;
 use super::poly::{Coefficients, Poly, Values};
 use super::sample::Seed;
 use super::scheme::Scheme;

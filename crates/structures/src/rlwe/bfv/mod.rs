@@ -31,7 +31,9 @@
 //! derived in docs/parameters/bfv.md.
 
 mod base;
+mod batching;
 mod ciphertext;
+mod decrypt;
 mod keys;
 mod noise;
 mod params;
@@ -40,11 +42,13 @@ mod poly;
 mod product;
 mod sample;
 mod scheme;
+mod tensor;
 #[cfg(test)]
 mod tests;
 mod wire;
 
-pub use ciphertext::{Ciphertext, NoiseExhausted};
+pub use ciphertext::Ciphertext;
+pub use decrypt::NoiseExhausted;
 pub use keys::{Automorphism, Encryptor, GaloisKey, PublicKey, SecretKey, SwitchKey, Workspace};
 pub use params::Params;
 pub use plain::Plain;

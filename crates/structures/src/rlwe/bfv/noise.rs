@@ -6,7 +6,7 @@ use super::poly::Coefficients;
 use super::scheme::Scheme;
 
 /// `words = words * factor + term`.
-pub(super) fn times_plus(words: &mut Vec<u64>, factor: u64, term: u64) {
+fn times_plus(words: &mut Vec<u64>, factor: u64, term: u64) {
     let mut carry = u128::from(term);
     for word in words.iter_mut() {
         carry += u128::from(*word) * u128::from(factor);
@@ -79,5 +79,14 @@ impl Scheme {
     /// with so many primes.
     pub fn room_bits(&self, primes: usize) -> f64 {
         (to_f64(&self.modulus_words(primes)) / (4.0 * self.plain.t as f64)).log2()
+    }
+
+    /// `q` in words, lowest first.
+    fn modulus_words(&self, primes: usize) -> Vec<u64> {
+        let mut words = vec![1];
+        for modulus in self.bases[primes - 1].moduli() {
+            times_plus(&mut words, modulus.p(), 0);
+        }
+        words
     }
 }

@@ -16,15 +16,18 @@ const PUBLIC_CONTEXT: &str = "vesica v1 bfv 2026 public polynomials";
 pub struct Seed([u8; 32]);
 
 impl Seed {
+    /// Bytes of a seed.
+    pub const BYTES: usize = 32;
+
     /// A fresh seed.
     pub fn random(rng: &mut SecretRng) -> Self {
-        let mut bytes = [0; 32];
+        let mut bytes = [0; Self::BYTES];
         rng.fill_bytes(&mut bytes);
         Self(bytes)
     }
 
     /// The seed with these bytes.
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+    pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 

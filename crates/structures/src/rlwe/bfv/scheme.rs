@@ -3,10 +3,10 @@
 use vesica_kernels::ntt::{self, Factor, Modulus, Ntt};
 
 use super::base::Base;
+use super::batching::Batching;
 use super::params::Params;
-use super::plain::Batching;
 use super::poly::{Coefficients, Poly, Values};
-use super::product::Tensor;
+use super::tensor::Tensor;
 use crate::facts::Unsupported;
 use crate::secret::Secret;
 
@@ -175,15 +175,6 @@ impl Scheme {
             ntt::subtract_and_multiply(modulus, row, &rests, above, inverse);
         }
         poly
-    }
-
-    /// `q` in words, lowest first.
-    pub(super) fn modulus_words(&self, primes: usize) -> Vec<u64> {
-        let mut words = vec![1];
-        for modulus in self.bases[primes - 1].moduli() {
-            super::noise::times_plus(&mut words, modulus.p(), 0);
-        }
-        words
     }
 }
 

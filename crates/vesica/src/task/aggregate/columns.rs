@@ -3,13 +3,13 @@
 use vesica_party::Task;
 use vesica_protocols::tasks::{AggregateRequest, Extent, Over};
 
-use super::{AggregateJob, AggregateKind, Terms, is_over_union};
+use super::kind::{AggregateKind, is_over_union};
+use super::terms::{Proposal, Terms};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, list, printable};
 use crate::noise::NoiseScale;
 use crate::table::{ExpectedRange, ValueColumn, decimal};
 use crate::task::Side;
-use crate::task::job::Said;
 
 /// Refuses more columns than any protocol takes.
 pub(in crate::task) fn refuse_too_many_columns(side: &Side<'_>, task: &str) -> Result<(), Failure> {
@@ -54,11 +54,7 @@ pub(super) fn unlike_columns(ours: &[ValueColumn], theirs: &[ValueColumn]) -> Op
 
 /// Whether the two sides' columns, thresholds and noise are what the task takes. Each side has
 /// checked its own.
-pub(super) fn go_together<K: AggregateKind>(
-    sender: &Said<'_, AggregateJob<K>>,
-    receiver: &Said<'_, AggregateJob<K>>,
-) -> bool {
-    let (sender, receiver) = (sender.proposal, receiver.proposal);
+pub(super) fn go_together<K: AggregateKind>(sender: &Proposal, receiver: &Proposal) -> bool {
     let receivers_fit = if is_over_union::<K>() {
         [0, sender.values.len()].contains(&receiver.values.len())
     } else {

@@ -7,7 +7,7 @@ use super::super::sum::SumKind;
 use super::super::union_cardinality::UnionCardinalityKind;
 use super::super::union_sum::UnionSumKind;
 use super::*;
-use crate::table::{Clamp, decimal};
+use crate::table::{Clamp, ExpectedRange, decimal};
 
 /// A side whose columns have these ranges.
 fn proposal(values: &[(i64, i64)]) -> Proposal {

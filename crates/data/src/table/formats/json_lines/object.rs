@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use crate::table::error::looks_like_data;
+use crate::table::column_names::looks_like_data;
 use crate::table::formats::csv::MOST_COLUMNS;
 
 /// The lines whose keys are the columns of the table.

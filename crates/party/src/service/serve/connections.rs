@@ -1,67 +1,15 @@
-//! Clients that a server knows, and what becomes of their connections between two requests.
+//! What becomes of connections between two requests, and at their end.
 
 use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use vesica_structures::rng::SecretRng;
-
-use super::requests::{Joined, panicked};
-use super::{Serving, stopped};
+use super::refusals::{panicked, stopped};
+use super::serving::Serving;
+use super::visit::{Ending, Visit};
+use crate::Abort;
+use crate::service::Service;
 use crate::service::present::Stage;
-use crate::service::{Query, Service};
-use crate::{Abort, Canceller, Channel};
-
-/// A client that has said who it is, from then until its connection is closed.
-pub(in crate::service) struct Visit<S: Service> {
-    pub(super) number: u64,
-    /// Where it comes from, for logs.
-    pub(super) from: String,
-    pub(super) ch: Channel,
-    pub(in crate::service) canceller: Canceller,
-    pub(super) rng: SecretRng,
-    pub(super) joined: Option<Joined<S>>,
-    pub(super) query: Query,
-    /// It was sent the description.
-    pub(super) described: bool,
-    /// How far its end has come.
-    pub(super) ending: Option<Ending>,
-}
-
-/// The end of a connection, which waits for the client.
-pub(super) enum Ending {
-    /// The client has left, and is to close its side.
-    Finishing,
-    /// This side has said its last. What still comes is forgotten, until then or until the client has
-    /// closed its side.
-    Draining { until: Instant, outcome: Result<(), Abort> },
-}
-
-impl<S: Service> Visit<S> {
-    /// Whether it knows that the server stops, and only has to leave.
-    pub(in crate::service) fn is_leaving(&self) -> bool {
-        self.joined.as_ref().is_some_and(|joined| joined.told_of_stop)
-    }
-
-    /// Whether its end waits for the client to agree.
-    pub(in crate::service) fn is_finishing(&self) -> bool {
-        matches!(self.ending, Some(Ending::Finishing))
-    }
-
-    /// Whether time has run out for what it waits for.
-    pub(in crate::service) fn is_late(&self, now: Instant) -> bool {
-        match &self.ending {
-            Some(Ending::Draining { until, .. }) => *until <= now,
-            _ => self.canceller.check().is_err(),
-        }
-    }
-
-    /// Gives the client so long for its next request.
-    pub(super) fn await_next(&mut self, idle: Duration) {
-        let what = if self.is_leaving() { "the client to leave" } else { "the client's next request" };
-        self.ch.set_limit(Some((what, idle)));
-    }
-}
 
 /// Connections without threads.
 impl<S: Service> Serving<'_, S> {

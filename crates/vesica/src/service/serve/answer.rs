@@ -1,0 +1,143 @@
+//! Answering clients: what they may ask, and what is counted and logged of it.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use vesica_party::Abort;
+use vesica_party::service::{self, ClientIdentity, Offer, Query, ServeEvents, ServeLimits, Standing, StateId, Stop};
+
+use super::config::Clients;
+use super::report::ServeLog;
+use super::serving::Serving;
+use crate::failure::code;
+use crate::service::answers::Answers;
+use crate::service::metrics::add;
+use crate::service::quota::{Meter, OVER_QUOTA};
+use crate::service::{Description, TableService};
+
+/// Least rate of a client's link, in bytes a second.
+const LEAST_RATE: u64 = 128 << 10;
+
+impl<S: TableService> Serving<S> {
+    /// Answers clients until `stop`.
+    pub(super) fn answer(&self, stop: &Stop, log: &dyn ServeLog) {
+        let defaults = ServeLimits::default();
+        let limits = ServeLimits {
+            clients: self.config.max_clients,
+            connections_per_client: self.config.connections_per_client,
+            idle: self.config.idle,
+            joining: defaults.joining.max(time_for(*S::enrolment_bytes(&self.params).end())),
+            query: defaults.query.max(time_for(*S::query_bytes(&self.params).end())),
+            ..defaults
+        };
+        let offer = Offer::<S> { state: &self.state, params: &self.params, description: &self.description_bytes };
+        let watch = Watch { serve: self, log };
+        service::serve(&*self.acceptor, &offer, &limits, &watch, stop);
+        let settled = [self.meter.as_ref().map(Meter::settle), self.answers.as_ref().map(Answers::settle)];
+        for failure in settled.into_iter().flatten().filter_map(Result::err) {
+            log.warning(&failure.to_string());
+        }
+    }
+}
+
+/// The time that so many bytes take over the slowest link that is served.
+fn time_for(bytes: u64) -> Duration {
+    Duration::from_secs(bytes / LEAST_RATE)
+}
+
+/// Passes on what a server does to the log and the counters, and bounds what clients ask.
+struct Watch<'a, S: TableService> {
+    serve: &'a Serving<S>,
+    log: &'a dyn ServeLog,
+}
+
+impl<S: TableService> Watch<'_, S> {
+    /// Counts a query, or an enrolment as much as a query, and says so if a client has come to more than
+    /// the threshold.
+    fn count_volume(&self, client: &ClientIdentity) {
+        if let (Some(volume), Some(threshold)) = (&self.serve.volume, self.serve.config.alert_volume)
+            && let Some(all) = volume.count(client, self.serve.description.items_per_query)
+        {
+            add(&self.serve.counters.volume_alerts, 1);
+            self.log.volume(client, all, threshold);
+        }
+    }
+}
+
+impl<S: TableService> ServeEvents for Watch<'_, S> {
+    fn joined(&self, client: &ClientIdentity, _: StateId) {
+        add(&self.serve.counters.joined, 1);
+        self.log.joined(client);
+    }
+
+    fn describe<'a>(&self, client: &ClientIdentity, description: &'a [u8]) -> Cow<'a, [u8]> {
+        let told = self.serve.meter.as_ref().and_then(|meter| {
+            let quota_left = Some(meter.left(client));
+            Description { quota_left, ..self.serve.description.clone() }.to_bytes().ok()
+        });
+        told.map_or(Cow::Borrowed(description), Cow::Owned)
+    }
+
+    fn permit_join(&self, client: &ClientIdentity, standing: Standing) -> Result<(), Abort> {
+        // Whoever has the present set takes no work.
+        if standing == Standing::Current {
+            return Ok(());
+        }
+        if let Some(enrolments) = &self.serve.enrolments {
+            enrolments.take(client).inspect_err(|_| add(&self.serve.counters.over_enrolments, 1))?;
+        }
+        self.count_volume(client);
+        Ok(())
+    }
+
+    fn permit(&self, query: &Query, set: StateId) -> Result<(), Abort> {
+        let items = self.serve.description.items_per_query;
+        if let Some(meter) = &self.serve.meter {
+            meter.take(&query.client, items).inspect_err(|_| add(&self.serve.counters.over_quota, 1))?;
+        }
+        if let Some(answers) = &self.serve.answers {
+            let taken = answers.take(set, items);
+            if let Some(warning) = taken.warning {
+                self.log.warning(&warning);
+            }
+            taken.outcome.inspect_err(|_| add(&self.serve.counters.over_set, 1))?;
+        }
+        self.count_volume(&query.client);
+        Ok(())
+    }
+
+    fn may_stay(&self, client: &ClientIdentity) -> bool {
+        match (&self.serve.config.clients, client) {
+            (Clients::Keys(_, accepted), ClientIdentity::Key(key)) => accepted.accepts(key),
+            (Clients::Keys(..), ClientIdentity::Anonymous) => false,
+            (Clients::InsecurePlaintext, _) => true,
+        }
+    }
+
+    fn answered(&self, query: &Query, took: Duration) {
+        add(&self.serve.counters.items, self.serve.description.items_per_query);
+        self.serve.counters.answered(took);
+        self.log.answered(query, took);
+    }
+
+    fn ended(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
+        add(&self.serve.counters.ended, 1);
+        if outcome.is_err() {
+            add(&self.serve.counters.failed, 1);
+        }
+        if let Err(Abort::PeerAborted(peer)) = outcome
+            && peer.code == code::REFUSED
+            && peer.fault == OVER_QUOTA
+        {
+            add(&self.serve.counters.over_quota, 1);
+        }
+        self.log.ended(client, from, outcome);
+    }
+
+    fn not_accepted(&self, fault: &std::io::Error) {
+        self.log.warning(&format!(
+            "a client could not be accepted: {fault}; raise the limit of open files (`ulimit -n`), if that is what ran \
+             out"
+        ));
+    }
+}
