@@ -16,6 +16,7 @@ use vesica::service::{QueryReport, Serve, ServeLog, Started};
 use vesica::table::{Batches, OpenSource, TableFile};
 use vesica::threads;
 
+use crate::args::places::{OF_FILES, is_argument};
 use crate::args::{Cli, Command, columns};
 pub use crate::commands::serve::client_name;
 pub use crate::commands::sides::{InMemory, OnCluster, Ran};
@@ -28,23 +29,6 @@ use crate::settings::{self, Asked, Refused};
 /// A flag: its long name without dashes, and its value; `None` for a switch. A flag that can be repeated may come
 /// several times.
 pub type Flag = (String, Option<String>);
-
-/// Flags without a meaning for tables in memory.
-const OF_FILES: [&str; 10] = [
-    "input",
-    "output",
-    "format",
-    "delimiter",
-    "progress",
-    "verbose",
-    "log",
-    "second-key",
-    "second-or-key",
-    "second-normalise",
-];
-
-/// Flags of every command that a program does not say.
-const OF_PROGRAMS: [&str; 3] = ["help", "version", "json"];
 
 /// Stands for the table and the result where a command takes the name of a file.
 const IN_MEMORY: &str = "in-memory";
@@ -201,10 +185,6 @@ pub fn settings(name: &str) -> Result<Vec<Setting>, Failure> {
     let mut grammar = Cli::command();
     grammar.build();
     let Some(command) = grammar.find_subcommand(name) else { return Err(unexpected()) };
-    let is_setting = |arg: &&Arg| {
-        let is_said = arg.get_long().is_some_and(|name| !OF_FILES.contains(&name) && !OF_PROGRAMS.contains(&name));
-        is_said && !arg.is_hide_set()
-    };
     let setting = |arg: &Arg| {
         let takes_values = arg.get_action().takes_values();
         let shown = arg.get_value_names().unwrap_or_default().first();
@@ -222,7 +202,7 @@ pub fn settings(name: &str) -> Result<Vec<Setting>, Failure> {
             help: arg.get_help().map(ToString::to_string).unwrap_or_default(),
         }
     };
-    Ok(command.get_arguments().filter(is_setting).map(setting).collect())
+    Ok(command.get_arguments().filter(|arg| is_argument(arg)).map(setting).collect())
 }
 
 fn as_json(flags: &[Flag]) -> Vec<Flag> {

@@ -1,6 +1,7 @@
 //! The command line's grammar and its help.
 
 mod brief;
+pub mod places;
 mod plan;
 mod run;
 mod service;
@@ -15,9 +16,9 @@ use clap_complete::Shell;
 
 pub use brief::{Brief, shorten};
 pub use plan::PlanArgs;
-pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, TYPED_ALONE, flags_of};
+pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, flags_of};
 pub use service::{LogName, QueryArgs, ServeArgs};
-pub use sides::{ReceiveArgs, SendArgs, SharedArgs, TableArgs};
+pub use sides::{ENDS, ReceiveArgs, SendArgs, SharedArgs, TableArgs};
 pub use task::{TaskArgs, items};
 pub use values::{Columns, JoinName, ProgressName, columns, count, delimiter};
 

@@ -6,7 +6,7 @@ use clap::builder::Resettable;
 use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, ValueHint};
 use vesica::party::Role;
 
-use super::sides::{ReceiveArgs, SendArgs};
+use super::sides::{ENDS, ReceiveArgs, SendArgs};
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -130,7 +130,7 @@ impl Args for EitherSide {
         for flag in send.into_iter().filter(|flag| receive.iter().all(|other| other.get_id() != flag.get_id())) {
             command = command.arg(flag.required(false));
         }
-        command.group(ArgGroup::new("end").args(["listen", "connect"]))
+        command.group(ArgGroup::new("end").args(ENDS))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -138,10 +138,8 @@ impl Args for EitherSide {
     }
 }
 
-/// Ids of flags that only the command line can say: what a file says must not turn a run into none.
-pub const TYPED_ALONE: [&str; 2] = ["dry_run", "expect_peer_items"];
-
-/// The flags of the command for a side: all that a job file can say for it, and those of [`TYPED_ALONE`].
+/// The flags of the command for a side: all that a job file can say for it, and those that it cannot
+/// ([`is_typed_alone`](super::places::is_typed_alone)).
 pub fn flags_of(role: Role) -> Vec<Arg> {
     let command = match role {
         Role::Receiver => ReceiveArgs::augment_args(Command::new("receive")),

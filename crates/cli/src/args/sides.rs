@@ -1,19 +1,17 @@
 //! Flags of `receive` and `send`.
 //!
-//! What a new flag provides:
+//! A new flag is declared here, with its help. By that alone it is a setting of job files and an argument in Python: the
+//! name of its value says how they write it (a `FILE` starts at the folder of the job; a `COLUMN=...` is a table, a
+//! dictionary in Python; a `...,...` is an array of names). What else it takes:
 //!
-//! 1. Its declaration and help here; [`brief`](super::brief) lists what `-h` shows. `commands/sides.rs` hands it on: a
-//!    flag of a task through `Flags`, then `Settings` (`task/settings.rs` of the engine, where other tasks refuse it) and
-//!    `Job::settings`; a flag of any run through a field of `Config` (`session/config.rs`).
-//! 2. If both sides must say the same: a field of the hello, with a line in `differences` (`handshake/hello.rs`), and the
-//!    next `WIRE_VERSION`.
-//! 3. In job files it is a setting of the same name without more work, unless it is a list with commas
-//!    (`settings/job.rs`). A path needs a `ValueHint`, by which it starts at the job's folder. `DEFAULTABLE` in
-//!    `settings/layers.rs` lists what a file of partners may say, and `TYPED_ALONE` in `args/run.rs` what no file may.
-//! 4. In Python it is an argument. `VESICA_BLESS=1 pytest crates/python/tests/test_docs.py`, with the package installed
-//!    anew, writes its type, which the table `TYPES` there takes from the name of its value. A flag that means files is
-//!    named in `OF_FILES` of `embed.rs` and in `_OF_FILES` of `_errors.py`.
-//! 5. Words where its users look: docs/tasks.md, docs/jobs.md, the table of docs/python.md, CHANGELOG.md.
+//! 1. `commands/sides.rs` hands it on: a flag of a task through `Flags`, then `Settings` (`task/settings.rs` of the engine,
+//!    where other tasks refuse it) and `Job::settings`; a flag of any run through a field of `Config`
+//!    (`session/config.rs`). If both sides must say the same: a field of the hello, with a line in `differences`
+//!    (`handshake/hello.rs`), and the next `WIRE_VERSION`.
+//! 2. [`places`](super::places), if files of partners may say it, or no file or no program may; [`brief`](super::brief), if
+//!    `-h` shows it.
+//! 3. A page of docs and CHANGELOG.md. `VESICA_BLESS=1 pytest crates/python/tests/test_docs.py`, with the package
+//!    installed anew, writes its type for Python.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -24,6 +22,9 @@ use clap::{ArgGroup, Args, ValueHint};
 use super::values::{
     Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, some, threads, threshold,
 };
+
+/// Which end of the connection a side is: a run has one of these.
+pub const ENDS: [&str; 2] = ["listen", "connect"];
 
 /// The most of `--buckets`.
 pub const MOST_BUCKETS: i64 = vesica::buckets::MOST_BUCKETS as i64;
@@ -179,7 +180,7 @@ pub struct TableArgs {
 
 /// What `receive` and `send` share.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("end").args(["listen", "connect"])))]
+#[command(group(ArgGroup::new("end").args(ENDS)))]
 pub struct SharedArgs {
     /// The table.
     #[command(flatten)]

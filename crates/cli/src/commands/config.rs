@@ -5,7 +5,8 @@ use std::fmt::Write;
 use clap::ArgAction;
 use vesica::Failure;
 
-use crate::args::{TYPED_ALONE, columns};
+use crate::args::columns;
+use crate::args::places::is_typed_alone;
 use crate::commands::sides;
 use crate::identity;
 use crate::outcome::{Outcome, print};
@@ -33,7 +34,7 @@ pub fn run(layers: &Layers) -> Outcome {
 pub fn shown(layers: &Layers) -> Result<String, Failure> {
     let target = layers.target();
     let mut text = format!("# vesica {}\n[{}]\n", target.name(), target.role());
-    let in_files = |setting: &&Layered| TYPED_ALONE.iter().all(|id| setting.flag.get_id() != id);
+    let in_files = |setting: &&Layered| !is_typed_alone(&setting.flag);
     for setting in layers.settings().iter().filter(in_files) {
         let name = setting.flag.get_long().unwrap_or_default();
         // Writing to a String cannot fail.

@@ -20,6 +20,7 @@ use vesica::task::{self, Flags, ResultKind, Settings};
 use vesica::threads;
 use vesica::words::counted;
 
+use crate::args::places::TYPED_ALONE;
 use crate::args::{Columns, Command, JoinName, ReceiveArgs, SendArgs, SharedArgs, TableArgs, delimiter};
 use crate::commands::dry_run;
 use crate::outcome::{Outcome, print_report};
@@ -448,10 +449,11 @@ impl Side {
 
 /// Refuses variables that look as if they made a run a dry one.
 fn refuse_variables() -> Result<(), Failure> {
-    for (variable, flag) in [("VESICA_DRY_RUN", "--dry-run"), ("VESICA_EXPECT_PEER_ITEMS", "--expect-peer-items")] {
-        if env::var_os(variable).is_some_and(|value| !value.is_empty()) {
+    for flag in TYPED_ALONE {
+        let variable = format!("VESICA_{}", flag.to_uppercase().replace('-', "_"));
+        if env::var_os(&variable).is_some_and(|value| !value.is_empty()) {
             let fault = format!("the environment has {variable}, which means nothing");
-            return Err(usage(&fault, &format!("unset it, and type {flag} if you want it")));
+            return Err(usage(&fault, &format!("unset it, and type --{flag} if you want it")));
         }
     }
     Ok(())

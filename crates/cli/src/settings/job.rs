@@ -14,7 +14,8 @@ use vesica::party::transport::tls::PublicKey;
 use vesica::toml_text::MAX_BYTES;
 use vesica::written::{Job, Setting, Value, is_name};
 
-use crate::args::{EitherSide, RoleName, TYPED_ALONE, flags_of};
+use crate::args::places::{is_list_of_names, is_of_columns, is_typed_alone};
+use crate::args::{EitherSide, RoleName, flags_of};
 
 /// A job file that was read: all of its settings, for both sides, are what flags take.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl OpenJob {
             let flag = find(&own, &setting.key);
             let is_others = find(&other, &setting.key).is_some();
             match flag {
-                Some(flag) if TYPED_ALONE.iter().any(|id| flag.get_id() == id) => Err(typed_alone(&self.path, setting)),
+                Some(flag) if is_typed_alone(flag) => Err(typed_alone(&self.path, setting)),
                 // What stands before the sections is for both sides.
                 Some(flag) if place >= shared || is_others => as_flag(&self.path, flag, setting),
                 Some(_) => Err(self.misplaced(setting, role)),
@@ -156,12 +157,11 @@ pub fn as_flag(path: &Path, flag: &Arg, setting: &Setting) -> Result<AsFlag, Fai
         refused(path, format_args!("line {}: `{}` {fault}", setting.line, setting.key), mend)
     };
     let is_list = matches!(flag.get_action(), ArgAction::Append);
-    let of_columns = flag.get_value_names().is_some_and(|names| names.iter().any(|name| name.starts_with("COLUMN=")));
+    let of_columns = is_of_columns(flag);
     let words = match (flag.get_action(), &setting.value) {
         (ArgAction::SetTrue, Value::Switch(is_on)) => vec![is_on.to_string()],
         (ArgAction::Set | ArgAction::Append, Value::Word(word)) => vec![word.clone()],
-        // Names between commas, where one may have a comma in it.
-        (ArgAction::Append, Value::List(words)) if flag.get_id() == "payload" || flag.get_id() == "null_words" => {
+        (ArgAction::Append, Value::List(words)) if is_list_of_names(flag) => {
             words.iter().map(|word| quoted(word)).collect()
         }
         (ArgAction::Append, Value::List(words)) => words.clone(),

@@ -18,31 +18,8 @@ use vesica::written::is_name;
 use super::job::{AsFlag, OpenJob, as_flag, find, first_part, refused, typed_alone, unknown};
 use super::partners::{Found, QUERY};
 use super::{Refused, Target, refuse_identity_without_use};
-use crate::args::{Cli, QueryArgs, TYPED_ALONE, flags_of};
-
-/// What a file of partners may say for runs with a partner. What names the table, the partner or the
-/// result is not there.
-pub(super) const DEFAULTABLE: [&str; 16] = [
-    "wait",
-    "deadline",
-    "identity",
-    "security",
-    "protocol",
-    "link",
-    "reveal-if-at-least",
-    "allow-count",
-    "max-item-bytes",
-    "pad-to",
-    "max-peer-items",
-    "memory",
-    "threads",
-    "json",
-    "progress",
-    "listen",
-];
-
-/// Flags of which a run has one: where one is said, the others of a lower layer do not count.
-const ALTERNATIVES: [&str; 2] = ["listen", "connect"];
+use crate::args::places::{OF_PARTNERS, is_typed_alone};
+use crate::args::{Cli, ENDS, QueryArgs, flags_of};
 
 /// Where a setting comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,14 +232,14 @@ struct Said {
 }
 
 impl Said {
-    /// Adds a setting, unless a higher layer has said it or its alternative.
+    /// Adds a setting, unless a higher layer has said it, or another end of the connection.
     fn add(&mut self, setting: Layered) {
         let id = setting.flag.get_id();
-        let is_end = ALTERNATIVES.iter().any(|end| id == end);
+        let is_end = ENDS.iter().any(|end| id == end);
         let higher = self.settings.iter().take(self.sealed);
         let counts = |other: &Layered| {
             let other = other.flag.get_id();
-            other == id || (is_end && ALTERNATIVES.iter().any(|end| other == end))
+            other == id || (is_end && ENDS.iter().any(|end| other == end))
         };
         if !higher.into_iter().any(counts) {
             self.settings.push(setting);
@@ -368,22 +345,17 @@ fn add_partner(said: &mut Said, found: &Found, flags: &[Arg]) -> Result<(), Fail
                 format_args!("line {}: `{}` is there a second time: line {earlier} has it", setting.line, setting.key);
             return Err(refused(path, fault, "keep one of them"));
         }
-        if !DEFAULTABLE.contains(&setting.key.as_str()) {
-            if flags_of(Role::Receiver)
-                .iter()
-                .chain(&flags_of(Role::Sender))
-                .all(|flag| flag.get_long() != Some(&setting.key))
-            {
-                return Err(unknown(path, setting, DEFAULTABLE.into_iter()));
-            }
-            if TYPED_ALONE.iter().any(|id| id.replace('_', "-") == setting.key) {
-                return Err(typed_alone(path, setting));
-            }
-            return Err(refused(
-                path,
-                format_args!("line {}: `{}` is no setting of a partner", setting.line, setting.key),
-                format_args!("say it in the job or as a flag; here can be {}", DEFAULTABLE.join(", ")),
-            ));
+        if !OF_PARTNERS.contains(&setting.key.as_str()) {
+            let of_sides = [Role::Receiver, Role::Sender].map(flags_of);
+            return Err(match of_sides.iter().find_map(|flags| find(flags, &setting.key)) {
+                None => unknown(path, setting, OF_PARTNERS.into_iter()),
+                Some(flag) if is_typed_alone(flag) => typed_alone(path, setting),
+                Some(_) => refused(
+                    path,
+                    format_args!("line {}: `{}` is no setting of a partner", setting.line, setting.key),
+                    format_args!("say it in the job or as a flag; here can be {}", OF_PARTNERS.join(", ")),
+                ),
+            });
         }
         // A query does not have all of them.
         if let Some(flag) = find(flags, &setting.key) {

@@ -10,9 +10,9 @@ use vesica::party::Role;
 use vesica::task;
 use vesica::written::Peers;
 
-use super::layers::DEFAULTABLE;
 use super::*;
-use crate::args::{TYPED_ALONE, flags_of};
+use crate::args::flags_of;
+use crate::args::places::is_typed_alone;
 use crate::commands::{config, init, sides};
 
 fn asked_for(line: &str) -> Result<Asked, Refused> {
@@ -339,15 +339,6 @@ fn a_partner_that_is_not_there_or_not_allowed_is_refused() {
     command(&folder.line("vesica receive --input a --key k --output o --peers @/peers.toml --peer @/keyfile"));
 }
 
-#[test]
-fn what_a_partner_can_say_are_flags_of_both_sides() {
-    let [receive, send] = [Role::Receiver, Role::Sender].map(flags_of);
-    for key in DEFAULTABLE {
-        let is_flag = |flags: &[clap::Arg]| flags.iter().any(|flag| flag.get_long() == Some(key));
-        assert!(is_flag(&receive) && is_flag(&send), "{key}");
-    }
-}
-
 /// What is shown has an origin for each flag, and read as a job it is the same run.
 #[test]
 fn settings_are_shown_with_their_origin_and_read_back() {
@@ -357,7 +348,7 @@ fn settings_are_shown_with_their_origin_and_read_back() {
         let shown =
             config::shown(&layers(&folder.line(&format!("vesica config @/job.toml {extra}")))).expect("settings");
         let flags = flags_of(if role == "sender" { Role::Sender } else { Role::Receiver });
-        for flag in flags.iter().filter(|flag| TYPED_ALONE.iter().all(|id| flag.get_id() != id)) {
+        for flag in flags.iter().filter(|flag| !is_typed_alone(flag)) {
             let name = flag.get_long().expect("a long name");
             let starts = |line: &str| {
                 line.starts_with(&format!("{name} = ")) && line.contains(" # ")
