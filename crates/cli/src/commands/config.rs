@@ -6,7 +6,7 @@ use clap::ArgAction;
 use vesica::Failure;
 
 use crate::args::columns;
-use crate::args::places::is_typed_alone;
+use crate::args::places::{is_list_of_names, is_typed_alone};
 use crate::commands::sides;
 use crate::identity;
 use crate::outcome::{Outcome, print};
@@ -55,7 +55,7 @@ pub fn shown(layers: &Layers) -> Result<String, Failure> {
 fn value(setting: &Layered) -> String {
     let values = setting.values.iter().map(|value| value.to_string_lossy().into_owned());
     // The names of an alternative key stand in one string, those of a payload in one each.
-    let words: Vec<String> = match setting.flag.get_id() == "payload" {
+    let words: Vec<String> = match is_list_of_names(&setting.flag) {
         true => values.flat_map(|names| columns(&names).map_or(vec![names], |columns| columns.0)).collect(),
         false => values.collect(),
     };

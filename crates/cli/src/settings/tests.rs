@@ -344,7 +344,7 @@ fn a_partner_that_is_not_there_or_not_allowed_is_refused() {
 fn settings_are_shown_with_their_origin_and_read_back() {
     let folder = Folder::new(JOB);
     for role in ["receiver", "sender"] {
-        let extra = format!("--role {role} --wait 5 --payload a --payload \"b,\"\"c\"");
+        let extra = format!("--role {role} --wait 5 --payload a --payload \"b,\"\"c\" --null-words \"x,y\"");
         let shown =
             config::shown(&layers(&folder.line(&format!("vesica config @/job.toml {extra}")))).expect("settings");
         let flags = flags_of(if role == "sender" { Role::Sender } else { Role::Receiver });
