@@ -16,7 +16,7 @@ use vesica::service::{QueryReport, Serve, ServeLog, Started};
 use vesica::table::{Batches, OpenSource, TableFile};
 use vesica::threads;
 
-use crate::args::places::{OF_FILES, is_argument};
+use crate::args::places::{OF_CALLS, OF_FILES, is_argument};
 use crate::args::{Cli, Command, columns};
 pub use crate::commands::serve::client_name;
 pub use crate::commands::sides::{InMemory, OnCluster, Ran};
@@ -203,6 +203,12 @@ pub fn settings(name: &str) -> Result<Vec<Setting>, Failure> {
         }
     };
     Ok(command.get_arguments().filter(|arg| is_argument(arg)).map(setting).collect())
+}
+
+/// The flags that a text of the command line may name and that are no arguments, so that it stays as it is for users of
+/// a program.
+pub fn no_arguments() -> Vec<&'static str> {
+    OF_FILES.into_iter().chain(OF_CALLS).collect()
 }
 
 fn as_json(flags: &[Flag]) -> Vec<Flag> {

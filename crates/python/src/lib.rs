@@ -29,7 +29,10 @@ mod _vesica {
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::run::{check, command, join, new_identity, own_identity, plan, protocols, query, receipt, settings};
+    use crate::run::{
+        check, command, join, new_identity, no_arguments, own_identity, plan, protocols, query, receipt, settings,
+        tasks,
+    };
     #[pymodule_export]
     use crate::server::Server;
     #[pymodule_export]

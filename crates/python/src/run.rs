@@ -18,6 +18,7 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::progress::{Progress, Stage};
 use vesica::session::{Events, Interrupt};
+use vesica::task;
 use vesica::threads;
 use vesica_cli::embed::{self, Flag, InMemory, Ran};
 
@@ -93,6 +94,18 @@ pub fn settings(py: Python<'_>, command: &str) -> PyResult<String> {
     let settings = embed::settings(command)
         .and_then(|settings| serde_json::to_string(&settings).map_err(|error| defect(&error.to_string())));
     settings.map_err(|failure| raised(py, &failure))
+}
+
+/// The flags that are no arguments of Python.
+#[pyfunction]
+pub fn no_arguments() -> Vec<&'static str> {
+    embed::no_arguments()
+}
+
+/// The names of all tasks.
+#[pyfunction]
+pub fn tasks() -> Vec<&'static str> {
+    task::names()
 }
 
 /// What `vesica receipt --json` prints of the receipt `file`.

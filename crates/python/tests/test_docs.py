@@ -8,6 +8,7 @@ import inspect
 import os
 import pydoc
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,25 @@ def test_a_page_says_to_install_what_its_code_imports(page):
     imported = {name for block in blocks(page) for name in re.findall(r"^(?:import|from) (\w+)", block, re.MULTILINE)}
     assert imported - {"vesica"} <= there | set(sys.stdlib_module_names), imported
     assert project["authors"] and project["keywords"] and not any("url" in name.lower() for name in project)
+
+
+def test_the_page_says_which_flags_arguments_are():
+    rows = re.findall(r"^\| (`\w+=.*) \| (`--.*) \|$", (ROOT / "docs/python.md").read_text(), re.MULTILINE)
+    assert len(rows) > 5
+    for row in rows:
+        arguments, lines = re.findall("`([^`]+)`", row[0]), re.findall("`(--[^`]+)`", row[1])
+        assert len(arguments) == len(lines), row
+        for argument, line in zip(arguments, lines):
+            given = eval(f"dict({argument})")
+            of_key = [given.pop(name, None) for name in ("on", "or_on", "normalise")]
+            spoken = [*_flags.key_flags(*of_key), *_flags.flags(given)]
+            assert [word for name, value in spoken for word in (f"--{name}", value) if word is not None] == shlex.split(line)
+
+
+def test_every_task_has_a_function_and_is_on_the_page():
+    page = (ROOT / "docs/python.md").read_text()
+    for name in (task.replace("-", "_") for task in _vesica.tasks()):
+        assert name in vesica.__all__ and re.search(rf"(`|\bvesica\.){name}\b", page), name
 
 
 def test_stubs_name_all_that_is_there():

@@ -275,6 +275,6 @@ def test_no_text_of_the_engine_has_a_flag_that_python_does_not_know():
     known = {name for command in ("receive", "send", "query", "serve", "plan", "check") for name in _flags.known(command)}
     texts = "".join(path.read_text() for folder in ("vesica", "data") for path in (ROOT / "crates" / folder / "src").rglob("*.rs"))
     # A flag of LibreOffice, in what an error advises.
-    found = set(re.findall(r'"[^"\n]*?(?<![\w`-])--([a-z][a-z-]+)', texts)) - _errors._OF_FILES - {"headless", "convert-to"}
+    found = set(re.findall(r'"[^"\n]*?(?<![\w`-])--([a-z][a-z-]+)', texts)) - _errors.NO_ARGUMENTS - {"headless", "convert-to"}
     assert len(found) > 30
     assert {name for name in map(_errors.argument, found)} <= known, found

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from typing import Any, Callable, TypeVar, cast
+
+from vesica import _vesica
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -148,19 +151,24 @@ def at_the_call(function: F) -> F:
 # Flags whose arguments have another name.
 _RENAMED = {"key": "on", "or-key": "or_on"}
 
-# Flags that are no arguments: tables are in memory.
-_OF_FILES = {"input", "output", "format", "delimiter", "json", "verbose", "log", "out", "help", "html"}
-_OF_FILES |= {"second-key", "second-or-key", "second-normalise"}
+# Flags that are no arguments: tables are in memory. `progress` is one of Python's own.
+NO_ARGUMENTS = frozenset(_vesica.no_arguments()) - {"progress"}
+
+_TASKS = "|".join(_vesica.tasks())
+
+_SETTINGS = [setting for command in ("receive", "send") for setting in json.loads(_vesica.settings(command))]
+
+# The words that values of flags are.
+_WORDS = "|".join(sorted({"auto", "none"}.union(*(setting["values"] for setting in _SETTINGS))))
 
 # A flag in a text of the command line: quoted by the parser of flags; with the values that follow it; or alone.
 _FLAG = re.compile(
-    r"""'--(?P<quoted>[a-z][a-z-]*)(?:\ <[^>]*>(?:\.\.\.)?)?'
+    rf"""'--(?P<quoted>[a-z][a-z-]*)(?:\ <[^>]*>(?:\.\.\.)?)?'
     |(?<![\w-])--(?P<name>[a-z][a-z-]*)
     (?:[ =](?:
         '?(?P<column>[^\s='(]+)=(?P<of_column>[^\s';)]+(?<![,.;:]))'?
-        |(?P<value>[0-9][0-9_.]*(?:e[0-9]+)?(?![\w/]|\s*[KMGT]i?B)(?<!\.)|malicious\b|semi-honest\b|auto\b|refuse\b|first\b|sum\b
-            |inner\b|difference\b|left\b|none\b)
-        |(?P<task>(?:intersect|union|cardinality|sum|join-and-compute|union-cardinality|union-sum|shares)\b(?!-))
+        |(?P<value>[0-9][0-9_.]*(?:e[0-9]+)?(?![\w/]|\s*[KMGT]i?B)(?<!\.)|(?:{_WORDS})\b)
+        |(?P<task>(?:{_TASKS})\b(?!-))
     ))?""",
     re.VERBOSE,
 )
@@ -181,7 +189,7 @@ def in_python(text: str) -> str:
 
 def _in_python(found: re.Match[str]) -> str:
     flag = found["quoted"] or found["name"]
-    if flag in _OF_FILES:
+    if flag in NO_ARGUMENTS:
         return found[0]
     name = argument(flag)
     if flag == "task" and (task := found["task"] or found["value"]):

@@ -137,21 +137,19 @@ def keys(or_on: Any, named: Named | None = None) -> list[list[str]]:
     return [columns(or_on, named)]
 
 
-# Settings that name columns.
-_OF_COLUMNS = ("payload", "group_by", "scale", "clamp", "partner_clamp")
-
-
-def with_names(settings: Mapping[str, Any], named: Named) -> dict[str, Any]:
-    """The settings with the engine's names of columns."""
+def with_names(settings: Mapping[str, Any], command: str, named: Named) -> dict[str, Any]:
+    """The settings of a command with the engine's names of columns, where they name columns."""
     found = dict(settings)
-    for name in _OF_COLUMNS:
-        value = found.get(name)
+    for name, value in settings.items():
+        takes = known(command)[name]["takes"] or ""
+        if value is None or not takes.startswith("COLUMN"):
+            continue
         if isinstance(value, Mapping):
             found[name] = {column(label, named): each for label, each in value.items()}
-        elif name == "payload" and value is not None:
-            found[name] = columns(value, named)
-        elif name == "group_by" and value is not None:
+        elif takes == "COLUMN":
             found[name] = column(value, named)
+        elif not takes.startswith("COLUMN="):
+            found[name] = columns(value, named)
     return found
 
 

@@ -76,7 +76,7 @@ def check(
     """
     refuse_unknown(settings, "check")
     frame = adapt(table, on)
-    on, named = key_columns(frame, on), with_names(settings, frame.named)
+    on, named = key_columns(frame, on), with_names(settings, "check", frame.named)
     native = frame.native(needed(frame, on, or_on, named))
     given = [*key_flags(on, or_on, normalise, frame.named), *flags(named)]
     found: dict[str, Any] = json.loads(_vesica.check(given, native))

@@ -39,7 +39,7 @@ class Server:
         refuse_unknown(settings, "serve")
         frame = adapt(table, on)
         self._on = on
-        keys, named = key_columns(frame, on), with_names(settings, frame.named)
+        keys, named = key_columns(frame, on), with_names(settings, "serve", frame.named)
         self._needed = needed(frame, keys, None, named)
         given = [*key_flags(keys, None, normalise, frame.named), *flags(named)]
         self._server = _vesica.Server.start(given, frame.native(self._needed), Teller(progress=False))

@@ -181,7 +181,7 @@ def _run(
     frame = adapt(table, on)
     task = task.replace("_", "-")
     frame.check(task)
-    on, settings = key_columns(frame, on), with_names(settings, frame.named)
+    on, settings = key_columns(frame, on), with_names(settings, SIDES[role], frame.named)
     group_by = settings.get("group_by")
     native = frame.native(needed(frame, on, or_on, settings))
     teller = Teller(progress, listening, cancel)
