@@ -3,35 +3,20 @@
 
 use vesica_party::{Compare, Entry, Map};
 
-/// The tasks in the order of documents, each with one sentence on what it computes.
+use crate::tasks::{
+    Cardinality, Intersect, JoinAndCompute, SetFunctionality, Shares, Sum, Union, UnionCardinality, UnionSum,
+};
+
+/// The tasks in the order of documents, each with one sentence on what it computes: those on sets, then building blocks.
 pub const SUMMARIES: &[(&str, &str)] = &[
-    (
-        "intersect",
-        "The receiver learns which of its items the sender has as well, with the sender's payload of these on request.",
-    ),
-    (
-        "union",
-        "The receiver gets the records of the sender's items that it does not have, and learns nothing else of them.",
-    ),
-    ("cardinality", "The receiver learns how many items both sides have, for each of its groups."),
-    (
-        "union-cardinality",
-        "The receiver learns how many items of the sender it does not have; with its own, that is the size of the union.",
-    ),
-    ("sum", "The receiver learns the sum of the sender's values over the common items, for each of its groups."),
-    (
-        "union-sum",
-        "The receiver learns the sum of the sender's values over the items that it does not have itself; with its own \
-         values, that is the sum over the union.",
-    ),
-    (
-        "join-and-compute",
-        "The receiver learns the sum of products of the sender's values with its own over the common items.",
-    ),
-    (
-        "shares",
-        "Both sides get shares of which items are common and of the items' payloads. A share alone says nothing.",
-    ),
+    of::<Intersect>(),
+    of::<Union>(),
+    of::<Cardinality>(),
+    of::<UnionCardinality>(),
+    of::<Sum>(),
+    of::<UnionSum>(),
+    of::<JoinAndCompute>(),
+    of::<Shares>(),
     (
         "random-ot",
         "The sender gets pairs of random blocks. The receiver gets random bits, and of each pair the block that its \
@@ -81,6 +66,10 @@ pub const SUMMARIES: &[(&str, &str)] = &[
          result.",
     ),
 ];
+
+const fn of<T: SetFunctionality>() -> (&'static str, &'static str) {
+    (T::NAME, T::SUMMARY)
+}
 
 /// What puts protocols into groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::task::{self, AnyTask};
+use vesica::party::Security;
+use vesica::task::{self, AnyTask, Example};
 
 use crate::args::InitArgs;
 use crate::outcome::{Outcome, print};
@@ -35,7 +36,11 @@ fn write(path: &Path, text: &str) -> Outcome {
 /// An example of a job for a task.
 pub fn example(task: &dyn AnyTask) -> String {
     let name = task.name();
-    let Columns { security, receiver, sender } = Columns::of(name);
+    let Example { security, receiver, sender } = task.words().example;
+    let security = match security {
+        Security::SemiHonest => SEMI_HONEST,
+        Security::Malicious => MALICIOUS,
+    };
     let threshold = if takes_threshold(task) { THRESHOLD } else { "" };
     format!(
         "\
@@ -94,58 +99,3 @@ security = \"semi-honest\"";
 const MALICIOUS: &str = "\
 # Secure even if a side does not follow the protocol. \"semi-honest\" is faster.
 security = \"malicious\"";
-
-/// What an example says by task.
-struct Columns {
-    security: &'static str,
-    receiver: &'static str,
-    sender: &'static str,
-}
-
-impl Columns {
-    fn of(task: &str) -> Self {
-        let columns = |receiver, sender| Self { security: SEMI_HONEST, receiver, sender };
-        match task {
-            "intersect" => Self {
-                security: MALICIOUS,
-                receiver: "# Rows also match by this column, if both sides say it; there is no payload then:\n\
-                           # or-key = [\"phone\"]\n\
-                           output = \"matches.csv\"\n# The columns that you expect of the sender:\n\
-                           payload = [\"score\"]",
-                sender: "# or-key = [\"telephone\"]\n\
-                         # Columns that the receiver gets with each match:\npayload = [\"score\"]",
-            },
-            "union" => columns(
-                "output = \"union.csv\"",
-                "# Columns that the receiver gets with each key that is new to it:\npayload = [\"score\"]",
-            ),
-            "cardinality" => columns(
-                "output = \"count.csv\"\n# One count for each value of a column:\n# group-by = \"region\"",
-                "# The most groups that the receiver may ask for:\nmax-groups = 1",
-            ),
-            "sum" => columns(
-                "output = \"sum.csv\"\n# One sum for each value of a column:\n# group-by = \"region\"",
-                "# The columns to sum, with digits after the point and range:\npayload = [\"amount\"]\n\
-                 scale = { amount = 2 }\nclamp = { amount = \"0..500\" }\n\
-                 # The most groups that the receiver may ask for:\nmax-groups = 1",
-            ),
-            "join-and-compute" => columns(
-                "output = \"products.csv\"\n# The column that each of the sender's is multiplied with:\n\
-                 payload = [\"weight\"]\nclamp = { weight = \"0..10\" }",
-                "# The columns to multiply and sum, with digits after the point and range:\npayload = [\"amount\"]\n\
-                 scale = { amount = 2 }\nclamp = { amount = \"0..500\" }",
-            ),
-            "union-sum" => columns(
-                "output = \"sum.csv\"\n# Your first column and the sender's first are summed together:\n\
-                 payload = [\"spent\"]\nscale = { spent = 2 }\nclamp = { spent = \"0..500\" }",
-                "# The columns to sum, with digits after the point and range:\npayload = [\"amount\"]\n\
-                 scale = { amount = 2 }\nclamp = { amount = \"0..500\" }",
-            ),
-            "shares" => columns(
-                "output = \"ours.shares\"\n# Columns to share:\npayload = [\"spent\"]",
-                "output = \"theirs.shares\"\n# Columns to share:\npayload = [\"amount\"]",
-            ),
-            _ => columns("output = \"result.csv\"", ""),
-        }
-    }
-}

@@ -397,9 +397,9 @@ pub fn holds(
     Ok(())
 }
 
-/// Makes `$task` an aggregate of this name over these items.
+/// Makes `$task` an aggregate of this name over these items, which a sentence sums up.
 macro_rules! aggregate_task {
-    ($task:ident, $name:literal, $over:ident) => {
+    ($task:ident, $name:literal, $over:ident, $summary:literal) => {
         impl vesica_party::Task for $task {
             const NAME: &'static str = $name;
             type Request = $crate::tasks::AggregateRequest;
@@ -423,6 +423,7 @@ macro_rules! aggregate_task {
         }
 
         impl $crate::tasks::SetFunctionality for $task {
+            const SUMMARY: &'static str = $summary;
             type Options = $crate::tasks::AggregateOptions;
 
             fn request(extent: &$crate::tasks::Extent, options: &Self::Options) -> Self::Request {

@@ -6,4 +6,9 @@ use super::aggregate::aggregate_task;
 #[derive(Clone, Copy, Debug)]
 pub enum Cardinality {}
 
-aggregate_task!(Cardinality, "cardinality", Common);
+aggregate_task!(
+    Cardinality,
+    "cardinality",
+    Common,
+    "The receiver learns how many items both sides have, for each of its groups."
+);

@@ -31,6 +31,8 @@ impl Extent {
 /// A task on two sets. Its request consists of the [`Extent`], which every task has, and of options
 /// that only this task has.
 pub trait SetFunctionality: Task {
+    /// What is computed, in one sentence.
+    const SUMMARY: &'static str;
     /// What both sides agreed on for this task and no other.
     type Options: Clone + Send + Sync + std::fmt::Debug + 'static;
 

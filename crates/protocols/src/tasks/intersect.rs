@@ -208,6 +208,8 @@ fn compare(
 }
 
 impl SetFunctionality for Intersect {
+    const SUMMARY: &'static str =
+        "The receiver learns which of its items the sender has as well, with the sender's payload of these on request.";
     type Options = IntersectOptions;
 
     fn request(extent: &Extent, options: &IntersectOptions) -> IntersectRequest {

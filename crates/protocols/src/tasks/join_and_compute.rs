@@ -7,4 +7,9 @@ use super::aggregate::aggregate_task;
 #[derive(Clone, Copy, Debug)]
 pub enum JoinAndCompute {}
 
-aggregate_task!(JoinAndCompute, "join-and-compute", Common);
+aggregate_task!(
+    JoinAndCompute,
+    "join-and-compute",
+    Common,
+    "The receiver learns the sum of products of the sender's values with its own over the common items."
+);

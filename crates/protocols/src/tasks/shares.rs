@@ -156,6 +156,8 @@ impl Task for Shares {
 }
 
 impl SetFunctionality for Shares {
+    const SUMMARY: &'static str =
+        "Both sides get shares of which items are common and of the items' payloads. A share alone says nothing.";
     type Options = SharesOptions;
 
     fn request(extent: &Extent, options: &SharesOptions) -> SharesRequest {

@@ -6,4 +6,9 @@ use super::aggregate::aggregate_task;
 #[derive(Clone, Copy, Debug)]
 pub enum Sum {}
 
-aggregate_task!(Sum, "sum", Common);
+aggregate_task!(
+    Sum,
+    "sum",
+    Common,
+    "The receiver learns the sum of the sender's values over the common items, for each of its groups."
+);

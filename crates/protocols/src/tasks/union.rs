@@ -241,6 +241,8 @@ fn are_new(what: &str, (items, records): (&[u128], &[u8]), own: &[u128], got: &N
 }
 
 impl SetFunctionality for Union {
+    const SUMMARY: &'static str =
+        "The receiver gets the records of the sender's items that it does not have, and learns nothing else of them.";
     type Options = UnionOptions;
 
     fn request(extent: &Extent, options: &UnionOptions) -> UnionRequest {

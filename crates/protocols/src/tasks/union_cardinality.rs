@@ -7,4 +7,9 @@ use super::aggregate::aggregate_task;
 #[derive(Clone, Copy, Debug)]
 pub enum UnionCardinality {}
 
-aggregate_task!(UnionCardinality, "union-cardinality", New);
+aggregate_task!(
+    UnionCardinality,
+    "union-cardinality",
+    New,
+    "The receiver learns how many items of the sender it does not have; with its own, that is the size of the union."
+);

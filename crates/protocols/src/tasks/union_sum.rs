@@ -12,4 +12,10 @@ use super::aggregate::aggregate_task;
 #[derive(Clone, Copy, Debug)]
 pub enum UnionSum {}
 
-aggregate_task!(UnionSum, "union-sum", New);
+aggregate_task!(
+    UnionSum,
+    "union-sum",
+    New,
+    "The receiver learns the sum of the sender's values over the items that it does not have itself; with its own \
+     values, that is the sum over the union."
+);

@@ -59,6 +59,7 @@ impl Task for NewRows {
 }
 
 impl SetFunctionality for NewRows {
+    const SUMMARY: &'static str = "The receiver gets the payloads of the sender's items that it does not have.";
     type Options = NewRowsOptions;
 
     fn request(extent: &Extent, options: &NewRowsOptions) -> NewRowsRequest {

@@ -29,7 +29,7 @@ pub(super) use self::kind::AggregateKind;
 use self::kind::{is_of_products, is_over_union};
 use self::terms::{Measure, Proposal, Terms, by_group, number_of_groups, tells_of_few_keys};
 use super::job::{Agreed, InBuckets, Job, Rows, Settling};
-use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
+use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal};
 use crate::noise::{Epsilon, NoiseScale};
@@ -94,6 +94,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     type Proposal = Proposal;
     type Measure = Measure;
     type Terms = Terms;
+
+    const WORDS: Words = K::WORDS;
 
     const IN_BUCKETS: Option<InBuckets<Self>> = if is_of_products::<K>() { None } else { Some(Self::IN_ALL_BUCKETS) };
 

@@ -12,7 +12,9 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::job::{Agreed, Job, Rows, Settling, assumed_records};
-use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
+use super::{
+    Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
+};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list};
 use crate::insecure::new_rows::{NewRows, NewRowsOptions, REGISTRY};
@@ -42,6 +44,9 @@ impl Job for NewRowsJob {
     type Proposal = Proposal;
     type Measure = Measure;
     type Terms = PayloadSchema;
+
+    const WORDS: Words =
+        Words::of_numbers("The receiver gets the sender's rows that are new to it", Example::semi_honest("", ""));
 
     fn rows_of(_: &Lists) -> Rows<Self> {
         &[]

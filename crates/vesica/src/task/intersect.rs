@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use vesica_party::{Abort, Channel, Role};
+use vesica_party::{Abort, Channel, Role, Security, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
@@ -15,7 +15,9 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::job::{Agreed, InBuckets, Job, Rows, Settling, assumed_records};
-use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
+use super::{
+    Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
+};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
@@ -26,7 +28,7 @@ mod in_bucket;
 /// The task `intersect`.
 pub(super) struct IntersectJob;
 
-const TASK: &str = "intersect";
+const TASK: &str = Intersect::NAME;
 
 /// Why `--join left` is refused.
 const NOTHING_TO_JOIN: &str =
@@ -78,6 +80,22 @@ impl Job for IntersectJob {
     type Proposal = Proposal;
     type Measure = Measure;
     type Terms = Terms;
+
+    const WORDS: Words = Words {
+        computes: "The receiver finds out which of its keys the sender has too",
+        kept_from_receiver: "any other key of the sender, and other columns of keys that are not common",
+        kept_from_sender: "any key of the receiver, and which keys are common",
+        kept_from_sender_with_result: "any other key of the receiver",
+        example: Example {
+            security: Security::Malicious,
+            receiver: "# Rows also match by this column, if both sides say it; there is no payload then:\n\
+                       # or-key = [\"phone\"]\n\
+                       output = \"matches.csv\"\n# The columns that you expect of the sender:\n\
+                       payload = [\"score\"]",
+            sender: "# or-key = [\"telephone\"]\n\
+                     # Columns that the receiver gets with each match:\npayload = [\"score\"]",
+        },
+    };
 
     const TAKES_OR_KEYS: bool = true;
 

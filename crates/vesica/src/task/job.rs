@@ -15,7 +15,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened};
+use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
 use crate::buckets::{Buckets, Masks};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
@@ -57,6 +57,9 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// What both sides agreed on, in the engine's terms: names and ranges of columns, and what
     /// follows from them.
     type Terms: Debug + Send + Sync;
+
+    /// What people read of the task.
+    const WORDS: Words;
 
     /// Whether the task takes a key with alternatives (`--or-key`): a row may then have several keys.
     const TAKES_OR_KEYS: bool = false;

@@ -23,6 +23,7 @@ mod sum;
 mod union;
 mod union_cardinality;
 mod union_sum;
+mod words;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -36,6 +37,7 @@ pub use amounts::Amounts;
 pub use result::{Disclosure, Finished, ResultSet, Unopened, refuse_unread};
 pub use sample::{MadeUp, Sample, SampleOutput, SampleRun};
 pub use settings::{Columns, Flags, Settings, Side};
+pub use words::{Example, Words};
 
 pub use crate::table::ResultKind;
 
@@ -67,6 +69,8 @@ pub fn entries() -> Vec<&'static Entry> {
 pub trait AnyTask: Sync {
     /// The name on the command line.
     fn name(&self) -> &'static str;
+    /// What people read of it.
+    fn words(&self) -> &'static Words;
     /// The protocols, in the registry's order.
     fn entries(&self) -> Vec<&'static Entry>;
     /// The protocols, each followed by its variants.
@@ -182,6 +186,10 @@ impl<J> Face<J> {
 impl<J: Job> AnyTask for Face<J> {
     fn name(&self) -> &'static str {
         J::Functionality::NAME
+    }
+
+    fn words(&self) -> &'static Words {
+        &J::WORDS
     }
 
     fn entries(&self) -> Vec<&'static Entry> {

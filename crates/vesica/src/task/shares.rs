@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use vesica_party::{Abort, Channel, Role, Step, Stream};
+use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     AggregateRequest, Extent, ReceiverShares, SenderShares, Shares, SharesInput, SharesOptions,
@@ -14,7 +14,10 @@ use vesica_structures::rng::SecretRng;
 
 use super::aggregate::{self, padded_values};
 use super::job::{Agreed, Job, Rows, Settling};
-use super::{Amounts, Columns, Disclosure, Finished, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
+use super::{
+    Amounts, Columns, Disclosure, Example, Finished, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened,
+    Words,
+};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
@@ -25,7 +28,7 @@ use crate::table::{ExpectedRange, KeyTable, NO_KEY, ValueColumn};
 /// The task `shares`.
 pub(super) struct SharesJob;
 
-const TASK: &str = "shares";
+const TASK: &str = Shares::NAME;
 
 /// Bytes of a value.
 const VALUE_BYTES: usize = 8;
@@ -57,6 +60,17 @@ impl Job for SharesJob {
     type Proposal = Proposal;
     type Measure = Measure;
     type Terms = Terms;
+
+    const WORDS: Words = Words {
+        computes: "Each side gets shares of the matches and of columns, which say something only together",
+        kept_from_receiver: "any key or value of the sender, and which keys are common",
+        kept_from_sender: "any key or value of the receiver, and which keys are common",
+        kept_from_sender_with_result: "any other key of the receiver",
+        example: Example::semi_honest(
+            "output = \"ours.shares\"\n# Columns to share:\npayload = [\"spent\"]",
+            "output = \"theirs.shares\"\n# Columns to share:\npayload = [\"amount\"]",
+        ),
+    };
 
     fn rows_of(lists: &Lists) -> Rows<Self> {
         lists.shares

@@ -1,12 +1,12 @@
 //! Sum: the receiver gets the sums of the sender's columns over the common keys.
 
-use vesica_party::Role;
+use vesica_party::{Role, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::Sum;
 
-use super::Side;
 use super::aggregate::{AggregateJob, AggregateKind};
 use super::job::Rows;
+use super::{Example, Side, Words};
 use crate::failure::Failure;
 
 /// The task `sum`.
@@ -14,6 +14,15 @@ pub(super) struct SumKind;
 
 impl AggregateKind for SumKind {
     type Functionality = Sum;
+    const WORDS: Words = Words::of_numbers(
+        "The receiver gets sums of the sender's columns over the common keys",
+        Example::semi_honest(
+            "output = \"sum.csv\"\n# One sum for each value of a column:\n# group-by = \"region\"",
+            "# The columns to sum, with digits after the point and range:\npayload = [\"amount\"]\n\
+             scale = { amount = 2 }\nclamp = { amount = \"0..500\" }\n\
+             # The most groups that the receiver may ask for:\nmax-groups = 1",
+        ),
+    );
     const SENDER_HAS_COLUMNS: bool = true;
     const RECEIVER_HAS_COLUMN: bool = false;
 
@@ -32,10 +41,10 @@ impl AggregateKind for SumKind {
             Role::Receiver => {
                 let (fault, mend) =
                     ("a sum is over the sender's columns", "omit --payload, or say --task join-and-compute");
-                side.refuse("sum", columns > 0, fault, mend)
+                side.refuse(Sum::NAME, columns > 0, fault, mend)
             }
             Role::Sender => {
-                side.refuse("sum", columns == 0, "a sum needs a column", "name columns of numbers with --payload")
+                side.refuse(Sum::NAME, columns == 0, "a sum needs a column", "name columns of numbers with --payload")
             }
         }
     }

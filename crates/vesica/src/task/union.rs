@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use vesica_party::{Abort, Channel, Role, Step, Stream};
+use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Extent, NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
@@ -19,7 +19,9 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::job::{ASSUMED_BYTES, Agreed, Job, Rows, Settling, assumed_records};
-use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened};
+use super::{
+    Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
+};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
@@ -28,7 +30,7 @@ use crate::table::{Join, KeyKind, KeyTable, PayloadSchema, UnionSpec, key_schema
 /// The task `union`.
 pub(super) struct UnionJob;
 
-const TASK: &str = "union";
+const TASK: &str = Union::NAME;
 
 /// The widest record that a side lets travel, where `--max-item-bytes` says nothing.
 const MOST_ITEM_BYTES: usize = 256;
@@ -170,6 +172,17 @@ impl Job for UnionJob {
     type Proposal = Proposal;
     type Measure = Measure;
     type Terms = Terms;
+
+    const WORDS: Words = Words {
+        computes: "The receiver gets the keys of the sender that it does not have itself",
+        kept_from_receiver: "which of its own keys the sender has",
+        kept_from_sender: "any key of the receiver, and which keys are common",
+        kept_from_sender_with_result: "which of its own keys the receiver has",
+        example: Example::semi_honest(
+            "output = \"union.csv\"",
+            "# Columns that the receiver gets with each key that is new to it:\npayload = [\"score\"]",
+        ),
+    };
 
     fn rows_of(lists: &Lists) -> Rows<Self> {
         lists.union

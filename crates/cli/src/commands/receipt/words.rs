@@ -7,11 +7,13 @@ use vesica::Failure;
 use vesica::handshake::printable_within;
 use vesica::key::iso_utc;
 use vesica::party::transport::tls::PublicKey;
-use vesica::party::{Entry, Mode, Resistance, Security};
+use vesica::party::{Entry, Mode, Resistance, Role, Security};
 use vesica::receipt::{Receipt, Statement};
 use vesica::table::ValueColumn;
-use vesica::task;
+use vesica::task::{self, AnyTask, ResultKind, Settings};
 use vesica::words::counted;
+
+use crate::settings::takes_threshold;
 
 /// Characters of a text from a receipt that are shown.
 const MOST_SHOWN: usize = 2000;
@@ -60,76 +62,10 @@ impl Row {
     }
 }
 
-/// What a task computes, and what it keeps from either side.
-struct TaskWords {
-    /// The task's name on the command line.
-    task: &'static str,
-    /// What is computed, in one sentence.
-    computes: &'static str,
-    /// What the receiver does not learn beyond what the receipt lists.
-    receiver_does_not: &'static str,
-    /// What the sender does not learn beyond what the receipt lists.
-    sender_does_not: &'static str,
+/// The task of a receipt, if this release of Vesica knows it.
+fn task_of(statement: &Statement) -> Option<&'static dyn AnyTask> {
+    task::find(&statement.task).ok()
 }
-
-const NO_SINGLE_KEYS: &str =
-    "which keys are common, and values of single keys, except for what follows from the numbers that it got";
-const NOTHING_OF_RESULT: &str = "any key of the receiver, which keys are common, and the result";
-
-/// The tasks of joins.
-const TASKS: &[TaskWords] = &[
-    TaskWords {
-        task: "intersect",
-        computes: "The receiver finds out which of its keys the sender has too",
-        receiver_does_not: "any other key of the sender, and other columns of keys that are not common",
-        sender_does_not: "any key of the receiver, and which keys are common",
-    },
-    TaskWords {
-        task: "union",
-        computes: "The receiver gets the keys of the sender that it does not have itself",
-        receiver_does_not: "which of its own keys the sender has",
-        sender_does_not: "any key of the receiver, and which keys are common",
-    },
-    TaskWords {
-        task: "cardinality",
-        computes: "The receiver gets the number of common keys",
-        receiver_does_not: NO_SINGLE_KEYS,
-        sender_does_not: NOTHING_OF_RESULT,
-    },
-    TaskWords {
-        task: "sum",
-        computes: "The receiver gets sums of the sender's columns over the common keys",
-        receiver_does_not: NO_SINGLE_KEYS,
-        sender_does_not: NOTHING_OF_RESULT,
-    },
-    TaskWords {
-        task: "join-and-compute",
-        computes: "The receiver gets sums of products of the sender's columns and its own over the common keys",
-        receiver_does_not: NO_SINGLE_KEYS,
-        sender_does_not: NOTHING_OF_RESULT,
-    },
-    TaskWords {
-        task: "union-cardinality",
-        computes: "The receiver gets the number of different keys of both tables together",
-        receiver_does_not: NO_SINGLE_KEYS,
-        sender_does_not: NOTHING_OF_RESULT,
-    },
-    TaskWords {
-        task: "union-sum",
-        computes: "The receiver gets totals over the keys of both tables together",
-        receiver_does_not: NO_SINGLE_KEYS,
-        sender_does_not: NOTHING_OF_RESULT,
-    },
-    TaskWords {
-        task: "shares",
-        computes: "Each side gets shares of the matches and of columns, which say something only together",
-        receiver_does_not: "any key or value of the sender, and which keys are common",
-        sender_does_not: "any key or value of the receiver, and which keys are common",
-    },
-];
-
-/// The tasks whose result is numbers; the first three have groups and thresholds.
-const AGGREGATES: [&str; 5] = ["cardinality", "sum", "join-and-compute", "union-cardinality", "union-sum"];
 
 /// A text from a receipt, fit to be shown.
 fn shown(text: &str) -> String {
@@ -143,8 +79,7 @@ pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
         Some(failure) => format!("DO NOT RELY ON THIS RECEIPT: {}", failure.fault),
         None => "Both signatures are valid: the holders of the two keys below have signed the same statement".into(),
     };
-    let entry = task::find(&statement.task)
-        .ok()
+    let entry = task_of(statement)
         .and_then(|task| task.find(&statement.protocol).ok().flatten())
         .filter(|entry| entry.task == statement.task);
     let mut sections =
@@ -163,8 +98,8 @@ pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
 
 fn the_run(statement: &Statement) -> Section {
     let Statement { wire_version, started_at, task, protocol, broken, choice, security, both_learn, .. } = statement;
-    let words = TASKS.iter().find(|words| words.task == task);
-    let computes = words.map_or("A task that this release of Vesica does not know", |words| words.computes);
+    let computes =
+        task_of(statement).map_or("A task that this release of Vesica does not know", |task| task.words().computes);
     let both = if *both_learn { "; the sender gets the same of its own table" } else { "" };
     let clocks = if *wire_version >= 5 { "; the sender's differed by ten minutes at most" } else { "" };
     let date = iso_utc(*started_at).unwrap_or_else(|| format!("{started_at} s after the start of 1970, in UTC"));
@@ -256,11 +191,13 @@ fn compared(statement: &Statement) -> Section {
         0 | 1 => "none: a result about a single key would be shown".to_owned(),
         least => format!("results about fewer than {least} common keys were withheld"),
     };
-    if AGGREGATES.iter().take(3).any(|task| *task == statement.task) || *reveal_if_at_least > 1 {
+    let task = task_of(statement);
+    if task.is_some_and(takes_threshold) || *reveal_if_at_least > 1 {
         rows.push(Row::of("groups", groups.to_string()));
         rows.push(Row::of("threshold", threshold));
     }
-    if AGGREGATES.contains(&statement.task.as_str()) || statement.noise_epsilon.is_some() {
+    let kind = task.and_then(|task| task.result_kind(Role::Receiver, &Settings::default()));
+    if kind == Some(ResultKind::Numbers) || statement.noise_epsilon.is_some() {
         rows.push(Row::of(
             "noise",
             match &statement.noise_epsilon {
@@ -306,19 +243,15 @@ fn learned(statement: &Statement, entry: Option<&Entry>, holds: bool) -> Section
         let label = if learner == "to the sender" { "cheating sender" } else { "cheating receiver" };
         rows.extend(Row::list(label, of_cheats).map(Row::folded));
     }
-    let words = TASKS.iter().find(|words| words.task == statement.task);
+    let words = task_of(statement).map(AnyTask::words);
     let sound = statement.broken.is_none() && entry.is_some_and(|entry| entry.broken().is_none());
     match words {
         Some(words) if sound => {
             let beyond = |what: &str| format!("beyond the above: {what}");
-            rows.push(Row::of("kept from receiver", beyond(words.receiver_does_not)));
-            let sender = if statement.both_learn {
-                match statement.task.as_str() {
-                    "union" => "which of its own keys the receiver has",
-                    _ => "any other key of the receiver",
-                }
-            } else {
-                words.sender_does_not
+            rows.push(Row::of("kept from receiver", beyond(words.kept_from_receiver)));
+            let sender = match statement.both_learn {
+                true => words.kept_from_sender_with_result,
+                false => words.kept_from_sender,
             };
             rows.push(Row::of("kept from sender", beyond(sender)));
         }
@@ -417,17 +350,6 @@ pub fn signatures(receipt: &Receipt) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn every_task_has_words() {
-        let words: Vec<&str> = TASKS.iter().map(|words| words.task).collect();
-        for name in task::names() {
-            assert!(words.contains(&name), "words for the task {name} are missing");
-        }
-        assert_eq!(words.len(), task::names().len());
-    }
-
     /// What the parameters aim at is the security level of the registry.
     #[test]
     fn bounds_are_those_of_the_facts() {

@@ -5,12 +5,14 @@ use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{Aggregate, Over};
 
 use crate::failure::Failure;
-use crate::task::Side;
+use crate::task::{Side, Words};
 
 /// How one aggregate differs from the others.
 pub(in crate::task) trait AggregateKind: Send + Sync + 'static {
     /// What is computed.
     type Functionality: Aggregate;
+    /// What people read of the task.
+    const WORDS: Words;
     /// Whether the sender gives columns of values; else the aggregate counts.
     const SENDER_HAS_COLUMNS: bool;
     /// Whether the receiver gives a column of factors.
