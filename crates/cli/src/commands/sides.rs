@@ -536,7 +536,7 @@ mod tests {
     use vesica::plan::Machine;
 
     use super::*;
-    use crate::args::Cli;
+    use crate::args::{Cli, flags_of};
 
     /// What a line with neither files nor further flags makes, as text; but for the machine, by which only the time left
     /// is told.
@@ -560,5 +560,57 @@ mod tests {
             format!("{:#?}", receiver.expect("a side"))
         );
         assert_eq!(typed(&format!("vesica send {flags}")), format!("{:#?}", sender.expect("a side")));
+    }
+
+    /// Whether a side takes a flag with some task's name, as far as that tells without tables: beside one of the outputs,
+    /// and with columns or without.
+    fn takes(role: Role, task: &str, flag: &str) -> bool {
+        let command = if role == Role::Receiver { "receive" } else { "send" };
+        let line =
+            format!("vesica {command} --task {task} --security semi-honest --input a --key k --listen a:1 {flag}");
+        let payloads = if flag.starts_with("--payload") { &[""][..] } else { &["", " --payload=b"] };
+        ["", " --output=o.csv", " --output=o.shares"].iter().any(|output| {
+            payloads.iter().any(|payload| {
+                let line = format!("{line} --insecure-plaintext{output}{payload}");
+                Cli::try_parse_from(line.split_whitespace()).is_ok_and(|cli| check(cli.command).is_ok())
+            })
+        })
+    }
+
+    /// The tasks whose names begin sentences of a help, with a colon behind them; none if there are none.
+    fn tasks_in(help: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for (head, said) in help.split(". ").filter_map(|sentence| sentence.split_once(": ")) {
+            let names = head.trim_start_matches("Tasks ").to_lowercase().replace(" and ", ", ");
+            let names: Vec<String> = names.split(", ").map(str::to_owned).collect();
+            if names.iter().all(|name| task::find(name).is_ok()) && !said.starts_with("none") {
+                found.extend(names);
+            }
+        }
+        found
+    }
+
+    /// What the help says of tasks is what the tasks do.
+    #[test]
+    fn a_flag_is_for_the_tasks_that_its_help_names() {
+        let mut held = 0;
+        for role in [Role::Receiver, Role::Sender] {
+            // A permission that changes nothing is not refused.
+            for flag in flags_of(role).iter().filter(|flag| flag.get_id() != "allow_count") {
+                let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+                let named = tasks_in(&help);
+                if named.is_empty() {
+                    continue;
+                }
+                held += 1;
+                let value = if flag.get_action().takes_values() { "=2" } else { "" };
+                let given = format!("--{}{value}", flag.get_long().expect("a long name"));
+                for name in task::names() {
+                    assert!(takes(role, name, ""), "{name} as the {role}");
+                    assert_eq!(takes(role, name, &given), named.iter().any(|named| named == name), "{given}, {name}");
+                }
+            }
+        }
+        assert!(held > 10, "{held} flags are for some tasks alone");
     }
 }

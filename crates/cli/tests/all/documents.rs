@@ -109,6 +109,15 @@ fn indexes_name_all_of_their_pages() {
     }
 }
 
+/// docs/tasks.md has a row for each task.
+#[test]
+fn the_page_on_tasks_has_every_task() {
+    let page = fs::read_to_string(top().join("docs/tasks.md")).expect("a page");
+    for name in vesica::task::names() {
+        assert!(page.lines().any(|line| line.starts_with(&format!("| `{name}` |"))), "docs/tasks.md has no {name}");
+    }
+}
+
 /// Each exit code that `vesica --help` lists has a row in docs/operating.md, and no other has.
 #[test]
 fn the_page_on_operating_has_every_exit_code() {

@@ -37,3 +37,36 @@ impl Amounts {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::TASKS;
+
+    /// The names of the tasks that take amounts like these, as a text lists them.
+    fn takers(is_like: impl Fn(&Amounts) -> bool) -> String {
+        let takes = |amounts: Vec<Amounts>| amounts.iter().any(&is_like);
+        let names: Vec<&str> = TASKS
+            .iter()
+            .filter(|task| takes([task.richer_amounts(), vec![task.least_amounts()]].concat()))
+            .map(|task| task.name())
+            .collect();
+        let (last, others) = names.split_last().expect("a task");
+        format!("{} and {last}", others.join(", "))
+    }
+
+    #[test]
+    fn the_refusal_names_the_tasks_that_take_each_amount() {
+        let refused = Amounts { groups: 2, ..Amounts::NONE }.all_taken(&Amounts::NONE, "a-task").expect_err("groups");
+        let [payloads, columns, groups, at_least] = [
+            takers(|amounts| amounts.payload_bytes > 0),
+            takers(|amounts| amounts.columns > 0),
+            takers(|amounts| amounts.groups > 1),
+            takers(|amounts| amounts.at_least > 0),
+        ];
+        assert_eq!(groups, at_least);
+        let expected =
+            format!("payloads are for {payloads}; columns for {columns}; groups for {groups}; thresholds for these");
+        assert_eq!(refused.mend, expected);
+    }
+}
