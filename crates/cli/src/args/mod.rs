@@ -291,7 +291,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     pub show_keys: usize,
     /// Check the columns of --payload and --group-by as a run of this task would
-    #[arg(long, value_name = "TASK", default_value = "intersect")]
+    #[arg(long, value_name = "TASK", default_value = vesica::task::DEFAULT)]
     pub task: String,
     /// On which side you would run
     #[arg(long, value_enum, default_value = "send")]

@@ -88,7 +88,7 @@ pub struct ConfigArgs {
 #[command(after_long_help = INIT_EXAMPLES)]
 pub struct InitArgs {
     /// What the job computes.
-    #[arg(long, default_value = "intersect", help = super::task::tasks_help())]
+    #[arg(long, default_value = vesica::task::DEFAULT, help = super::task::tasks_help())]
     pub task: String,
     /// Write the example into this file, which must not exist [default: standard output]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -227,7 +227,7 @@ pub struct SharedArgs {
     pub deadline: Option<Duration>,
 
     /// What to compute.
-    #[arg(long, default_value = "intersect", help = super::task::tasks_help(), help_heading = "Computation")]
+    #[arg(long, default_value = vesica::task::DEFAULT, help = super::task::tasks_help(), help_heading = "Computation")]
     pub task: String,
     /// How many digits follow the point in a column of --payload. A value with more digits ends the
     /// run; nothing is rounded [default: 0, integers]

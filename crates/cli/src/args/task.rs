@@ -12,7 +12,7 @@ use super::values::{SecurityName, count};
 #[derive(Debug, Args)]
 pub struct TaskArgs {
     /// What to compute.
-    #[arg(long, default_value = "intersect", help = tasks_help())]
+    #[arg(long, default_value = task::DEFAULT, help = tasks_help())]
     pub task: String,
     /// What the run must withstand
     #[arg(long, value_enum, default_value = "malicious")]

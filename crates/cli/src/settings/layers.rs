@@ -99,7 +99,7 @@ impl Layers {
         let job = job.map(|job| job.path().to_owned());
         let task = match target {
             Target::Query => QUERY.to_owned(),
-            _ => said.word("task").unwrap_or_else(|| "intersect".into()),
+            _ => said.word("task").unwrap_or_else(|| task::DEFAULT.into()),
         };
         let partner = find_partner(&said)?;
         if let Some(found) = &partner {

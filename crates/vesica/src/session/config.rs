@@ -143,7 +143,7 @@ impl Config {
     }
 
     fn side(role: Role, source: OwnTable, end: End, protection: Protection) -> Result<Self, Failure> {
-        let task = task::find("intersect")?;
+        let task = task::find(task::DEFAULT)?;
         Ok(Self {
             task,
             settings: task.settings(role, &Flags::default())?,

@@ -29,7 +29,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use vesica_party::{Entry, Role, Task, variants};
-use vesica_protocols::tasks::Extent;
+use vesica_protocols::tasks::{Extent, Intersect};
 use vesica_structures::facts::Unsupported;
 
 pub use agreed::{AnyAgreed, AnyJob, SampleWorkload};
@@ -57,6 +57,9 @@ pub static TASKS: &[&dyn AnyTask] = &[
     &Face::<aggregate::AggregateJob<union_sum::UnionSumKind>>::new(),
     &Face::<shares::SharesJob>::new(),
 ];
+
+/// The name of the task where nobody names one.
+pub const DEFAULT: &str = Intersect::NAME;
 
 /// The descriptions of all protocols, task by task, and of building blocks: the product's, then what was added.
 pub fn entries() -> Vec<&'static Entry> {
