@@ -43,7 +43,7 @@ enum Event {
 }
 
 /// What the thread of a run says.
-enum Said<T> {
+enum FromRun<T> {
     Event(Event),
     Done(Result<T, Failure>),
 }
@@ -171,7 +171,7 @@ pub fn held<T: Send + 'static>(
             let done = catch_unwind(AssertUnwindSafe(|| call(&interrupt, &events)));
             let done = done.unwrap_or_else(|_| Err(defect("vesica has a defect and stopped")));
             // Nobody listens if the call was interrupted.
-            let _ = sender.send(Said::Done(done));
+            let _ = sender.send(FromRun::Done(done));
         }
     });
     started.map_err(|error| raised(py, &threads::no_thread(&error).into()))?;
@@ -193,15 +193,15 @@ pub fn held<T: Send + 'static>(
 fn listen<T: Send>(
     py: Python<'_>,
     tell: &Py<PyAny>,
-    receiver: &Mutex<Receiver<Said<T>>>,
+    receiver: &Mutex<Receiver<FromRun<T>>>,
 ) -> PyResult<Result<T, Failure>> {
     loop {
         let said = py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK_EVERY));
         match said {
-            Ok(Said::Done(done)) => return Ok(done),
+            Ok(FromRun::Done(done)) => return Ok(done),
             Err(RecvTimeoutError::Disconnected) => return Ok(Err(defect("the thread of the run has ended"))),
             _ if tell.is_none(py) => {}
-            Ok(Said::Event(event)) => hand_on(py, tell, &event)?,
+            Ok(FromRun::Event(event)) => hand_on(py, tell, &event)?,
             // Whoever listens may want to end the run.
             Err(RecvTimeoutError::Timeout) => drop(tell.call1(py, ("look", py.None()))?),
         }
@@ -210,10 +210,10 @@ fn listen<T: Send>(
 }
 
 /// Waits until a run that was interrupted has ended, but not for long.
-fn wait_for_end<T>(receiver: &Mutex<Receiver<Said<T>>>) {
+fn wait_for_end<T>(receiver: &Mutex<Receiver<FromRun<T>>>) {
     let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
     let end = Instant::now() + GOODBYE;
-    while let Ok(Said::Event(_)) = receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {}
+    while let Ok(FromRun::Event(_)) = receiver.recv_timeout(end.saturating_duration_since(Instant::now())) {}
 }
 
 fn hand_on(py: Python<'_>, tell: &Py<PyAny>, event: &Event) -> PyResult<()> {
@@ -246,11 +246,11 @@ fn hand_on(py: Python<'_>, tell: &Py<PyAny>, event: &Event) -> PyResult<()> {
 }
 
 /// Passes events on to the thread that called.
-struct Told<T>(Mutex<Sender<Said<T>>>);
+struct Told<T>(Mutex<Sender<FromRun<T>>>);
 
 impl<T> Told<T> {
     fn say(&self, event: Event) {
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(Said::Event(event));
+        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).send(FromRun::Event(event));
     }
 }
 
