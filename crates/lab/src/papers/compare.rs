@@ -4,7 +4,7 @@ use vesica::task;
 use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 
-use super::{Cell, Paper, Row, Runs, Table};
+use super::{Cell, Paper, PaperRow, Runs, Table};
 use crate::report_page::Recording;
 
 /// A row of a paper and ours beside it, or ours alone.
@@ -15,7 +15,7 @@ pub struct Line<'a> {
     /// The mode.
     pub security: Security,
     /// The paper's row.
-    pub row: Option<&'a Row>,
+    pub row: Option<&'a PaperRow>,
     /// Our protocol.
     pub ours: Option<&'a str>,
     /// Whether that is a broken one.
@@ -29,11 +29,11 @@ pub struct Line<'a> {
 /// The rows of a table in their order, each with ours, and behind those of the same sizes the
 /// protocols that the paper has no row for. All cells of a line are from one recording, the first
 /// that has a run for it.
-pub fn lines<'a>(table: &'a Table, rows: &[&'a Row], recordings: &[Runs]) -> Vec<Line<'a>> {
+pub fn lines<'a>(table: &'a Table, rows: &[&'a PaperRow], recordings: &[Runs]) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for group in rows.chunk_by(|a, b| a.sizes() == b.sizes()) {
         let sizes = group.first().and_then(|row| row.sizes());
-        let line = |row: Option<&'a Row>, ours: Option<&'a str>, security: Security| {
+        let line = |row: Option<&'a PaperRow>, ours: Option<&'a str>, security: Security| {
             let has_run = |runs: &Runs, id: &str| {
                 let mut sizes = table.columns.iter().filter_map(|column| column.sizes(sizes));
                 sizes.any(|sizes| runs.of(id, security, sizes).next().is_some())

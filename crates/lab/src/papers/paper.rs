@@ -39,7 +39,7 @@ pub struct Paper {
     /// Its tables, in the order of the paper.
     pub table: Vec<Table>,
     /// Rows of all tables.
-    pub row: Vec<Row>,
+    pub row: Vec<PaperRow>,
     /// Its table of phases, if it has one.
     pub phases: Option<Phases>,
     /// Rows of that table.
@@ -103,7 +103,7 @@ impl Table {
 /// A protocol's row of a table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct PaperRow {
     /// The number of the table.
     pub table: String,
     /// As `log2`; without them, columns have sizes of their own.
@@ -116,13 +116,13 @@ pub struct Row {
     /// The mode.
     pub security: Security,
     /// One for each column.
-    pub cells: Vec<Said>,
+    pub cells: Vec<PaperCell>,
     /// Not shown: two parties of four threads need eight cores.
     #[serde(default)]
-    pub four_threads: Vec<Said>,
+    pub four_threads: Vec<PaperCell>,
 }
 
-impl Row {
+impl PaperRow {
     /// `log2` of the sender's and of the receiver's items.
     pub fn sizes(&self) -> Option<(u32, u32)> {
         self.log_sender.zip(self.log_receiver).map(|(sender, receiver)| (sender as u32, receiver as u32))
@@ -132,7 +132,7 @@ impl Row {
 /// What a paper says in a cell.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
-pub enum Said {
+pub enum PaperCell {
     /// A number.
     Number(f64),
     /// Less than a number, as the paper writes it: `<0.1`.
@@ -143,7 +143,7 @@ pub enum Said {
     Unreadable,
 }
 
-impl Said {
+impl PaperCell {
     /// The number, where it is one.
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -153,7 +153,7 @@ impl Said {
     }
 }
 
-impl TryFrom<Value> for Said {
+impl TryFrom<Value> for PaperCell {
     type Error = String;
 
     fn try_from(cell: Value) -> Result<Self, String> {
@@ -167,7 +167,7 @@ impl TryFrom<Value> for Said {
     }
 }
 
-impl fmt::Display for Said {
+impl fmt::Display for PaperCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => write!(f, "{number}"),
@@ -203,7 +203,7 @@ pub struct PhaseRow {
     /// The phase.
     pub name: String,
     /// Seconds over each link, then megabytes.
-    pub cells: Vec<Said>,
+    pub cells: Vec<PaperCell>,
 }
 
 /// A figure that draws how each column of a table grows with the sets.
@@ -286,7 +286,7 @@ impl Paper {
     }
 
     /// The rows of a table.
-    pub fn rows_of(&self, table: &Table) -> Vec<&Row> {
+    pub fn rows_of(&self, table: &Table) -> Vec<&PaperRow> {
         self.row.iter().filter(|row| row.table == table.number).collect()
     }
 
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn cells_say_what_they_are() {
-        let said = small().row.iter().flat_map(|row| &row.cells).map(Said::to_string).collect::<Vec<_>>();
+        let said = small().row.iter().flat_map(|row| &row.cells).map(PaperCell::to_string).collect::<Vec<_>>();
         assert_eq!(said, ["2.5", "cannot be read", "12", "–", "below 0.1", "3"]);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{Cell, Comparison, Line, Said, Table, amount};
+use super::{Cell, Comparison, Line, PaperCell, Table, amount};
 
 /// What stands where there is nothing to say.
 const NONE: &str = "–";
@@ -101,12 +101,12 @@ fn json_line(table: &Table, line: &Line<'_>) -> Value {
         let theirs = line.row.and_then(|row| row.cells.get(at));
         json!({
             "quantity": column.head(),
-            "theirs": theirs.and_then(Said::number),
+            "theirs": theirs.and_then(PaperCell::number),
             "theirs_state": match theirs {
-                Some(Said::Number(_)) => "stated",
-                Some(Said::Below(_)) => "bound",
-                Some(Said::Unreadable) => "unreadable",
-                Some(Said::Nothing) | None => "none",
+                Some(PaperCell::Number(_)) => "stated",
+                Some(PaperCell::Below(_)) => "bound",
+                Some(PaperCell::Unreadable) => "unreadable",
+                Some(PaperCell::Nothing) | None => "none",
             },
             "ours": ours.number(),
             "ours_state": match ours {
@@ -180,7 +180,7 @@ fn sizes(line: &Line<'_>) -> Option<String> {
 fn cells(table: &Table, line: &Line<'_>) -> Vec<[String; 4]> {
     let columns = table.columns.iter().zip(&line.cells).enumerate();
     let cells = columns.map(|(at, (column, ours))| {
-        let theirs = line.row.and_then(|row| row.cells.get(at)).map_or_else(|| NONE.into(), Said::to_string);
+        let theirs = line.row.and_then(|row| row.cells.get(at)).map_or_else(|| NONE.into(), PaperCell::to_string);
         [column.head(), theirs, ours.to_string(), line.ratio(at).map_or_else(|| NONE.into(), amount)]
     });
     cells.collect()

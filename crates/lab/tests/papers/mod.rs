@@ -11,7 +11,8 @@ use std::fmt::Write;
 use vesica::plan::Prices;
 use vesica::task;
 use vesica_lab::papers::{
-    self, Cell, Column, Figure, KEYS, Line, Paper, PhaseRow, Phases, Row, Runs, Said, Table, link_name, seconds,
+    self, Cell, Column, Figure, KEYS, Line, Paper, PaperCell, PaperRow, PhaseRow, Phases, Runs, Table, link_name,
+    seconds,
 };
 use vesica_lab::{Network, Report};
 use vesica_party::Security;
@@ -23,7 +24,7 @@ fn paper(key: &str) -> Paper {
     Paper::built_in(key).unwrap_or_else(|failure| panic!("{}", failure.fault))
 }
 
-fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
+fn lines(text: &mut String, table: &Table, rows: &[&PaperRow], runs: &Runs) {
     let by_size = rows[0].sizes().is_some();
     let heads: Vec<String> = table.columns.iter().map(Column::head).collect();
     let _ = writeln!(
@@ -42,7 +43,7 @@ fn lines(text: &mut String, table: &Table, rows: &[&Row], runs: &Runs) {
                 let _ = writeln!(text, "|{size} {security} | {protocol} | {} |", cells.join(" | "));
             };
             if let Some(row) = row {
-                put(&row.protocol, row.cells.iter().map(Said::to_string).collect());
+                put(&row.protocol, row.cells.iter().map(PaperCell::to_string).collect());
             }
             let Some(id) = ours else { continue };
             // Ours stand once behind several rows of theirs.
@@ -120,7 +121,7 @@ fn phase_lines(text: &mut String, table: &Phases, rows: &[PhaseRow], runs: &Runs
     );
     for row in rows {
         assert_eq!(row.cells.len(), links.len() + 1, "table {}, {}", table.number, row.name);
-        let cells: Vec<String> = row.cells.iter().map(Said::to_string).collect();
+        let cells: Vec<String> = row.cells.iter().map(PaperCell::to_string).collect();
         let _ = writeln!(text, "| paper | {} | {} |", row.name, cells.join(" | "));
     }
     for id in &table.ours {
@@ -278,10 +279,10 @@ fn the_tables_of_papers_state_what_was_recorded() {
 #[test]
 fn the_papers_numbers_are_theirs() {
     let cell = |paper: &Paper, table: &str, sizes, protocol: &str, security, column: usize| {
-        let is = |row: &&Row| {
+        let is = |row: &&PaperRow| {
             row.table == table && row.sizes() == sizes && row.protocol == protocol && row.security == security
         };
-        let rows: Vec<&Row> = paper.row.iter().filter(is).collect();
+        let rows: Vec<&PaperRow> = paper.row.iter().filter(is).collect();
         assert_eq!(rows.len(), 1, "{table} {sizes:?} {protocol}");
         rows[0].cells[column].number().expect("a number")
     };
