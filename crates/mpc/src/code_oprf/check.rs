@@ -20,7 +20,7 @@ use zeroize::Zeroize;
 use super::Params;
 use super::codes::Code;
 use super::messages::{Answer, AnswerShape, Challenge};
-use super::rows::{Columns, Row};
+use super::rows::{Columns, MatrixRow};
 use crate::ot_extension::UniversalHash;
 
 /// Rows of a block, each bit of which the hash takes as an element of GF(2^128).
@@ -111,7 +111,7 @@ impl ColumnHash {
     }
 
     /// `R` of each column of these rows, which come block by block.
-    pub fn of_rows<'a, R: Row>(&self, blocks: impl Iterator<Item = &'a [R]>) -> Secret<Vec<u128>> {
+    pub fn of_rows<'a, R: MatrixRow>(&self, blocks: impl Iterator<Item = &'a [R]>) -> Secret<Vec<u128>> {
         let mut columns = Secret::new(vec![0; 128 * R::BLOCKS]);
         for (rows, weight) in blocks.zip(self.hash.weights()) {
             add_columns(&mut columns, weight, rows);
@@ -122,7 +122,7 @@ impl ColumnHash {
 
 /// Whether hashes of the columns of `q` are those that `R(t)` and the words of `R(y)` ask for: word `i` is that of
 /// bit `i` of all hashes. Uses up the words.
-pub fn fits<R: Row>(of_rows: &[u128], words: &mut [R], secret: &R, of_zeros: &[u128]) -> bool {
+pub fn fits<R: MatrixRow>(of_rows: &[u128], words: &mut [R], secret: &R, of_zeros: &[u128]) -> bool {
     for word in &mut *words {
         word.blocks_mut().iter_mut().zip(secret.blocks()).for_each(|(word, secret)| *word &= secret);
     }
@@ -133,7 +133,7 @@ pub fn fits<R: Row>(of_rows: &[u128], words: &mut [R], secret: &R, of_zeros: &[u
 }
 
 /// Adds `weight` times the block of 128 rows to the hash of each column.
-fn add_columns<R: Row>(columns: &mut [u128], weight: u128, rows: &[R]) {
+fn add_columns<R: MatrixRow>(columns: &mut [u128], weight: u128, rows: &[R]) {
     for (q, columns) in columns.chunks_exact_mut(128).enumerate() {
         let mut tile = [0; 128];
         tile.iter_mut().zip(rows).for_each(|(block, row)| *block = row.blocks()[q]);

@@ -4,7 +4,7 @@ use vesica_kernels::blake3::{keyed_digests, keyed_digests_256};
 use vesica_structures::secret::Secret;
 
 use super::Params;
-use super::rows::Row;
+use super::rows::MatrixRow;
 use crate::binding::Binding;
 
 /// Hashes made at a time: their buffers stay in the first-level cache.
@@ -44,7 +44,7 @@ impl RowHash {
 
     /// Block number `block` of the output for each row; `instance` gives the instance of a row by
     /// its number.
-    pub fn hash<R: Row>(&self, block: usize, rows: &[R], instance: impl Fn(usize) -> u32, out: &mut [u128]) {
+    pub fn hash<R: MatrixRow>(&self, block: usize, rows: &[R], instance: impl Fn(usize) -> u32, out: &mut [u128]) {
         let length = self.row_bytes + INSTANCE_BYTES;
         let mut messages = Secret::new([[0; BLOCK_BYTES]; ROWS_PER_BATCH]);
         for (batch, (rows, out)) in rows.chunks(ROWS_PER_BATCH).zip(out.chunks_mut(ROWS_PER_BATCH)).enumerate() {

@@ -67,7 +67,7 @@ pub use check::{ColumnHash, ROWS_PER_BLOCK, fits};
 pub use codes::{Bch, Code, FAILURE_BITS, LongBch, PseudoRandom, WalshHadamard};
 pub use receiver::Receiver;
 pub(crate) use rows::ROWS_PER_PIECE;
-pub use rows::{Columns, ROWS_PER_STRIP, Row};
+pub use rows::{Columns, MatrixRow, ROWS_PER_STRIP};
 pub use sender::{Functions, Sender};
 
 /// A bound on instances a run: their numbers have 32 bits.

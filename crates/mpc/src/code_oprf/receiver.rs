@@ -13,7 +13,7 @@ use super::check;
 use super::codes::Code;
 use super::hash::RowHash;
 use super::messages::Corrections;
-use super::rows::{Columns, ROWS_PER_PIECE, ROWS_PER_STRIP, Row};
+use super::rows::{Columns, MatrixRow, ROWS_PER_PIECE, ROWS_PER_STRIP};
 use super::{Params, code_of};
 use crate::binding::Binding;
 use crate::ot_extension;

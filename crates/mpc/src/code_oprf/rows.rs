@@ -7,7 +7,7 @@ use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
 /// A row: bit `j` of block `q` is column `128 q + j`; columns beyond the width are zero.
-pub trait Row: Pod + Zeroize + Send + Sync {
+pub trait MatrixRow: Pod + Zeroize + Send + Sync {
     /// Blocks of 128 bits.
     const BLOCKS: usize;
 
@@ -21,7 +21,7 @@ pub trait Row: Pod + Zeroize + Send + Sync {
     fn blocks_mut(&mut self) -> &mut [u128];
 }
 
-impl<const BLOCKS: usize> Row for [u128; BLOCKS] {
+impl<const BLOCKS: usize> MatrixRow for [u128; BLOCKS] {
     const BLOCKS: usize = BLOCKS;
 
     #[inline(always)]
@@ -41,7 +41,7 @@ impl<const BLOCKS: usize> Row for [u128; BLOCKS] {
 }
 
 /// The row of which the lowest `width` bits are ones.
-pub(super) fn ones<R: Row>(width: usize) -> R {
+pub(super) fn ones<R: MatrixRow>(width: usize) -> R {
     R::of(|q| match width.saturating_sub(128 * q) {
         0 => 0,
         count @ 1..128 => u128::MAX >> (128 - count),
@@ -88,7 +88,7 @@ impl Columns {
     }
 
     /// Rows from number `first` on, a multiple of 128; at most [`ROWS_PER_STRIP`].
-    pub fn rows<R: Row>(&self, first: usize, rows: &mut [R]) {
+    pub fn rows<R: MatrixRow>(&self, first: usize, rows: &mut [R]) {
         let mut blocks = Secret::new([0; ROWS_PER_STRIP]);
         let tiles = rows.len().div_ceil(128);
         let blocks = &mut blocks[..128 * tiles];

@@ -11,7 +11,7 @@ use super::check;
 use super::codes::Code;
 use super::hash::RowHash;
 use super::messages::Corrections;
-use super::rows::{Columns, ROWS_PER_PIECE, ROWS_PER_STRIP, Row, ones};
+use super::rows::{Columns, MatrixRow, ROWS_PER_PIECE, ROWS_PER_STRIP, ones};
 use super::{Params, code_of};
 use crate::ot_extension;
 use crate::tasks::{Evaluations, PrfOutputs};

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use crate::code_oprf::rows::Row;
+use crate::code_oprf::rows::MatrixRow;
 
 /// A binary cyclic code of length `2^degree - 1`: the words, as polynomials, that have consecutive powers of a
 /// primitive element `alpha` as roots. By the BCH bound its distance is one more than there are such roots.
@@ -77,7 +77,7 @@ impl Cyclic {
 
     /// The code word of the key with this one bit, without its first `punctured` places: the multiple of the
     /// generator polynomial that has this one among its highest `dimension` coefficients.
-    pub fn row<R: Row>(&self, bit: usize, punctured: usize) -> R {
+    pub fn row<R: MatrixRow>(&self, bit: usize, punctured: usize) -> R {
         let degree = self.length() - self.dimension;
         let mut remainder = vec![false; degree + bit + 1];
         remainder[degree + bit] = true;
@@ -97,7 +97,7 @@ impl Cyclic {
 
     /// Checks what the bound on the distance and the dimension stand on, and some of the words.
     #[cfg(test)]
-    pub fn check<R: Row>(&self, bits: impl Iterator<Item = usize>) {
+    pub fn check<R: MatrixRow>(&self, bits: impl Iterator<Item = usize>) {
         let length = self.length();
         // alpha generates the whole group: only then do consecutive powers say anything of the distance.
         let mut powers = self.powers();

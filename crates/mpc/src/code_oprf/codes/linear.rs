@@ -3,7 +3,7 @@
 use vesica_kernels::transpose::transpose_128x128;
 use vesica_structures::secret::Secret;
 
-use crate::code_oprf::rows::Row;
+use crate::code_oprf::rows::MatrixRow;
 
 /// Bits of a key that one table serves.
 const GROUP: usize = 8;
@@ -22,7 +22,7 @@ pub(super) struct LinearCode {
 
 impl LinearCode {
     /// The code whose words are the sums of these rows; bit `i` of a key is for row `i`.
-    pub fn new<R: Row>(generator: &[R], width: usize) -> Self {
+    pub fn new<R: MatrixRow>(generator: &[R], width: usize) -> Self {
         let bit = |row: &R, j: usize| (row.blocks()[j / 128] >> (j % 128)) as u8 & 1;
         let column =
             |rows: &[R], j: usize| rows.iter().enumerate().fold(0, |column, (i, row)| column | bit(row, j) << i);
@@ -32,7 +32,12 @@ impl LinearCode {
 
     /// Calls `each` with the number and the code word of each of `count` keys: `block` gives 128 bits of a key, by
     /// its number and theirs.
-    pub fn words<R: Row>(&self, count: usize, block: impl Fn(usize, usize) -> u128, mut each: impl FnMut(usize, R)) {
+    pub fn words<R: MatrixRow>(
+        &self,
+        count: usize,
+        block: impl Fn(usize, usize) -> u128,
+        mut each: impl FnMut(usize, R),
+    ) {
         let mut sums = Secret::new([0; 1 << GROUP]);
         let mut columns = Secret::new(vec![0; 128 * R::BLOCKS]);
         let mut bits = Secret::new([0; 128]);

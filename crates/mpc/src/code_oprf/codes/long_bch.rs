@@ -6,7 +6,7 @@ use vesica_kernels::transpose::transpose_128x128;
 
 use super::cyclic::Cyclic;
 use super::linear::LinearCode;
-use crate::code_oprf::rows::Row;
+use crate::code_oprf::rows::MatrixRow;
 
 /// Bits of a word of the code that is shortened.
 const LENGTH: usize = 1023;
@@ -59,7 +59,7 @@ impl LongBch {
 
     /// Calls `each` with the number and the code word of each of these words, of which bits from
     /// [`WORD_BITS`](Self::WORD_BITS) on are ignored.
-    pub fn words<R: Row>(&self, words: &[[u64; 4]], each: impl FnMut(usize, R)) {
+    pub fn words<R: MatrixRow>(&self, words: &[[u64; 4]], each: impl FnMut(usize, R)) {
         let block = |number: usize, block: usize| {
             let [low, high] = [words[number][2 * block], words[number][2 * block + 1]].map(u128::from);
             low | high << 64
@@ -71,7 +71,7 @@ impl LongBch {
     ///
     /// # Panics
     /// If there are not [`WORD_BITS`](Self::WORD_BITS) bits.
-    pub fn words_of_bits<R: Row>(&self, bits: &[u128], each: impl FnMut(usize, R)) {
+    pub fn words_of_bits<R: MatrixRow>(&self, bits: &[u128], each: impl FnMut(usize, R)) {
         assert_eq!(bits.len(), Self::WORD_BITS, "all bits of the words");
         let mut blocks = [[0; 128]; Self::WORD_BITS.div_ceil(128)];
         for (tile, bits) in blocks.iter_mut().zip(bits.chunks(128)) {

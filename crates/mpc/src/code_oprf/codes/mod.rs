@@ -10,7 +10,7 @@ mod walsh_hadamard;
 use vesica_party::{Entry, Task};
 use vesica_structures::facts::Unsupported;
 
-use super::rows::Row;
+use super::rows::MatrixRow;
 use crate::tasks::{BatchPrfRequest, Evaluations, PrfOutputs};
 
 pub use bch::Bch;
@@ -25,7 +25,7 @@ pub type CodeKeys = [u128; 4];
 /// A binary code, and the protocol that its paper makes of it.
 pub trait Code: Sized + Send + Sync + 'static {
     /// The space of a code word, and of a row of the protocol's matrices.
-    type Row: Row;
+    type Row: MatrixRow;
     /// What the protocol computes: the tasks differ in the keys that they ask for.
     type Task: Task<
             Request = BatchPrfRequest,
