@@ -48,14 +48,14 @@ use crate::failure::Failure;
 
 /// The tasks, in the order in which documents list them.
 pub static TASKS: &[&dyn AnyTask] = &[
-    &Face::<intersect::IntersectJob>::new(),
-    &Face::<union::UnionJob>::new(),
-    &Face::<aggregate::AggregateJob<cardinality::CardinalityKind>>::new(),
-    &Face::<aggregate::AggregateJob<sum::SumKind>>::new(),
-    &Face::<aggregate::AggregateJob<join_and_compute::JoinAndComputeKind>>::new(),
-    &Face::<aggregate::AggregateJob<union_cardinality::UnionCardinalityKind>>::new(),
-    &Face::<aggregate::AggregateJob<union_sum::UnionSumKind>>::new(),
-    &Face::<shares::SharesJob>::new(),
+    &TaskOf::<intersect::IntersectJob>::new(),
+    &TaskOf::<union::UnionJob>::new(),
+    &TaskOf::<aggregate::AggregateJob<cardinality::CardinalityKind>>::new(),
+    &TaskOf::<aggregate::AggregateJob<sum::SumKind>>::new(),
+    &TaskOf::<aggregate::AggregateJob<join_and_compute::JoinAndComputeKind>>::new(),
+    &TaskOf::<aggregate::AggregateJob<union_cardinality::UnionCardinalityKind>>::new(),
+    &TaskOf::<aggregate::AggregateJob<union_sum::UnionSumKind>>::new(),
+    &TaskOf::<shares::SharesJob>::new(),
 ];
 
 /// The name of the task where nobody names one.
@@ -150,7 +150,7 @@ impl fmt::Display for dyn AnyTask {
 
 /// INSECURE tasks, in tests of the engine.
 #[cfg(test)]
-static TOY_TASKS: &[&dyn AnyTask] = &[&Face::<insecure_new_rows::NewRowsJob>::new()];
+static TOY_TASKS: &[&dyn AnyTask] = &[&TaskOf::<insecure_new_rows::NewRowsJob>::new()];
 #[cfg(not(test))]
 static TOY_TASKS: &[&dyn AnyTask] = &[];
 
@@ -177,16 +177,16 @@ pub fn names() -> Vec<&'static str> {
     all().map(|task| task.name()).collect()
 }
 
-/// A job without its types.
-struct Face<J>(PhantomData<fn() -> J>);
+/// The task that a job runs, without the job's types.
+struct TaskOf<J>(PhantomData<fn() -> J>);
 
-impl<J> Face<J> {
+impl<J> TaskOf<J> {
     const fn new() -> Self {
         Self(PhantomData)
     }
 }
 
-impl<J: Job> AnyTask for Face<J> {
+impl<J: Job> AnyTask for TaskOf<J> {
     fn name(&self) -> &'static str {
         J::Functionality::NAME
     }
