@@ -78,7 +78,7 @@ impl Layers {
     /// If a flag is for the other side, or a file does not say what it should.
     pub fn new(target: Target, given: &ArgMatches, job: Option<OpenJob>) -> Result<Self, Refused> {
         let flags = flags_of_target(target);
-        let mut said = Said::default();
+        let mut said = SettingsSoFar::default();
         for flag in &flags {
             if let Some(setting) = typed(flag, given) {
                 said.add(setting);
@@ -225,13 +225,13 @@ fn beside(path: &Path, name: &OsStr) -> OsString {
 
 /// What the layers have said so far, the highest first.
 #[derive(Default)]
-struct Said {
+struct SettingsSoFar {
     settings: Vec<Layered>,
     /// How many of them higher layers have said.
     sealed: usize,
 }
 
-impl Said {
+impl SettingsSoFar {
     /// Adds a setting, unless a higher layer has said it, or another end of the connection.
     fn add(&mut self, setting: Layered) {
         let id = setting.flag.get_id();
@@ -321,7 +321,7 @@ fn refuse_other_flags(target: Target, flags: &[Arg], given: &ArgMatches) -> Resu
 }
 
 /// The partner whose name `--peer` says; `None` if it says a key or a file.
-fn find_partner(said: &Said) -> Result<Option<Found>, Failure> {
+fn find_partner(said: &SettingsSoFar) -> Result<Option<Found>, Failure> {
     let Some(peer) = said.find("peer") else { return Ok(None) };
     let Some(name) = peer.values.first().and_then(|value| value.to_str()).filter(|name| is_name(name)) else {
         return Ok(None);
@@ -335,7 +335,7 @@ fn find_partner(said: &Said) -> Result<Option<Found>, Failure> {
 }
 
 /// Adds the address of a partner and the settings for runs with it.
-fn add_partner(said: &mut Said, found: &Found, flags: &[Arg]) -> Result<(), Failure> {
+fn add_partner(said: &mut SettingsSoFar, found: &Found, flags: &[Arg]) -> Result<(), Failure> {
     let Found { path, partner } = found;
     let mut defaults = HashMap::new();
     for setting in &partner.defaults {
@@ -373,7 +373,7 @@ fn add_partner(said: &mut Said, found: &Found, flags: &[Arg]) -> Result<(), Fail
 
 /// A job that computes numbers of groups of keys says from how many keys on they are shown. A
 /// default would do for those who read the file what nobody has decided.
-fn refuse_silent_threshold(task: &str, said: &Said, job: &Path) -> Result<(), Failure> {
+fn refuse_silent_threshold(task: &str, said: &SettingsSoFar, job: &Path) -> Result<(), Failure> {
     let is_said = said.find("reveal_if_at_least").is_some_and(|setting| !matches!(setting.origin, Origin::Partner(..)));
     let Ok(found) = task::find(task) else { return Ok(()) };
     if is_said || !takes_threshold(found) {
