@@ -3,7 +3,7 @@
 //! Names in a receipt come from the partner: [`escaped`] makes text of all of them, and the page's policy
 //! lets a browser neither run nor fetch anything.
 
-use super::words::{Page, Row};
+use super::words::{Page, PageRow};
 
 /// Looks for a screen, light or dark, and for paper.
 const STYLE: &str = include_str!("receipt.css");
@@ -30,7 +30,7 @@ pub fn html(page: &Page) -> String {
         if !section.note.is_empty() {
             html.push_str(&format!("<p class=\"note\">{}</p>\n", escaped(section.note)));
         }
-        let (details, words): (Vec<&Row>, Vec<&Row>) = section.rows.iter().partition(|row| row.is_detail);
+        let (details, words): (Vec<&PageRow>, Vec<&PageRow>) = section.rows.iter().partition(|row| row.is_detail);
         push_rows(&words, &mut html);
         if !details.is_empty() {
             html.push_str("<details>\n<summary>Details</summary>\n");
@@ -43,13 +43,13 @@ pub fn html(page: &Page) -> String {
     html
 }
 
-fn push_rows(rows: &[&Row], html: &mut String) {
+fn push_rows(rows: &[&PageRow], html: &mut String) {
     html.push_str("<dl>\n");
     rows.iter().for_each(|row| push_row(row, html));
     html.push_str("</dl>\n");
 }
 
-fn push_row(row: &Row, html: &mut String) {
+fn push_row(row: &PageRow, html: &mut String) {
     html.push_str(&format!("<dt>{}</dt>\n", escaped(row.label)));
     for value in &row.values {
         html.push_str(&format!("<dd>{}</dd>\n", escaped(value)));

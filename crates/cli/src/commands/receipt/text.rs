@@ -1,6 +1,6 @@
 //! The page of a receipt as plain text.
 
-use super::words::{Page, Row};
+use super::words::{Page, PageRow};
 use crate::layout::wrapped;
 
 /// Characters in a line of text.
@@ -26,7 +26,7 @@ pub fn text(page: &Page) -> String {
 }
 
 /// A row: its label once, and each value on lines of its own.
-fn push_row(row: &Row, text: &mut String) {
+fn push_row(row: &PageRow, text: &mut String) {
     let mut label = row.label;
     for value in &row.values {
         for line in wrapped(value, WIDTH - LABEL) {

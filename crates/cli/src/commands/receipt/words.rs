@@ -35,11 +35,11 @@ pub struct Section {
     /// A sentence below the heading; empty for none.
     pub note: &'static str,
     /// The rows, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PageRow>,
 }
 
 /// A label with its values.
-pub struct Row {
+pub struct PageRow {
     /// The label.
     pub label: &'static str,
     /// The values, at least one.
@@ -48,7 +48,7 @@ pub struct Row {
     pub is_detail: bool,
 }
 
-impl Row {
+impl PageRow {
     fn of(label: &'static str, value: impl Into<String>) -> Self {
         Self { label, values: vec![value.into()], is_detail: false }
     }
@@ -89,7 +89,10 @@ pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
         None => Section {
             title: "Security",
             note: "",
-            rows: vec![Row::of("unknown", "this release of Vesica does not know the protocol, and says nothing of it")],
+            rows: vec![PageRow::of(
+                "unknown",
+                "this release of Vesica does not know the protocol, and says nothing of it",
+            )],
         },
     });
     sections.push(proof(receipt));
@@ -104,23 +107,24 @@ fn the_run(statement: &Statement) -> Section {
     let clocks = if *wire_version >= 5 { "; the sender's differed by ten minutes at most" } else { "" };
     let date = iso_utc(*started_at).unwrap_or_else(|| format!("{started_at} s after the start of 1970, in UTC"));
     let mut rows = vec![
-        Row::of("task", format!("{computes}{both} ({})", shown(task))),
-        Row::of("date", format!("{date}, by the receiver's clock{clocks}")),
-        Row::of("sender", fingerprint(&statement.sender_key)),
-        Row::of("receiver", fingerprint(&statement.receiver_key)),
-        Row::of("sender's key", shown(&statement.sender_key)).folded(),
-        Row::of("receiver's key", shown(&statement.receiver_key)).folded(),
-        Row::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol))).folded(),
-        Row::of("chosen as", shown(choice)).folded(),
+        PageRow::of("task", format!("{computes}{both} ({})", shown(task))),
+        PageRow::of("date", format!("{date}, by the receiver's clock{clocks}")),
+        PageRow::of("sender", fingerprint(&statement.sender_key)),
+        PageRow::of("receiver", fingerprint(&statement.receiver_key)),
+        PageRow::of("sender's key", shown(&statement.sender_key)).folded(),
+        PageRow::of("receiver's key", shown(&statement.receiver_key)).folded(),
+        PageRow::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol)))
+            .folded(),
+        PageRow::of("chosen as", shown(choice)).folded(),
     ];
     match broken {
-        None => rows.push(Row::of("security", format!("{} ({security})", in_words(*security)))),
+        None => rows.push(PageRow::of("security", format!("{} ({security})", in_words(*security)))),
         Some(how) => {
-            rows.push(Row::of(
+            rows.push(PageRow::of(
                 "security",
                 format!("NOT GIVEN, since the protocol is broken ({security} was asked for)"),
             ));
-            rows.push(Row::of("BROKEN", shown(how)));
+            rows.push(PageRow::of("BROKEN", shown(how)));
         }
     }
     Section { title: "The run", note: "", rows }
@@ -155,15 +159,15 @@ fn compared(statement: &Statement) -> Section {
     let Statement { payload_bytes, sender_values, receiver_values, groups, reveal_if_at_least, .. } = statement;
     let columns = |columns: &[ValueColumn]| list(&columns.iter().map(ToString::to_string).collect::<Vec<_>>());
     let mut rows = vec![
-        Row::of(
+        PageRow::of(
             "sizes",
             format!("{sender_items} of the sender, {receiver_items} of the receiver: distinct keys, padding included"),
         ),
-        Row::of("key columns", format!("normalisers: {}; digest {}", list(key_columns), shown(key_digest))),
+        PageRow::of("key columns", format!("normalisers: {}; digest {}", list(key_columns), shown(key_digest))),
     ];
     if statement.buckets > 1 {
         let text = format!("{} of one size, in which keys were compared one after the other", statement.buckets);
-        rows.push(Row::of("buckets", text));
+        rows.push(PageRow::of("buckets", text));
     }
     if let Some(attempts) = statement.attempts {
         let again = attempts.saturating_sub(u64::from(statement.buckets));
@@ -171,21 +175,21 @@ fn compared(statement: &Statement) -> Section {
             "workers of two clusters ran the buckets in {attempts} attempts, {again} of them at a bucket of which one had \
              failed; whoever sends an attempt other keys than the one before asks about those too"
         );
-        rows.push(Row::of("cluster", text));
+        rows.push(PageRow::of("cluster", text));
     }
     for (number, columns) in (1..).zip(or_keys) {
         let text =
             format!("alternative {number} (--or-key), by which rows match as well; normalisers: {}", list(columns));
-        rows.push(Row::of("alternative key", text));
+        rows.push(PageRow::of("alternative key", text));
     }
     if !payload_columns.is_empty() && sender_values.is_empty() {
         let bytes = counted(*payload_bytes, "byte", "bytes");
         let text = format!("{} of the sender, {bytes} a key", list(payload_columns));
-        rows.push(Row::of("columns given", text));
+        rows.push(PageRow::of("columns given", text));
     }
     if !(sender_values.is_empty() && receiver_values.is_empty()) {
         let text = format!("{} of the sender; {} of the receiver", columns(sender_values), columns(receiver_values));
-        rows.push(Row::of("computed on", text));
+        rows.push(PageRow::of("computed on", text));
     }
     let threshold = match reveal_if_at_least {
         0 | 1 => "none: a result about a single key would be shown".to_owned(),
@@ -193,12 +197,12 @@ fn compared(statement: &Statement) -> Section {
     };
     let task = task_of(statement);
     if task.is_some_and(takes_threshold) || *reveal_if_at_least > 1 {
-        rows.push(Row::of("groups", groups.to_string()));
-        rows.push(Row::of("threshold", threshold));
+        rows.push(PageRow::of("groups", groups.to_string()));
+        rows.push(PageRow::of("threshold", threshold));
     }
     let kind = task.and_then(|task| task.result_kind(Role::Receiver, &Settings::default()));
     if kind == Some(ResultKind::Numbers) || statement.noise_epsilon.is_some() {
-        rows.push(Row::of(
+        rows.push(PageRow::of(
             "noise",
             match &statement.noise_epsilon {
                 Some(epsilon) => format!("added by the sender, with epsilon {} for the whole run", shown(epsilon)),
@@ -232,30 +236,30 @@ fn learned(statement: &Statement, entry: Option<&Entry>, holds: bool) -> Section
             }
         }
     }
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<PageRow> = Vec::new();
     for (learner, label, sentences) in to {
         let (of_cheats, mut sentences): (Vec<_>, Vec<_>) =
             sentences.into_iter().partition(|sentence| sentence.contains("corrupt"));
         if !of_cheats.is_empty() {
             sentences.push("more, if it breaks the rules: the details say what".to_owned());
         }
-        rows.extend(Row::list(label, sentences));
+        rows.extend(PageRow::list(label, sentences));
         let label = if learner == "to the sender" { "cheating sender" } else { "cheating receiver" };
-        rows.extend(Row::list(label, of_cheats).map(Row::folded));
+        rows.extend(PageRow::list(label, of_cheats).map(PageRow::folded));
     }
     let words = task_of(statement).map(AnyTask::words);
     let sound = statement.broken.is_none() && entry.is_some_and(|entry| entry.broken().is_none());
     match words {
         Some(words) if sound => {
             let beyond = |what: &str| format!("beyond the above: {what}");
-            rows.push(Row::of("kept from receiver", beyond(words.kept_from_receiver)));
+            rows.push(PageRow::of("kept from receiver", beyond(words.kept_from_receiver)));
             let sender = match statement.both_learn {
                 true => words.kept_from_sender_with_result,
                 false => words.kept_from_sender,
             };
-            rows.push(Row::of("kept from sender", beyond(sender)));
+            rows.push(PageRow::of("kept from sender", beyond(sender)));
         }
-        _ => rows.push(Row::of(
+        _ => rows.push(PageRow::of(
             "not learned",
             "no statement, since the protocol is broken, or is not one that this release of Vesica knows",
         )),
@@ -278,14 +282,14 @@ fn limits(statement: &Statement, entry: &Entry) -> Section {
     let mode = entry.modes.iter().find(|mode| mode.security == statement.security);
     let mut rows = Vec::new();
     if let Some(how) = entry.broken() {
-        rows.push(Row::of("BROKEN", how));
+        rows.push(PageRow::of("BROKEN", how));
     }
     match mode {
         Some(mode) => rows.extend(mode_rows(mode, entry)),
-        None => rows.push(Row::of("unknown", "the protocol has no such mode in this release of Vesica")),
+        None => rows.push(PageRow::of("unknown", "the protocol has no such mode in this release of Vesica")),
     }
     let source = format!("{}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference);
-    rows.push(Row::of("source", source).folded());
+    rows.push(PageRow::of("source", source).folded());
     Section {
         title: "Security",
         note: "Not signed: this is what the present release of Vesica says of the protocol. Nobody outside of the \
@@ -294,7 +298,7 @@ fn limits(statement: &Statement, entry: &Entry) -> Section {
     }
 }
 
-fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<Row> {
+fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<PageRow> {
     let resists = |resistance| match resistance {
         Resistance::Malicious => "holds even if it breaks the rules",
         Resistance::SemiHonest => "holds if it follows the rules",
@@ -310,13 +314,13 @@ fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<Row> {
         None => "all failures by chance in one run (such as a false match) together: at most 2^-40".to_owned(),
     };
     let mut rows = vec![
-        Row::of("against sender", format!("security {}", resists(mode.corrupt_sender))),
-        Row::of("against receiver", format!("security {}", resists(mode.corrupt_receiver))),
-        Row { label: "attacks take", values: bounds, is_detail: true },
-        Row::of("by chance", chance).folded(),
+        PageRow::of("against sender", format!("security {}", resists(mode.corrupt_sender))),
+        PageRow::of("against receiver", format!("security {}", resists(mode.corrupt_receiver))),
+        PageRow { label: "attacks take", values: bounds, is_detail: true },
+        PageRow::of("by chance", chance).folded(),
     ];
     let assumptions = mode.assumptions.iter().map(|assumption| assumption.what.to_owned()).collect();
-    rows.extend(Row::list("assumptions", assumptions).map(Row::folded));
+    rows.extend(PageRow::list("assumptions", assumptions).map(PageRow::folded));
     rows
 }
 
@@ -326,9 +330,9 @@ fn proof(receipt: &Receipt) -> Section {
         title: "Proof",
         note: "",
         rows: vec![
-            Row::of("signatures", signatures(receipt)),
-            Row::of("transcript", format!("{} (hash of all that the two sides sent)", shown(transcript))).folded(),
-            Row::of("session", format!("{} (hash of what they had agreed on)", shown(session))).folded(),
+            PageRow::of("signatures", signatures(receipt)),
+            PageRow::of("transcript", format!("{} (hash of all that the two sides sent)", shown(transcript))).folded(),
+            PageRow::of("session", format!("{} (hash of what they had agreed on)", shown(session))).folded(),
         ],
     }
 }
