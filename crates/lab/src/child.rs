@@ -25,7 +25,7 @@ const CONNECT_WAIT: Duration = Duration::from_secs(60);
 /// What a party tells its parent, a JSON line each.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Said {
+pub(crate) enum FromParty {
     /// Where the receiver listens.
     Listening(SocketAddr),
     /// Connection and inputs are ready.
@@ -61,9 +61,9 @@ pub fn play<R: Read, W: Write>(
     match &outcome {
         Ok(()) => {}
         Err(BenchError::Unsupported(Unsupported { what, mend })) => {
-            parent.say(&Said::Refused { what: what.clone(), mend: mend.clone() })?;
+            parent.say(&FromParty::Refused { what: what.clone(), mend: mend.clone() })?;
         }
-        Err(fault) => parent.say(&Said::Failed(fault.to_string()))?,
+        Err(fault) => parent.say(&FromParty::Failed(fault.to_string()))?,
     }
     outcome
 }
@@ -79,7 +79,7 @@ struct Parent<R, W> {
 }
 
 impl<R: Read, W: Write> Parent<R, W> {
-    fn say(&mut self, what: &Said) -> Result<(), BenchError> {
+    fn say(&mut self, what: &FromParty) -> Result<(), BenchError> {
         let mut line = serde_json::to_string(what)?;
         line.push('\n');
         self.to.write_all(line.as_bytes())?;
@@ -108,7 +108,7 @@ fn rounds<R: Read, W: Write>(
         Some(address) => Meeting::Connects(address),
         None => {
             let listener = tcp::listen(&format!("{}:0", settings.link.receiver_address())).map_err(failed(role))?;
-            parent.say(&Said::Listening(listener.local_addr().map_err(failed(role))?))?;
+            parent.say(&FromParty::Listening(listener.local_addr().map_err(failed(role))?))?;
             Meeting::Listens(listener)
         }
     };
@@ -121,13 +121,13 @@ fn rounds<R: Read, W: Write>(
         let mut channel = threads::open_channel(connection, role, ChannelOptions::default())?;
         let made = settings.sample(role, repeat as u64);
         let mut rng = SecretRng::from_os().map_err(failed(role))?;
-        parent.say(&Said::Ready)?;
+        parent.say(&FromParty::Ready)?;
         parent.wait()?;
         let figures = pool.install(|| run(&plan, role, &made, &mut channel, &mut rng));
         match figures {
             Ok(figures) => {
                 channel.finish().map_err(failed(role))?;
-                parent.say(&Said::Round(Box::new(figures)))?;
+                parent.say(&FromParty::Round(Box::new(figures)))?;
             }
             Err(abort) => {
                 let fault = failed(role)(&abort);

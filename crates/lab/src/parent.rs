@@ -11,7 +11,7 @@ use vesica::threads::no_thread;
 use vesica_party::Role;
 use vesica_structures::facts::Unsupported;
 
-use crate::child::{Ends, Said, play};
+use crate::child::{Ends, FromParty, play};
 use crate::netns::{self, Namespaces};
 use crate::plan::Plan;
 use crate::report::PartyRound;
@@ -27,14 +27,14 @@ struct Wire {
 }
 
 impl Wire {
-    fn hear(&mut self) -> Result<Said, BenchError> {
+    fn hear(&mut self) -> Result<FromParty, BenchError> {
         let mut line = String::new();
         if self.from.read_line(&mut line)? == 0 {
             return Err(BenchError::Party { role: self.role, fault: "it ended without a word".into() });
         }
         match serde_json::from_str(&line)? {
-            Said::Failed(fault) => Err(BenchError::Party { role: self.role, fault }),
-            Said::Refused { what, mend } => Err(Unsupported::new(what, mend).into()),
+            FromParty::Failed(fault) => Err(BenchError::Party { role: self.role, fault }),
+            FromParty::Refused { what, mend } => Err(Unsupported::new(what, mend).into()),
             said => Ok(said),
         }
     }
@@ -108,7 +108,7 @@ fn measure(
     // A refusal needs no party to say it.
     let Plan { predicted, .. } = Plan::new(settings)?;
     let mut receiver = start(Role::Receiver, None)?;
-    let Said::Listening(address) = receiver.hear()? else {
+    let FromParty::Listening(address) = receiver.hear()? else {
         return Err(receiver.unexpected());
     };
     let mut sender = start(Role::Sender, Some(address))?;
@@ -118,7 +118,7 @@ fn measure(
     let mut counted = Vec::with_capacity(settings.repeat);
     for repeat in settings.repeats() {
         for wire in [&mut sender, &mut receiver] {
-            let Said::Ready = wire.hear()? else {
+            let FromParty::Ready = wire.hear()? else {
                 return Err(wire.unexpected());
             };
         }
@@ -147,7 +147,7 @@ fn measure(
 
 fn round(wire: &mut Wire) -> Result<PartyRound, BenchError> {
     match wire.hear()? {
-        Said::Round(figures) => Ok(*figures),
+        FromParty::Round(figures) => Ok(*figures),
         _ => Err(wire.unexpected()),
     }
 }

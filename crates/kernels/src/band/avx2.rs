@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::portable;
-use super::rows::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, add};
+use super::rows::{BandRow, Dependent, Equations, LINE, ROW_LINES, Stretch, add};
 
 /// See [`super::Stretch::insert`].
 #[target_feature(enable = "avx2")]
@@ -18,7 +18,7 @@ pub(super) fn insert<const L: usize>(
 /// See [`super::System::back_substitute`].
 #[target_feature(enable = "avx2")]
 pub(super) fn back_substitute<const L: usize>(
-    leading: &[Row],
+    leading: &[BandRow],
     values: &[[u64; L]],
     leads: &[u8],
     table: &mut [[u64; L]],
@@ -38,7 +38,7 @@ pub(super) fn back_substitute<const L: usize>(
 
 /// See [`super::products`].
 #[target_feature(enable = "avx2")]
-pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[Row], out: &mut [[u64; L]]) {
+pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[BandRow], out: &mut [[u64; L]]) {
     if L > 2 {
         return portable::products(table, lines, rows, out);
     }
@@ -48,7 +48,7 @@ pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: 
 }
 
 #[target_feature(enable = "avx2")]
-fn product<const L: usize>(table: &[[u64; L]], line: usize, row: &Row) -> [u64; L] {
+fn product<const L: usize>(table: &[[u64; L]], line: usize, row: &BandRow) -> [u64; L] {
     assert!(L <= 2, "wider values do not come here");
     let (lines, _) = table.as_chunks::<LINE>();
     let coefficients: &[u8; ROW_LINES] = bytemuck::cast_ref(&row.0);

@@ -9,7 +9,7 @@
 
 use std::arch::x86_64::*;
 
-use super::rows::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, Window, add};
+use super::rows::{BandRow, Dependent, Equations, LINE, ROW_LINES, Stretch, Window, add};
 
 /// Bytes -64 to 127 of the integers: 64 of them from `64 + k` on are the indices `j + k`.
 static IOTA: [u8; 192] = {
@@ -57,7 +57,7 @@ pub(super) fn insert<const L: usize>(
         };
         let column = LINE * window.line + first;
         if column >= leading.len() {
-            beyond.push((line, Row(words(reduced)), value));
+            beyond.push((line, BandRow(words(reduced)), value));
             continue;
         }
         store(&mut leading[column].0, shifted(reduced, (first / LINE) as isize));
@@ -75,9 +75,9 @@ pub(super) fn insert<const L: usize>(
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,bmi1,bmi2")]
 fn leading_column<const L: usize>(
-    row: &Row,
+    row: &BandRow,
     mut value: [u64; L],
-    leading: &[Row],
+    leading: &[BandRow],
     values: &[[u64; L]],
     window: &Window,
 ) -> Option<(usize, __m512i, [u64; L])> {
@@ -105,7 +105,7 @@ fn leading_column<const L: usize>(
 /// See [`super::System::back_substitute`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni,bmi1,bmi2")]
 pub(super) fn back_substitute<const L: usize>(
-    leading: &[Row],
+    leading: &[BandRow],
     values: &[[u64; L]],
     leads: &[u8],
     table: &mut [[u64; L]],
@@ -161,7 +161,7 @@ pub(super) fn back_substitute<const L: usize>(
 
 /// See [`super::products`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni,bmi1,bmi2")]
-pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[Row], out: &mut [[u64; L]]) {
+pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[BandRow], out: &mut [[u64; L]]) {
     let (table, _) = table.as_chunks::<LINE>();
     let mut matrices = Matrices::<L>::new();
     // The lines whose matrices are at hand: at most the last `RING`.

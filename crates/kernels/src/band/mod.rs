@@ -2,7 +2,7 @@
 //! rows with a table.
 //!
 //! Columns come in *lines* of eight. A row starts at a line and has at most 512 consecutive columns
-//! from there: bit `i` of a [`Row`] is column `8 * line + i`. Starting at a line costs an encoding
+//! from there: bit `i` of a [`BandRow`] is column `8 * line + i`. Starting at a line costs an encoding
 //! 7 of 512 columns of slack at most and buys aligned memory and, on AVX-512 with GFNI, products of
 //! eight rows with a line in one instruction.
 //!
@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use self::rows::{Beyond, Equations, add};
 use crate::dispatch::{Backend, backend};
-pub use rows::{Dependent, LINE, ROW_LINES, Row, Stretch};
+pub use rows::{BandRow, Dependent, LINE, ROW_LINES, Stretch};
 
 /// A system in echelon form. Rows are added in [stretches](Self::stretches); the echelon form does
 /// not depend on how it is cut into them.
@@ -51,7 +51,7 @@ impl<const L: usize> Stretch<'_, L> {
     /// # Panics
     /// If the slices differ in length, if lines descend (within this call or from the call before),
     /// or lie outside of the stretch.
-    pub fn insert(&mut self, lines: &[u32], rows: &[Row], values: &[[u64; L]]) -> Result<(), Dependent> {
+    pub fn insert(&mut self, lines: &[u32], rows: &[BandRow], values: &[[u64; L]]) -> Result<(), Dependent> {
         assert!(lines.len() == rows.len() && lines.len() == values.len(), "one line and one value a row");
         let before = std::iter::once(self.line).chain(lines.iter().map(|&line| line as usize));
         assert!(
@@ -100,7 +100,7 @@ impl<const L: usize> System<L> {
     pub fn stretches(&mut self, starts: &[usize]) -> Vec<Stretch<'_, L>> {
         let columns = self.values.len();
         assert_eq!(starts.first(), Some(&0), "the first stretch begins with the system");
-        let mut leading = &mut bytemuck::pod_align_to_mut::<u64, Row>(&mut self.rows).1[..columns];
+        let mut leading = &mut bytemuck::pod_align_to_mut::<u64, BandRow>(&mut self.rows).1[..columns];
         let mut values = &mut self.values[..];
         let ends = starts[1..].iter().copied().chain([columns / LINE]);
         let stretch = |(&first, end): (&usize, usize)| {
@@ -135,8 +135,8 @@ impl<const L: usize> System<L> {
 
     /// Inserts a row out of the order of lines: those that it meets may start later, so that it
     /// moves on with its first column.
-    fn absorb(&mut self, mut line: usize, mut row: Row, mut value: [u64; L]) -> Result<(), Dependent> {
-        let leading = &mut bytemuck::pod_align_to_mut::<u64, Row>(&mut self.rows).1[..self.values.len()];
+    fn absorb(&mut self, mut line: usize, mut row: BandRow, mut value: [u64; L]) -> Result<(), Dependent> {
+        let leading = &mut bytemuck::pod_align_to_mut::<u64, BandRow>(&mut self.rows).1[..self.values.len()];
         loop {
             let word = row.0.iter().position(|&word| word != 0).ok_or(Dependent)?;
             let first = 64 * word + row.0[word].trailing_zeros() as usize;
@@ -151,7 +151,7 @@ impl<const L: usize> System<L> {
                 (leading[column], self.values[column]) = (row, value);
                 return Ok(());
             }
-            row = Row(add(row.0, leading[column].0));
+            row = BandRow(add(row.0, leading[column].0));
             value = add(value, self.values[column]);
         }
     }
@@ -173,7 +173,7 @@ impl<const L: usize> System<L> {
         let end = LINE * first + table.len();
         let columns = self.values.len();
         assert!(end == columns || (end < columns && known >= ROW_LINES), "rows meet known cells");
-        let leading = &bytemuck::pod_align_to::<u64, Row>(&self.rows).1[LINE * first..columns];
+        let leading = &bytemuck::pod_align_to::<u64, BandRow>(&self.rows).1[LINE * first..columns];
         let (values, leads) = (&self.values[LINE * first..], &self.leads[first..]);
         match Twin::of_backend(L) {
             #[cfg(target_arch = "x86_64")]
@@ -193,7 +193,7 @@ impl<const L: usize> System<L> {
 /// # Panics
 /// If the slices differ in length, if `table` is no multiple of [`LINE`] cells, or if a line lies
 /// outside of it.
-pub fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[Row], out: &mut [[u64; L]]) {
+pub fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[BandRow], out: &mut [[u64; L]]) {
     assert!(table.len().is_multiple_of(LINE), "columns come in lines of eight");
     assert!(lines.len() == rows.len() && lines.len() == out.len(), "one line and one result a row");
     let table_lines = table.len() / LINE;
@@ -249,13 +249,13 @@ mod tests {
 
     /// Rows over `columns` columns at about `load` rows a column, lines ascending, every bit within
     /// `width` lines random.
-    fn rows(rng: &mut ChaCha8Rng, columns: usize, width: usize, load: f64) -> (Vec<u32>, Vec<Row>) {
+    fn rows(rng: &mut ChaCha8Rng, columns: usize, width: usize, load: f64) -> (Vec<u32>, Vec<BandRow>) {
         let starts = columns / LINE - width + 1;
         let count = (columns as f64 * load) as usize;
         let mut lines: Vec<u32> = (0..count).map(|_| rng.random_range(0..starts) as u32).collect();
         lines.sort_unstable();
         let rows = (0..count).map(|_| {
-            let mut row = Row(std::array::from_fn(|_| rng.next_u64()));
+            let mut row = BandRow(std::array::from_fn(|_| rng.next_u64()));
             bytemuck::bytes_of_mut(&mut row)[width..].fill(0);
             row
         });
@@ -267,7 +267,7 @@ mod tests {
     }
 
     /// The product bit by bit, as it is defined.
-    fn product<const L: usize>(table: &[[u64; L]], line: u32, row: &Row) -> [u64; L] {
+    fn product<const L: usize>(table: &[[u64; L]], line: u32, row: &BandRow) -> [u64; L] {
         let columns = (0..512).filter(|i| row.0[i / 64] >> (i % 64) & 1 == 1).map(|i| 8 * line as usize + i);
         columns.filter_map(|column| table.get(column)).fold([0; L], |sum, &cell| add(sum, cell))
     }
@@ -373,9 +373,9 @@ mod tests {
                 let (lines, mut rows) = rows(&mut rng, 1024, 64, 0.5);
                 let values = values::<1>(&mut rng, rows.len());
                 let last = rows.len() - 1;
-                rows[last] = Row([0; 8]);
+                rows[last] = BandRow([0; 8]);
                 let insert =
-                    |system: &mut System<1>, starts: &[usize], lines: &[u32], rows: &[Row], values: &[[u64; 1]]| {
+                    |system: &mut System<1>, starts: &[usize], lines: &[u32], rows: &[BandRow], values: &[[u64; 1]]| {
                         let mut stretches = system.stretches(starts);
                         stretches[0].insert(lines, rows, values)?;
                         let eliminated = stretches.into_iter().map(Stretch::eliminated).collect();
@@ -386,8 +386,8 @@ mod tests {
                 // The sum of two rows of one line, after both: in one stretch, and where all columns lie beyond it.
                 let [a, mut b] = [rows[0], rows[1]];
                 b.0[0] = 0;
-                for (row, starts) in [(a, &[0][..]), (Row([0, a.0[1], 0, 0, 0, 0, 0, 0]), &[0, 6])] {
-                    let sum = Row(add(row.0, b.0));
+                for (row, starts) in [(a, &[0][..]), (BandRow([0, a.0[1], 0, 0, 0, 0, 0, 0]), &[0, 6])] {
+                    let sum = BandRow(add(row.0, b.0));
                     let values = [[1], [2], [3]];
                     assert_eq!(insert(&mut System::new(1024), starts, &[5, 5], &[row, b], &values[..2]), Ok(()));
                     let dependent = insert(&mut System::new(1024), starts, &[5, 5, 5], &[row, b, sum], &values);

@@ -1,6 +1,6 @@
 //! The twin without assumptions; the AVX2 twin compiles it once more for its own features.
 
-use super::rows::{Dependent, Equations, LINE, ROW_LINES, Row, Stretch, Window, add};
+use super::rows::{BandRow, Dependent, Equations, LINE, ROW_LINES, Stretch, Window, add};
 
 const BYTES: usize = ROW_LINES;
 
@@ -32,7 +32,7 @@ pub(super) fn insert<const L: usize>(
         };
         let column = LINE * window.line + first;
         if column >= values.len() {
-            beyond.push((line, Row(reduced), value));
+            beyond.push((line, BandRow(reduced), value));
             continue;
         }
         // The row from the line of the column on.
@@ -50,7 +50,7 @@ pub(super) fn insert<const L: usize>(
 /// its value.
 #[inline(always)]
 fn leading_column<const L: usize>(
-    row: &Row,
+    row: &BandRow,
     mut value: [u64; L],
     leading: &[u8],
     values: &[[u64; L]],
@@ -87,7 +87,7 @@ fn word_at(bytes: &[u8], j: usize) -> u64 {
 /// See [`super::System::back_substitute`].
 #[inline(always)]
 pub(super) fn back_substitute<const L: usize>(
-    leading: &[Row],
+    leading: &[BandRow],
     values: &[[u64; L]],
     leads: &[u8],
     table: &mut [[u64; L]],
@@ -116,7 +116,7 @@ pub(super) fn back_substitute<const L: usize>(
 
 /// See [`super::products`].
 #[inline(always)]
-pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[Row], out: &mut [[u64; L]]) {
+pub(super) fn products<const L: usize>(table: &[[u64; L]], lines: &[u32], rows: &[BandRow], out: &mut [[u64; L]]) {
     let (table, _) = table.as_chunks::<LINE>();
     let mut sums = Sums::<L>::new();
     // The lines whose sums are at hand: at most the last `ROW_LINES`.

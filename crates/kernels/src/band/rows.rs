@@ -12,7 +12,7 @@ pub const ROW_LINES: usize = 64;
 /// line on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(64))]
-pub struct Row(pub [u64; 8]);
+pub struct BandRow(pub [u64; 8]);
 
 /// A row that the rows before it span: the system has no solution for all values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub struct Dependent;
 #[derive(Clone, Copy)]
 pub(super) struct Equations<'a, const L: usize> {
     pub lines: &'a [u32],
-    pub rows: &'a [Row],
+    pub rows: &'a [BandRow],
     pub values: &'a [[u64; L]],
 }
 
 impl<'a, const L: usize> Equations<'a, L> {
     #[inline(always)]
-    pub fn iter(self) -> impl Iterator<Item = (u32, &'a Row, [u64; L])> {
+    pub fn iter(self) -> impl Iterator<Item = (u32, &'a BandRow, [u64; L])> {
         self.lines.iter().zip(self.rows).zip(self.values).map(|((&line, row), &value)| (line, row, value))
     }
 }
@@ -38,7 +38,7 @@ impl<'a, const L: usize> Equations<'a, L> {
 pub struct Stretch<'a, const L: usize> {
     /// Its first line.
     pub(super) first: usize,
-    pub(super) leading: &'a mut [Row],
+    pub(super) leading: &'a mut [BandRow],
     pub(super) values: &'a mut [[u64; L]],
     /// Its own, one row of padding after it.
     pub(super) leads: Vec<u8>,
@@ -48,7 +48,7 @@ pub struct Stretch<'a, const L: usize> {
 }
 
 /// A row without columns left in its stretch: its line, itself, its value.
-pub(super) type Beyond<const L: usize> = (u32, Row, [u64; L]);
+pub(super) type Beyond<const L: usize> = (u32, BandRow, [u64; L]);
 
 /// `Echelon::leads` from a line on, kept while rows start there: bytes written one by one and read
 /// as words at once would stall.

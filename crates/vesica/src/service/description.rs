@@ -6,7 +6,7 @@ use vesica_party::Security;
 use vesica_party::service::MOST_DESCRIPTION_BYTES;
 use vesica_protocols::tasks::IntersectRequest;
 
-use super::{Agreed, Quota, SlowHash, TableService, WithService, served, with_service};
+use super::{Quota, ServiceOptions, SlowHash, TableService, WithService, served, with_service};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, list};
 use crate::key::{DIGEST_VERSION, KeySpec, Kind};
@@ -221,7 +221,7 @@ impl Description {
             both_learn: false,
             runs: 1,
         };
-        Ok(S::params(&request, Agreed { leak_prefix: self.leak_prefix, integer_bits: self.integer_bits })?)
+        Ok(S::params(&request, ServiceOptions { leak_prefix: self.leak_prefix, integer_bits: self.integer_bits })?)
     }
 
     /// Names of the fields in which two descriptions of one server differ, as its user sets them.

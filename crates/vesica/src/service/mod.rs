@@ -71,7 +71,7 @@ trait TableService: Service<Task = Intersect, Server: State, Client: State> {
     fn raise_answered(_: &Self::Server, _items: u64) {}
 
     /// The parameters for a request.
-    fn params(request: &IntersectRequest, agreed: Agreed) -> Result<Self::Params, Unsupported> {
+    fn params(request: &IntersectRequest, agreed: ServiceOptions) -> Result<Self::Params, Unsupported> {
         refuse_leak_prefix(&Self::ENTRY, agreed)?;
         refuse_integers(&Self::ENTRY, agreed)?;
         Self::derive(request)
@@ -80,7 +80,7 @@ trait TableService: Service<Task = Intersect, Server: State, Client: State> {
 
 /// What both sides agree on beside sizes and security.
 #[derive(Clone, Copy, Debug, Default)]
-struct Agreed {
+struct ServiceOptions {
     /// How many bits of a hash of each key the server may see.
     leak_prefix: Option<u32>,
     /// Width of the keys, where they are integers and are compared as such.
@@ -96,7 +96,7 @@ fn refuse_alternatives(key: &KeySpec) -> Result<(), Failure> {
     Ok(())
 }
 
-fn refuse_leak_prefix(entry: &Entry, agreed: Agreed) -> Result<(), Unsupported> {
+fn refuse_leak_prefix(entry: &Entry, agreed: ServiceOptions) -> Result<(), Unsupported> {
     if agreed.leak_prefix.is_none() {
         return Ok(());
     }
@@ -106,7 +106,7 @@ fn refuse_leak_prefix(entry: &Entry, agreed: Agreed) -> Result<(), Unsupported> 
     ))
 }
 
-fn refuse_integers(entry: &Entry, agreed: Agreed) -> Result<(), Unsupported> {
+fn refuse_integers(entry: &Entry, agreed: ServiceOptions) -> Result<(), Unsupported> {
     if agreed.integer_bits.is_none() {
         return Ok(());
     }
@@ -152,7 +152,7 @@ impl TableService for Cm25Select {
         server.raise_answered(items);
     }
 
-    fn params(request: &IntersectRequest, agreed: Agreed) -> Result<Self::Params, Unsupported> {
+    fn params(request: &IntersectRequest, agreed: ServiceOptions) -> Result<Self::Params, Unsupported> {
         refuse_leak_prefix(&Self::ENTRY, agreed)?;
         match agreed.integer_bits {
             Some(bits) => cm25_select::Params::derive_for_integers(request, bits),
@@ -166,7 +166,7 @@ impl TableService for OprfBuckets {
         recurrent::QUERIES_AN_ENROLMENT
     }
 
-    fn params(request: &IntersectRequest, agreed: Agreed) -> Result<Self::Params, Unsupported> {
+    fn params(request: &IntersectRequest, agreed: ServiceOptions) -> Result<Self::Params, Unsupported> {
         refuse_integers(&Self::ENTRY, agreed)?;
         let bits = agreed.leak_prefix.ok_or_else(|| {
             Unsupported::new(
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_prefix_is_agreed_where_it_leaks_and_refused_elsewhere() {
-        struct Of(Agreed);
+        struct Of(ServiceOptions);
 
         impl WithService for Of {
             type Output = Result<(), Unsupported>;
@@ -373,16 +373,16 @@ mod tests {
         for entry in served() {
             let with = |agreed| with_service(entry.id, Of(agreed)).expect("served");
             let (leaking, other) = if must_be_named(entry) { (Some(16), None) } else { (None, Some(16)) };
-            let leak = |leak_prefix| Agreed { leak_prefix, integer_bits: None };
+            let leak = |leak_prefix| ServiceOptions { leak_prefix, integer_bits: None };
             with(leak(leaking)).expect("agreed");
             let refused = with(leak(other)).expect_err("not agreed");
             assert!(refused.to_string().contains("--leak-prefix"), "{refused}");
-            let integers = with(Agreed { integer_bits: Some(33), ..leak(leaking) });
+            let integers = with(ServiceOptions { integer_bits: Some(33), ..leak(leaking) });
             match integers {
                 Ok(()) => assert_eq!(entry.id, "cm25-select"),
                 Err(refused) => assert!(refused.to_string().contains("--integer-bits"), "{refused}"),
             }
-            with(Agreed { integer_bits: Some(65), ..leak(leaking) }).expect_err("too wide");
+            with(ServiceOptions { integer_bits: Some(65), ..leak(leaking) }).expect_err("too wide");
         }
         assert_eq!(served().filter(|entry| must_be_named(entry)).count(), 1);
     }

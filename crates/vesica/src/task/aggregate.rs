@@ -28,7 +28,7 @@ pub(super) use self::columns::{range_differences, refuse_too_many_columns};
 pub(super) use self::kind::AggregateKind;
 use self::kind::{is_of_products, is_over_union};
 use self::terms::{Measure, Proposal, Terms, by_group, number_of_groups, tells_of_few_keys};
-use super::job::{Agreed, InBuckets, Job, Rows, Settling};
+use super::job::{AgreedJob, InBuckets, Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal};
@@ -287,11 +287,11 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         AggregateReceiverInput { items, values, groups }
     }
 
-    fn sender_result(_agreed: Arc<Agreed<Self>>, (): ()) -> Option<Unopened> {
+    fn sender_result(_agreed: Arc<AgreedJob<Self>>, (): ()) -> Option<Unopened> {
         None
     }
 
-    fn receiver_result(agreed: Arc<Agreed<Self>>, mut output: AggregateOutput) -> Option<Unopened> {
+    fn receiver_result(agreed: Arc<AgreedJob<Self>>, mut output: AggregateOutput) -> Option<Unopened> {
         Some(Box::new(move |finished| {
             if is_over_union::<K>() {
                 let own = own_totals::<K>(finished.table, agreed.terms.receiver.len());

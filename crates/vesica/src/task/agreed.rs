@@ -14,7 +14,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::job::{Agreed, Job, Said, Settling, TypedWorkload};
+use super::job::{AgreedJob, Declaration, Job, Settling, TypedWorkload};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
 use crate::buckets::{Buckets, Masks};
 use crate::failure::{Failure, code};
@@ -317,8 +317,8 @@ impl<J: Job> Configured<J> {
         let (our_proposal, our_measure) = Self::read_words(ours).map_err(|_| unreadable_own_words())?;
         let (their_proposal, their_measure) =
             Self::read_words(theirs).map_err(|malformed| Refusal::Misbehaved(malformed.0))?;
-        let ours = Said { proposal: &our_proposal, measure: &our_measure };
-        let theirs = Said { proposal: &their_proposal, measure: &their_measure };
+        let ours = Declaration { proposal: &our_proposal, measure: &our_measure };
+        let theirs = Declaration { proposal: &their_proposal, measure: &their_measure };
         let (sender, receiver) = match self.role {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
@@ -326,7 +326,7 @@ impl<J: Job> Configured<J> {
         let &Self { role, ref settings, or_keys, .. } = self;
         let terms = J::settle(&Settling { role, settings, or_keys, is_assumed, extent, sender, receiver })?;
         let workload = TypedWorkload { extent: *extent, options: J::options(&terms), job: PhantomData };
-        Ok(Box::new(Arc::new(Agreed::<J> { role: self.role, settings: self.settings.clone(), terms, workload })))
+        Ok(Box::new(Arc::new(AgreedJob::<J> { role: self.role, settings: self.settings.clone(), terms, workload })))
     }
 }
 
@@ -346,7 +346,7 @@ impl Negotiator for dyn AnyJob {
     }
 }
 
-impl<J: Job> AnyAgreed for Arc<Agreed<J>> {
+impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
     fn workload(&self) -> &dyn Workload {
         &self.workload
     }

@@ -11,7 +11,7 @@ use vesica_protocols::tasks::{Extent, IntersectReceiverInput, IntersectSenderInp
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::job::{Agreed, Job, Rows, Settling, assumed_records};
+use super::job::{AgreedJob, Job, Rows, Settling, assumed_records};
 use super::{
     Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
 };
@@ -127,11 +127,11 @@ impl Job for NewRowsJob {
         IntersectReceiverInput { items }
     }
 
-    fn sender_result(_agreed: Arc<Agreed<Self>>, (): ()) -> Option<Unopened> {
+    fn sender_result(_agreed: Arc<AgreedJob<Self>>, (): ()) -> Option<Unopened> {
         None
     }
 
-    fn receiver_result(agreed: Arc<Agreed<Self>>, output: Vec<u8>) -> Option<Unopened> {
+    fn receiver_result(agreed: Arc<AgreedJob<Self>>, output: Vec<u8>) -> Option<Unopened> {
         Some(Box::new(move |_| {
             // The records of dummies are zero, and have no field.
             let rows = output.chunks_exact(agreed.terms.width).filter(|row| row.iter().any(|&byte| byte != 0));

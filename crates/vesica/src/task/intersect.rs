@@ -14,7 +14,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::job::{Agreed, InBuckets, Job, Rows, Settling, assumed_records};
+use super::job::{AgreedJob, InBuckets, Job, Rows, Settling, assumed_records};
 use super::{
     Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
 };
@@ -252,12 +252,12 @@ impl Job for IntersectJob {
         IntersectReceiverInput { items }
     }
 
-    fn sender_result(_agreed: Arc<Agreed<Self>>, output: IntersectSenderOutput) -> Option<Unopened> {
+    fn sender_result(_agreed: Arc<AgreedJob<Self>>, output: IntersectSenderOutput) -> Option<Unopened> {
         let keys = output.matches?;
         Some(Box::new(move |_| ResultSet::Keep { keys, payload: None, unread: 0 }))
     }
 
-    fn receiver_result(agreed: Arc<Agreed<Self>>, output: IntersectReceiverOutput) -> Option<Unopened> {
+    fn receiver_result(agreed: Arc<AgreedJob<Self>>, output: IntersectReceiverOutput) -> Option<Unopened> {
         let IntersectReceiverOutput { matches: keys, payloads, unread } = output;
         Some(Box::new(move |_| ResultSet::Keep {
             keys,

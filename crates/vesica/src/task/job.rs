@@ -141,10 +141,10 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     fn receiver_input(terms: &Self::Terms, items: Vec<u128>, table: &mut KeyTable) -> ReceiverInput<Self>;
 
     /// The sender's result; `None` if it learns nothing.
-    fn sender_result(agreed: Arc<Agreed<Self>>, output: SenderOutput<Self>) -> Option<Unopened>;
+    fn sender_result(agreed: Arc<AgreedJob<Self>>, output: SenderOutput<Self>) -> Option<Unopened>;
 
     /// The receiver's result.
-    fn receiver_result(agreed: Arc<Agreed<Self>>, output: ReceiverOutput<Self>) -> Option<Unopened>;
+    fn receiver_result(agreed: Arc<AgreedJob<Self>>, output: ReceiverOutput<Self>) -> Option<Unopened>;
 
     /// What the task reveals to whom, a sentence each, the same on both sides: for reports and
     /// receipts.
@@ -198,7 +198,7 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
 }
 
 /// Makes a side's result of the outputs of all buckets.
-type ResultOf<J, Output> = fn(Arc<Agreed<J>>, Buckets, Vec<Output>) -> Option<Unopened>;
+type ResultOf<J, Output> = fn(Arc<AgreedJob<J>>, Buckets, Vec<Output>) -> Option<Unopened>;
 
 /// How a task runs bucket by bucket, each with a request of its own.
 pub(super) struct InBuckets<J: Job> {
@@ -217,7 +217,7 @@ pub(super) struct InBuckets<J: Job> {
     pub receiver_result: ResultOf<J, ReceiverOutput<J>>,
     /// The receiver's result from the totals over all buckets, where these are all that it learns; `None` of other
     /// tasks.
-    pub result_of_totals: fn(Arc<Agreed<J>>, Vec<u64>) -> Option<Unopened>,
+    pub result_of_totals: fn(Arc<AgreedJob<J>>, Vec<u64>) -> Option<Unopened>,
 }
 
 impl<J: Job> InBuckets<J> {
@@ -253,13 +253,13 @@ pub(super) struct Settling<'a, J: Job> {
     /// Both sizes.
     pub extent: &'a Extent,
     /// The sender's words.
-    pub sender: Said<'a, J>,
+    pub sender: Declaration<'a, J>,
     /// The receiver's words.
-    pub receiver: Said<'a, J>,
+    pub receiver: Declaration<'a, J>,
 }
 
 /// What one side has said.
-pub(super) struct Said<'a, J: Job> {
+pub(super) struct Declaration<'a, J: Job> {
     /// What the side said before it read its table.
     pub proposal: &'a J::Proposal,
     /// What the side said once it had read its table.
@@ -267,7 +267,7 @@ pub(super) struct Said<'a, J: Job> {
 }
 
 /// A job on whose terms both sides agree.
-pub(super) struct Agreed<J: Job> {
+pub(super) struct AgreedJob<J: Job> {
     /// This side's role.
     pub role: Role,
     /// This side's settings.
@@ -278,7 +278,7 @@ pub(super) struct Agreed<J: Job> {
     pub workload: TypedWorkload<J>,
 }
 
-impl<J: Job> fmt::Debug for Agreed<J> {
+impl<J: Job> fmt::Debug for AgreedJob<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}, {:?}", self.workload, self.terms)
     }

@@ -13,7 +13,7 @@ use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::aggregate::{self, padded_values};
-use super::job::{Agreed, Job, Rows, Settling};
+use super::job::{AgreedJob, Job, Rows, Settling};
 use super::{
     Amounts, Columns, Disclosure, Example, Finished, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened,
     Words,
@@ -148,14 +148,14 @@ impl Job for SharesJob {
         SharesInput { items, payloads }
     }
 
-    fn sender_result(agreed: Arc<Agreed<Self>>, output: SenderShares) -> Option<Unopened> {
+    fn sender_result(agreed: Arc<AgreedJob<Self>>, output: SenderShares) -> Option<Unopened> {
         Some(Box::new(move |finished| {
             let header = header(&agreed, finished, output.membership.len());
             ResultSet::Shares(ShareFile::of_sender(header, output))
         }))
     }
 
-    fn receiver_result(agreed: Arc<Agreed<Self>>, output: ReceiverShares) -> Option<Unopened> {
+    fn receiver_result(agreed: Arc<AgreedJob<Self>>, output: ReceiverShares) -> Option<Unopened> {
         Some(Box::new(move |finished| {
             let header = header(&agreed, finished, output.membership.len());
             ResultSet::Shares(ShareFile::of_receiver(header, output, &first_rows(finished)))
@@ -269,7 +269,7 @@ fn bytes(values: Vec<u64>) -> Vec<u8> {
     values.into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-fn header(agreed: &Agreed<SharesJob>, finished: &Finished<'_>, bins: usize) -> Header {
+fn header(agreed: &AgreedJob<SharesJob>, finished: &Finished<'_>, bins: usize) -> Header {
     Header {
         role: agreed.role,
         session: to_hex(finished.session),

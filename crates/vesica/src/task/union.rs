@@ -18,7 +18,7 @@ use vesica_protocols::tasks::{
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::job::{ASSUMED_BYTES, Agreed, Job, Rows, Settling, assumed_records};
+use super::job::{ASSUMED_BYTES, AgreedJob, Job, Rows, Settling, assumed_records};
 use super::{
     Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
 };
@@ -334,13 +334,13 @@ impl Job for UnionJob {
         UnionReceiverInput { items, records }
     }
 
-    fn sender_result(agreed: Arc<Agreed<Self>>, output: UnionSenderOutput) -> Option<Unopened> {
+    fn sender_result(agreed: Arc<AgreedJob<Self>>, output: UnionSenderOutput) -> Option<Unopened> {
         let records = output.records?;
         let keys = agreed.terms.receiver_keys.clone()?;
         Some(Box::new(move |_| ResultSet::Union { records: narrowed(records, keys.width), keys, payload: None }))
     }
 
-    fn receiver_result(agreed: Arc<Agreed<Self>>, output: UnionReceiverOutput) -> Option<Unopened> {
+    fn receiver_result(agreed: Arc<AgreedJob<Self>>, output: UnionReceiverOutput) -> Option<Unopened> {
         Some(Box::new(move |_| ResultSet::Union {
             keys: agreed.terms.keys.clone(),
             payload: agreed.terms.payload.clone(),
@@ -536,8 +536,8 @@ mod tests {
             is_assumed: false,
             or_keys: false,
             extent: &extent,
-            sender: super::super::job::Said { proposal: &sender, measure: &sent },
-            receiver: super::super::job::Said { proposal: &receiver, measure: &asked },
+            sender: super::super::job::Declaration { proposal: &sender, measure: &sent },
+            receiver: super::super::job::Declaration { proposal: &receiver, measure: &asked },
         })
     }
 

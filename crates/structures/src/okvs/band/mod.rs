@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use rand_core::Rng;
 use rayon::prelude::*;
-use vesica_kernels::band::{Dependent, LINE, ROW_LINES, Row, System, products};
+use vesica_kernels::band::{BandRow, Dependent, LINE, ROW_LINES, System, products};
 
 use self::rows::{ROWS, RowHash, Sorter};
 pub use self::shape::Shape;
@@ -54,14 +54,14 @@ impl Band {
     /// # Panics
     /// If a row has more than 64 lines or none, or nowhere to start.
     pub fn with_shape(pairs: usize, shape: Shape, seed: u128) -> Self {
-        assert!((1..=size_of::<Row>()).contains(&shape.width) && shape.starts > 0, "{shape:?}");
+        assert!((1..=size_of::<BandRow>()).contains(&shape.width) && shape.starts > 0, "{shape:?}");
         Self { pairs, shape, hash: RowHash::new(seed) }
     }
 
     /// Calls `each` with the first column of each key's row and the row's bits from there on, lowest
     /// first: for encoders over other fields.
     pub fn for_each_row(&self, keys: &[u128], mut each: impl FnMut(usize, [u64; 8])) {
-        let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
+        let (mut lines, mut rows) = ([0; ROWS], [BandRow([0; 8]); ROWS]);
         for keys in keys.chunks(ROWS) {
             self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
             lines.iter().zip(&rows).take(keys.len()).for_each(|(&line, row)| each(LINE * line as usize, row.0));
@@ -120,7 +120,7 @@ impl Band {
         let stretches = system.stretches(&lines).into_par_iter().enumerate().map(|(number, mut stretch)| {
             vesica_kernels::with_backend(backend, || {
                 let range = key(number * share)..key((number + 1) * share);
-                let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
+                let (mut lines, mut rows) = ([0; ROWS], [BandRow([0; 8]); ROWS]);
                 for (keys, values) in keys.keys[range.clone()].chunks(ROWS).zip(values[range].chunks(ROWS)) {
                     self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
                     stretch.insert(&lines[..keys.len()], &rows[..keys.len()], values)?;
@@ -138,7 +138,7 @@ impl Band {
         let backend = vesica_kernels::backend();
         keys.par_chunks(KEYS_PER_PIECE).zip(out.par_chunks_mut(KEYS_PER_PIECE)).for_each(|(keys, out)| {
             vesica_kernels::with_backend(backend, || {
-                let (mut lines, mut rows) = ([0; ROWS], [Row([0; 8]); ROWS]);
+                let (mut lines, mut rows) = ([0; ROWS], [BandRow([0; 8]); ROWS]);
                 for (keys, out) in keys.chunks(ROWS).zip(out.chunks_mut(ROWS)) {
                     self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
                     products(table, &lines[..keys.len()], &rows[..keys.len()], out);

@@ -1,7 +1,7 @@
 //! From keys to rows: a keyed pseudo-random function, and the order of starts.
 
 use vesica_kernels::aes::Aes128;
-use vesica_kernels::band::Row;
+use vesica_kernels::band::BandRow;
 use zeroize::Zeroize;
 
 use super::Shape;
@@ -43,7 +43,7 @@ impl RowHash {
     }
 
     /// The rows of up to [`ROWS`] keys, and the lines at which they start.
-    pub(super) fn rows(&self, shape: &Shape, keys: &[u128], lines: &mut [u32; ROWS], rows: &mut [Row; ROWS]) {
+    pub(super) fn rows(&self, shape: &Shape, keys: &[u128], lines: &mut [u32; ROWS], rows: &mut [BandRow; ROWS]) {
         let mut hashes = [0; ROWS];
         let hashes = &mut hashes[..keys.len()];
         hashes.copy_from_slice(keys);
@@ -57,8 +57,8 @@ impl RowHash {
             }
         }
         self.bits.encrypt(blocks);
-        if shape.width < size_of::<Row>() {
-            for row in bytemuck::cast_slice_mut::<Row, u8>(rows).chunks_exact_mut(size_of::<Row>()) {
+        if shape.width < size_of::<BandRow>() {
+            for row in bytemuck::cast_slice_mut::<BandRow, u8>(rows).chunks_exact_mut(size_of::<BandRow>()) {
                 row[shape.width..].fill(0);
             }
         }

@@ -21,7 +21,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 pub use self::dense::SubsetSums;
-pub use self::rows::{Row, RowHash};
+pub use self::rows::{BinRow, RowHash};
 #[cfg(test)]
 pub use self::shape::MAX_PAIRS;
 pub use self::shape::{Design, Shape, dependencies};
@@ -46,7 +46,7 @@ impl<R> fmt::Debug for Binned<R> {
     }
 }
 
-impl<R: Row> Binned<R> {
+impl<R: BinRow> Binned<R> {
     /// The table of this shape, rows keyed by `seed`.
     pub fn new(shape: Shape, seed: u128) -> Self {
         Self { shape, hash: RowHash::new(seed, shape) }

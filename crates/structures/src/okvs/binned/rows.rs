@@ -10,7 +10,7 @@ use crate::fields::Cell;
 use crate::okvs::arrangement::{KEYS_PER_BATCH, encrypted};
 
 /// A row within its bin.
-pub trait Row: Copy + Default + Zeroize {
+pub trait BinRow: Copy + Default + Zeroize {
     /// The row that four uniform words give.
     fn draw(words: [u64; 4], shape: &Shape) -> Self;
 
@@ -28,7 +28,7 @@ pub struct RowHash<R> {
     row: PhantomData<fn() -> R>,
 }
 
-impl<R: Row> RowHash<R> {
+impl<R: BinRow> RowHash<R> {
     pub fn new(seed: u128, shape: Shape) -> Self {
         let mut keys = [0, 1];
         Aes128::new(seed).encrypt(&mut keys);

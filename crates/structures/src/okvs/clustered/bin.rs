@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 
 use super::core::Deferred;
 use super::peeled::{Numbered, Peeled};
-use super::rows::Row;
+use super::rows::ClusteredRow;
 use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
 use crate::okvs::binned::{Binned, SubsetSums};
@@ -58,7 +58,7 @@ impl Bin {
     /// random, or zero.
     pub fn encode<V: Cell>(
         &mut self,
-        bins: &Binned<Row>,
+        bins: &Binned<ClusteredRow>,
         (keys, values): (&[u128], &[V]),
         table: &mut [V],
         free: Option<&mut SecretRng>,
@@ -81,14 +81,14 @@ impl Bin {
     }
 
     /// The number of rows that peeling sets aside.
-    pub fn rows_set_aside(&mut self, bins: &Binned<Row>, keys: &[u128]) -> Result<usize, EncodeFailure> {
+    pub fn rows_set_aside(&mut self, bins: &Binned<ClusteredRow>, keys: &[u128]) -> Result<usize, EncodeFailure> {
         self.load(bins, keys)?;
         self.peel(bins, keys);
         Ok(self.peeled.deferred.len())
     }
 
     /// Hashes the bin's keys to rows.
-    fn load(&mut self, bins: &Binned<Row>, keys: &[u128]) -> Result<(), EncodeFailure> {
+    fn load(&mut self, bins: &Binned<ClusteredRow>, keys: &[u128]) -> Result<(), EncodeFailure> {
         if keys.len() > bins.shape.capacity {
             return Err(EncodeFailure);
         }
@@ -108,7 +108,7 @@ impl Bin {
 
     /// Takes away, one by one, rows that are alone in some cell; where there is none, sets a row
     /// aside and goes on.
-    fn peel(&mut self, bins: &Binned<Row>, keys: &[u128]) {
+    fn peel(&mut self, bins: &Binned<ClusteredRow>, keys: &[u128]) {
         self.peeled.pivots.clear();
         self.peeled.deferred.clear();
         let (mut head, mut tail) = (0, 0);

@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use self::bin::Bin;
 use self::params::DESIGN;
 pub use self::params::expected_dependencies;
-use self::rows::Row;
+use self::rows::ClusteredRow;
 use super::binned::Binned;
 pub use super::binned::Shape;
 use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
@@ -41,7 +41,7 @@ use crate::secret::Secret;
 /// The clustered three-hash table. Encoding takes time that depends on the keys (how peeling goes),
 /// decoding does not.
 #[derive(Debug)]
-pub struct Clustered(Binned<Row>);
+pub struct Clustered(Binned<ClusteredRow>);
 
 impl Clustered {
     /// The sizes of the table.

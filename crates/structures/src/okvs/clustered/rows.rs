@@ -8,21 +8,21 @@ use crate::okvs::binned::{self, Shape, SubsetSums};
 
 /// A row within its bin.
 #[derive(Clone, Copy, Default)]
-pub struct Row {
+pub struct ClusteredRow {
     /// The sparse cells of the row.
     pub cells: [u16; 3],
     /// The dense cells of the row, a bit for each cell.
     pub dense: u64,
 }
 
-impl Zeroize for Row {
+impl Zeroize for ClusteredRow {
     fn zeroize(&mut self) {
         self.cells.zeroize();
         self.dense.zeroize();
     }
 }
 
-impl binned::Row for Row {
+impl binned::BinRow for ClusteredRow {
     /// A uniform 3-subset of the cells, drawn without replacement, and independent dense bits.
     #[inline]
     fn draw([a, b, c, dense]: [u64; 4], shape: &Shape) -> Self {

@@ -1,6 +1,6 @@
 //! One bin's system of equations: a walk over the graph of its cells, and the cycles' equations.
 
-use super::rows::Row;
+use super::rows::PaxosRow;
 use crate::fields::Cell;
 use crate::okvs::EncodeFailure;
 use crate::okvs::binned::{Binned, SubsetSums};
@@ -15,7 +15,7 @@ use rand_core::Rng;
 /// closes a cycle, whose sparse cells cancel: an equation in dense cells alone. So there is a
 /// solution exactly if these equations are independent, and it is uniform if all free cells are.
 pub fn encode<V: Cell>(
-    bins: &Binned<Row>,
+    bins: &Binned<PaxosRow>,
     keys: &[u128],
     values: &[V],
     free: Option<SecretRng>,
@@ -51,7 +51,7 @@ pub fn encode<V: Cell>(
                 if std::mem::replace(&mut used[number], true) {
                     continue;
                 }
-                let Row { cells: [a, b], dense } = rows[number];
+                let PaxosRow { cells: [a, b], dense } = rows[number];
                 let other = usize::from(a ^ b) ^ cell;
                 let (way, value) = (ways[cell] ^ dense, sparse[cell] + values[number]);
                 if std::mem::replace(&mut reached[other], true) {
@@ -79,7 +79,7 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    fn new(cells: usize, rows: &[Row]) -> Self {
+    fn new(cells: usize, rows: &[PaxosRow]) -> Self {
         let mut starts = Secret::new(vec![0u32; cells + 1]);
         rows.iter().flat_map(|row| row.cells).for_each(|cell| starts[usize::from(cell)] += 1);
         let mut end = 0;

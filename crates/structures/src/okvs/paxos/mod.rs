@@ -27,7 +27,7 @@ use rayon::prelude::*;
 
 use self::params::DESIGN;
 pub use self::params::expected_dependencies;
-use self::rows::Row;
+use self::rows::PaxosRow;
 use super::binned::Binned;
 pub use super::binned::Shape;
 use super::{Arrangement, EncodeFailure, FreeCells, Okvs};
@@ -39,7 +39,7 @@ use crate::secret::Secret;
 /// The two-hash garbled cuckoo table. Encoding takes time that depends on the keys, decoding does
 /// not.
 #[derive(Debug)]
-pub struct Paxos(Binned<Row>);
+pub struct Paxos(Binned<PaxosRow>);
 
 impl Paxos {
     /// The sizes of the table.

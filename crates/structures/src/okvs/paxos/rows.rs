@@ -7,21 +7,21 @@ use crate::okvs::binned::{self, Shape, SubsetSums};
 
 /// A row within its bin.
 #[derive(Clone, Copy, Default)]
-pub struct Row {
+pub struct PaxosRow {
     /// The two sparse cells of the row, distinct.
     pub cells: [u16; 2],
     /// The dense cells of the row, a bit for each cell.
     pub dense: u64,
 }
 
-impl Zeroize for Row {
+impl Zeroize for PaxosRow {
     fn zeroize(&mut self) {
         self.cells.zeroize();
         self.dense.zeroize();
     }
 }
 
-impl binned::Row for Row {
+impl binned::BinRow for PaxosRow {
     /// A uniform pair of distinct cells, and independent dense bits.
     #[inline]
     fn draw([a, b, dense, _]: [u64; 4], shape: &Shape) -> Self {

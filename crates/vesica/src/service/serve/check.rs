@@ -4,7 +4,7 @@ use vesica_protocols::tasks::IntersectRequest;
 
 use super::config::ServeConfig;
 use crate::failure::{Failure, code};
-use crate::service::{Agreed, TableService, WithService, refuse_alternatives};
+use crate::service::{ServiceOptions, TableService, WithService, refuse_alternatives};
 use crate::words::counted;
 
 /// Refuses what only a protocol has that `auto` never takes.
@@ -40,7 +40,7 @@ impl WithService for Settled<'_> {
             both_learn: false,
             runs: 1,
         };
-        Ok(S::params(&least, Agreed { leak_prefix, integer_bits }).map(drop)?)
+        Ok(S::params(&least, ServiceOptions { leak_prefix, integer_bits }).map(drop)?)
     }
 }
 

@@ -1,7 +1,7 @@
 use vesica_party::Security;
 
 use super::super::cardinality::CardinalityKind;
-use super::super::job::Said;
+use super::super::job::Declaration;
 use super::super::join_and_compute::JoinAndComputeKind;
 use super::super::sum::SumKind;
 use super::super::union_cardinality::UnionCardinalityKind;
@@ -30,8 +30,10 @@ fn settle_groups<K: AggregateKind>(
     receiver: (&Proposal, &Measure),
 ) -> Result<Terms, Refusal> {
     let settings = Settings { max_groups: 5, ..Settings::default() };
-    let (sender, receiver) =
-        (Said { proposal: sender.0, measure: sender.1 }, Said { proposal: receiver.0, measure: receiver.1 });
+    let (sender, receiver) = (
+        Declaration { proposal: sender.0, measure: sender.1 },
+        Declaration { proposal: receiver.0, measure: receiver.1 },
+    );
     AggregateJob::<K>::settle(&Settling {
         role,
         settings: &settings,
