@@ -49,7 +49,6 @@ mod client;
 mod conversation;
 mod one_shot;
 mod poller;
-mod present;
 mod serve;
 mod state;
 

@@ -14,11 +14,12 @@
 
 mod connections;
 mod events;
-pub(super) mod limits;
+mod limits;
+mod present;
 pub(super) mod refusals;
 mod requests;
 mod serving;
-pub(super) mod visit;
+mod visit;
 
 use std::collections::HashSet;
 use std::io;
@@ -29,11 +30,11 @@ use std::time::{Duration, Instant};
 use vesica_structures::rng::SecretRng;
 
 use self::limits::LOOK;
+use self::present::{Present, Stage};
 use self::refusals::{local, not_accepted, stopped, wiped_state};
 use self::serving::Serving;
 use self::visit::Visit;
 use super::poller::Poller;
-use super::present::{Present, Stage};
 use super::{ClientIdentity, Query, Service, StateId};
 use crate::transport::acceptor::{Acceptor, Arrival};
 use crate::{Abort, Channel, Role, exit_code};

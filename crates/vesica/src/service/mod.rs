@@ -26,6 +26,7 @@ mod query;
 mod quota;
 mod roster;
 mod serve;
+mod set;
 mod slow_hash;
 mod volume;
 

@@ -13,7 +13,7 @@ use vesica_structures::rng::SecretRng;
 
 use super::periods::Moment;
 use super::roster::Roster;
-use super::serve::set::Set;
+use super::set::Set;
 use super::{Description, TableService};
 use crate::failure::{Failure, code};
 

@@ -7,8 +7,8 @@ mod open;
 mod reload;
 mod report;
 mod serving;
-pub(super) mod set;
 mod start;
+mod table;
 mod versions;
 
 use std::sync::{Arc, PoisonError};
@@ -19,7 +19,7 @@ use vesica_party::service::Stop;
 use self::check::{Settled, refuse_for_auto};
 use self::open::{Opened, own_state};
 use self::serving::Serving;
-use self::set::describe;
+use self::table::describe;
 use super::choose::{self, AUTO, Choice};
 use super::periods::Moment;
 use super::{TableService, WithService, offered, randomness, with_service};

@@ -4,12 +4,12 @@ use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use super::present::Stage;
 use super::refusals::{panicked, stopped};
 use super::serving::Serving;
 use super::visit::{Ending, Visit};
 use crate::Abort;
 use crate::service::Service;
-use crate::service::present::Stage;
 
 /// Connections without threads.
 impl<S: Service> Serving<'_, S> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::ChannelOptions;
 
 /// Time between two looks at what stops or bounds the server.
-pub(in crate::service) const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 /// Bounds of a server.
 #[derive(Clone, Debug)]

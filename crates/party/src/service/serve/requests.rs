@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use vesica_structures::rng::SecretRng;
 
+use super::present::Stage;
 use super::refusals::{local, panicked, stopped};
 use super::serving::Serving;
 use super::visit::{Joined, Visit};
 use crate::service::conversation::{self, Answered, Description, Join, Next, Request, Welcome};
-use crate::service::present::Stage;
 use crate::service::{ClientIdentity, Query, Server, Service, Standing, StateId};
 use crate::{Abort, Channel, Fixed, exit_code};
 

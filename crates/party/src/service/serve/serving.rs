@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::events::ServeEvents;
 use super::limits::ServeLimits;
+use super::present::Present;
 use crate::service::poller::Poller;
-use crate::service::present::Present;
 use crate::service::{Published, Service};
 
 /// What a server offers.

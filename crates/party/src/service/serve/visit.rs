@@ -9,12 +9,12 @@ use crate::service::{Query, Server, Service};
 use crate::{Abort, Canceller, Channel};
 
 /// A client that has said who it is, from then until its connection is closed.
-pub(in crate::service) struct Visit<S: Service> {
+pub(super) struct Visit<S: Service> {
     pub(super) number: u64,
     /// Where it comes from, for logs.
     pub(super) from: String,
     pub(super) ch: Channel,
-    pub(in crate::service) canceller: Canceller,
+    pub(super) canceller: Canceller,
     pub(super) rng: SecretRng,
     pub(super) joined: Option<Joined<S>>,
     pub(super) query: Query,
@@ -45,17 +45,17 @@ pub(super) enum Ending {
 
 impl<S: Service> Visit<S> {
     /// Whether it knows that the server stops, and only has to leave.
-    pub(in crate::service) fn is_leaving(&self) -> bool {
+    pub(super) fn is_leaving(&self) -> bool {
         self.joined.as_ref().is_some_and(|joined| joined.told_of_stop)
     }
 
     /// Whether its end waits for the client to agree.
-    pub(in crate::service) fn is_finishing(&self) -> bool {
+    pub(super) fn is_finishing(&self) -> bool {
         matches!(self.ending, Some(Ending::Finishing))
     }
 
     /// Whether time has run out for what it waits for.
-    pub(in crate::service) fn is_late(&self, now: Instant) -> bool {
+    pub(super) fn is_late(&self, now: Instant) -> bool {
         match &self.ending {
             Some(Ending::Draining { until, .. }) => *until <= now,
             _ => self.canceller.check().is_err(),

@@ -10,7 +10,7 @@ use vesica_party::transport::tcp;
 use super::check::check;
 use super::config::{Clients, ServeConfig};
 use super::report::ServeLog;
-use super::set;
+use super::table;
 use crate::failure::{Failure, code};
 use crate::service::metrics::{Counters, OpenPage};
 use crate::service::prepared::{self, Lock};
@@ -41,7 +41,7 @@ impl Opened {
         let counters = Arc::new(Counters::default());
         let page = config.metrics.as_deref().map(|address| open_page(address, &counters, log)).transpose()?;
         log.stage("reading the table");
-        let table = set::read(config, log)?;
+        let table = table::read(config, log)?;
         Ok(Self { lock, meter, acceptor, counters, page, table })
     }
 }

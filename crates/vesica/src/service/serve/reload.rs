@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use super::report::{Outcome, Reloaded, ServeLog};
 use super::serving::{Served, Serving};
-use super::set::{self, Set};
+use super::table;
 use super::versions::{follow, keep, outgrown, refuse_shrunk};
 use crate::failure::{Failure, code};
 use crate::service::answers::Answers;
 use crate::service::metrics::add;
 use crate::service::periods::Moment;
+use crate::service::set::Set;
 use crate::service::{TableService, randomness};
 
 impl<S: TableService> Serving<S> {
@@ -22,7 +23,7 @@ impl<S: TableService> Serving<S> {
     /// Reads the table and replaces the set if it has changed, or in any case to get a new key.
     pub(super) fn read_again(&self, gets_new_key: bool, log: &dyn ServeLog) -> Result<Reloaded, Failure> {
         log.stage("reading the table again");
-        let mut table = set::read(&self.config, log)?;
+        let mut table = table::read(&self.config, log)?;
         let keys = table.digests.len() as u64;
         let refuse = |fault: &str, mend: &str| Err(Failure::new(code::REFUSED, fault, mend));
         if keys > self.description.capacity {
@@ -54,7 +55,8 @@ impl<S: TableService> Serving<S> {
             return Ok(Reloaded { before, now: keys, outcome: Outcome::Unchanged });
         }
         let server = self.state.current();
-        let set = set.with_slow_hashes(&self.description, &mut served.hashed, self.config.memory, log)?;
+        let set =
+            set.with_slow_hashes(&self.description, &mut served.hashed, self.config.memory, |text| log.stage(text))?;
         let roster = served.roster.as_ref().filter(|_| !gets_new_key);
         let roster = roster.map(|roster| (&*server, roster, served.made));
         let (mut prepared, changes) = follow::<S>(&self.description, roster, set, &mut randomness()?)?;

@@ -9,12 +9,13 @@ use super::config::ServeConfig;
 use super::open::Opened;
 use super::report::{Origin, ServeLog, Started};
 use super::serving::{Served, Serving};
-use super::set::{Set, describe};
+use super::table::describe;
 use super::versions::{follow, keep, outgrown, refuse_shrunk};
 use crate::failure::{Failure, code};
 use crate::service::answers::Answers;
 use crate::service::periods::Moment;
 use crate::service::prepared::{self, Prepared, Unusable};
+use crate::service::set::Set;
 use crate::service::slow_hash::Hashed;
 use crate::service::volume::{Enrolments, Volume};
 use crate::service::{Description, TableService, leak_of_prefix, randomness, trust_in_clients, trusts_clients};
@@ -63,7 +64,7 @@ impl<S: TableService> Serving<S> {
         let (mut prepared, origin) = match before {
             Some(before) if before.set_hash == set.hash => (before, Origin::Kept),
             before => {
-                let set = set.with_slow_hashes(&description, &mut hashed, config.memory, log)?;
+                let set = set.with_slow_hashes(&description, &mut hashed, config.memory, |text| log.stage(text))?;
                 let roster =
                     before.as_ref().and_then(|before| Some((&before.server, before.roster.as_ref()?, before.made)));
                 log.stage(if roster.is_some() { "updating the set" } else { "preparing the set" });

@@ -5,11 +5,11 @@ use std::path::Path;
 use vesica_party::service::Server as _;
 use vesica_structures::rng::SecretRng;
 
-use super::set::Set;
 use crate::failure::{Failure, code};
 use crate::service::answers::Answers;
 use crate::service::prepared::{self, Prepared};
 use crate::service::roster::{Changes, Roster};
+use crate::service::set::Set;
 use crate::service::{Description, TableService};
 use crate::words::counted;
 

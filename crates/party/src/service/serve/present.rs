@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::serve::limits::{LOOK, ServeLimits};
-use super::serve::refusals::stopped;
-use super::serve::visit::Visit;
-use super::{ClientIdentity, Service, StateId};
+use super::limits::{LOOK, ServeLimits};
+use super::refusals::stopped;
+use super::visit::Visit;
+use crate::service::{ClientIdentity, Service, StateId};
 use crate::{Abort, Canceller};
 
 /// The clients that are there, by the order in which they came.
