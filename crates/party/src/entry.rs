@@ -5,7 +5,7 @@ use std::fmt;
 
 use vesica_structures::facts::{Paper, Unsupported};
 
-use crate::{Assumption, Attack, Choice, MapAndCompare};
+use crate::{Assumption, Attack, MapAndCompare};
 
 /// The resistance of a protocol against one corrupted party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -220,6 +220,46 @@ pub enum Status {
         /// where such false matches are within the failure budget, as in every row that is not broken.
         false_match_bits: Option<u32>,
     },
+}
+
+/// Something that a row leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What stands before the `=`.
+    pub name: &'static str,
+    /// What is chosen, in one sentence.
+    pub what: &'static str,
+    /// The values; the first is the default.
+    pub values: &'static [ChoiceValue],
+}
+
+/// A value of a [`Choice`], and what it changes of the row's description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChoiceValue {
+    /// What stands behind the `=`.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub what: &'static str,
+    /// Where the row differs from its paper with this value. Those of the default are among the
+    /// row's own, and make way for those of another value.
+    pub deviations: &'static [&'static str],
+    /// Rounds, assumptions and leakage, if they are not those of the row. A mode that is not among them falls away.
+    /// Where other choices change modes, too, what differs here from the row's is what counts.
+    pub modes: Option<&'static [Mode]>,
+    /// What most of the time goes into, if that is not as in the row.
+    pub cost: Option<CostClass>,
+}
+
+impl ChoiceValue {
+    /// A value with the security and the deviations of the row.
+    pub const fn new(name: &'static str, what: &'static str) -> Self {
+        Self { name, what, deviations: &[], modes: None, cost: None }
+    }
+
+    /// The same value with further deviations.
+    pub const fn deviating(self, deviations: &'static [&'static str]) -> Self {
+        Self { deviations, ..self }
+    }
 }
 
 /// A protocol's row in a registry.

@@ -110,11 +110,12 @@ pub use abort::{Abort, PeerFault};
 pub use assume::Assumption;
 pub use attack::{Attack, Effort};
 pub use channel::{Canceller, Channel, ChannelOptions, Count, Meter, PhaseGuard, Tally, Turns, wire};
-pub use entry::{CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status};
+pub use entry::{
+    Choice, ChoiceValue, CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status,
+};
 pub use map_and_compare::{Compare, Map, MapAndCompare, Work};
 pub use message::{Fixed, Malformed, Message, Reader, Stream, Writer};
 pub use phase::Phase;
 pub use protocol::{AnyParty, AnyReceiver, AnySender, Party, Protocol, Registered, Row};
 pub use role::{Role, Step};
 pub use task::{FalseMatches, Task};
-pub use variants::{Choice, ChoiceValue};

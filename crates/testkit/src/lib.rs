@@ -28,6 +28,6 @@ pub use faults::{Fault, Harm, Thorough, faults, faults_of};
 pub use goldens::{Goldens, most_rounds};
 pub use listed::assert_all_listed;
 pub use pair::{Side, options, side, try_two_party, two_party, two_party_over};
-pub use suite::{Depth, SUITE, is_in_use, tried};
+pub use suite::{Depth, SUITE, TRIAL, is_in_use, tried};
 pub use transcript::{BLESS, Recording, Transcript, assert_uniform, check_golden, golden, record, transcript_of};
-pub use trials::{TRIAL, Trials};
+pub use trials::Trials;

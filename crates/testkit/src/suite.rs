@@ -7,10 +7,12 @@ use vesica_party::variants::{split, with_variants};
 use vesica_party::{Entry, Status, Task};
 
 use crate::conformance::Runnable;
-use crate::trials::TRIAL;
 
 /// Environment variable: with the value `whole` every row is tried in full, with `first` none is.
 pub const SUITE: &str = "VESICA_SUITE";
+
+/// Environment variable that chooses the trials whose names contain its value.
+pub const TRIAL: &str = "VESICA_TRIAL";
 
 /// Whether a building block or a row is in use, and not only kept for comparison.
 pub fn is_in_use(entry: &Entry) -> bool {

@@ -9,10 +9,7 @@ use vesica_party::{Entry, Mode, Task};
 
 use crate::conformance::Runnable;
 use crate::pair::message;
-use crate::suite::{Depth, SUITE};
-
-/// Environment variable that chooses the trials whose names contain its value.
-pub const TRIAL: &str = "VESICA_TRIAL";
+use crate::suite::{Depth, SUITE, TRIAL};
 
 /// Runs trials one after the other, prints how each of them ended, and fails at the end if one of
 /// them did: a row that fails hides none after it.

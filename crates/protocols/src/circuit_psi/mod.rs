@@ -172,12 +172,12 @@ impl Exchangeable {
 
     /// As the description of a row or variant has it; what that leaves open stays as it is.
     pub fn chosen(self, entry: &Entry) -> Self {
-        let equality = match entry.chosen(entry::EQUALITY.name) {
+        let equality = match entry.chosen("equality") {
             "tree" => peqt::Variant::AndTree,
             "cubic" => peqt::Variant::Cubic,
             _ => self.equality,
         };
-        let ots = match entry.chosen(entry::OTS.name) {
+        let ots = match entry.chosen("ot") {
             "silent" => OtSource::Silent,
             "softspoken" => OtSource::SoftSpoken,
             _ => self.ots,

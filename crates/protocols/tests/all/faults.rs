@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use vesica_party::Status;
 use vesica_testkit::{Runnable, Thorough, Trials, faults_of, transcript_of};
 
-use crate::inputs::{Example, Suite};
+use crate::inputs::{Example, Suite, every};
+use crate::registry;
 use crate::registry::trials_of;
 
 /// Messages of a run that is quick enough to be repeated with every fault at every frame. Runs with
@@ -51,9 +52,26 @@ impl Suite for Faults {
     }
 }
 
-#[test]
-fn no_fault_makes_a_row_panic_or_hang() {
-    let mut suite = Faults { trials: trials_of("faults"), struck: BTreeSet::new() };
-    suite.all();
-    suite.trials.end();
+/// A test for each registry, so that both cores work to the end.
+macro_rules! no_fault_makes_a_row_panic_or_hang {
+    ($($registry:ident),+) => {
+        $(
+            #[test]
+            fn $registry() {
+                let mut suite = Faults { trials: trials_of("faults"), struck: BTreeSet::new() };
+                suite.rows(&every(registry::$registry()));
+                suite.trials.end();
+            }
+        )+
+    };
 }
+no_fault_makes_a_row_panic_or_hang!(
+    intersect,
+    union,
+    shares,
+    cardinality,
+    union_cardinality,
+    sum,
+    union_sum,
+    join_and_compute
+);

@@ -10,7 +10,7 @@ use vesica_structures::fields::Gf128;
 use vesica_structures::okvs;
 
 use super::VoleRow;
-use super::params::{TagCoding, Values};
+use super::params::Values;
 use crate::psi::OWN_COLLISIONS;
 use crate::styles;
 use crate::tasks::{Intersect, SIZES};
@@ -190,20 +190,9 @@ pub const SORTED: ChoiceValue =
     ChoiceValue::new("sorted", "Sorted on all bits and Golomb-Rice coded: about log2(n_s) - 1.5 bits less a tag.")
         .deviating(&[CODED]);
 
-/// The coding of tags in a row or variant of this description.
-pub fn coding(entry: &Entry) -> TagCoding {
-    match entry.chosen(TAGS) {
-        "shuffled" => TagCoding::Shuffled,
-        _ => TagCoding::SortedCoded,
-    }
-}
-
-/// The name of the choice of a coding.
-const TAGS: &str = "tags";
-
 /// Which coding of the tags, the first value being the default.
 pub const fn tags(values: &'static [ChoiceValue]) -> Choice {
-    Choice { name: TAGS, what: "How the sender's tags travel; no order says anything of its items'.", values }
+    Choice { name: "tags", what: "How the sender's tags travel; no order says anything of its items'.", values }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::fields::{Cell, Gf64, Gf128};
 use vesica_structures::okvs::{self, Okvs};
 
-use super::{VoleRow, correlation, entries};
+use super::{VoleRow, correlation};
 use crate::psi::finish::{self, compare};
 use crate::tags;
 pub use crate::tags::TagCoding;
@@ -64,7 +64,7 @@ impl Params {
     /// over the runs. No bound is derived for filters in several runs.
     pub fn derive<V: VoleRow>(request: &IntersectRequest, entry: &'static Entry) -> Result<Self, Unsupported> {
         entry.require(request.security)?;
-        let (coding, filter) = (entries::coding(entry), compare::filter(entry));
+        let (coding, filter) = (coding(entry), compare::filter(entry));
         match filter {
             None => request.check_sizes_of_runs()?,
             Some(_) if coding == TagCoding::SortedCoded => {
@@ -150,6 +150,14 @@ impl Params {
         };
         let (fixed, finish) = (tosses + self.table_bytes, self.finish.predicted_bytes());
         fixed + vole.start() + finish.start()..=fixed + vole.end() + finish.end()
+    }
+}
+
+/// The coding of tags in a row or variant of this description.
+fn coding(entry: &Entry) -> TagCoding {
+    match entry.chosen("tags") {
+        "shuffled" => TagCoding::Shuffled,
+        _ => TagCoding::SortedCoded,
     }
 }
 
