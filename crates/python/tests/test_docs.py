@@ -78,7 +78,8 @@ def test_the_page_says_which_flags_arguments_are():
             given = eval(f"dict({argument})")
             of_key = [given.pop(name, None) for name in ("on", "or_on", "normalise")]
             spoken = [*_flags.key_flags(*of_key), *_flags.flags(given)]
-            assert [word for name, value in spoken for word in (f"--{name}", value) if word is not None] == shlex.split(line)
+            words = [word for name, value in spoken for word in (f"--{name}", value) if word is not None]
+            assert words == shlex.split(line)
 
 
 def test_every_task_has_a_function_and_is_on_the_page():

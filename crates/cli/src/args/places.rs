@@ -1,5 +1,5 @@
-//! Where a flag has a place beside the command line. A flag of `receive` or `send` is a setting of job files, and a flag
-//! of any command is an argument of programs that call it, such as the Python package: both follow from its
+//! Where a flag has a place beside the command line. A flag of `receive` or `send` is a setting of job files, and a
+//! flag of any command is an argument of programs that call it, such as the Python package: both follow from its
 //! declaration. The lists here name the flags of which that is not so, and those that a file of partners may say.
 
 use clap::Arg;
@@ -28,7 +28,7 @@ pub const OF_PARTNERS: [&str; 16] = [
     "listen",
 ];
 
-/// Flags without a meaning for tables in memory, and for programs, which hear of a run by calls.
+/// Flags for tables in files and for terminals: a program has its table in memory, and hears of a run by calls.
 pub const OF_FILES: [&str; 10] = [
     "input",
     "output",
@@ -42,7 +42,7 @@ pub const OF_FILES: [&str; 10] = [
     "second-normalise",
 ];
 
-/// Flags of commands that programs do not say, since their calls do.
+/// Flags that a program does not say, because the call says it already: what to print, and into which file.
 pub const OF_CALLS: [&str; 5] = ["help", "version", "json", "out", "html"];
 
 /// Whether only the command line can say a flag.

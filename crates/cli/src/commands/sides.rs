@@ -562,8 +562,8 @@ mod tests {
         assert_eq!(typed(&format!("vesica send {flags}")), format!("{:#?}", sender.expect("a side")));
     }
 
-    /// Whether a side takes a flag with some task's name, as far as that tells without tables: beside one of the outputs,
-    /// and with columns or without.
+    /// Whether a side takes a flag for a task, as far as that tells without tables: beside one of the outputs, and with
+    /// columns or without.
     fn takes(role: Role, task: &str, flag: &str) -> bool {
         let command = if role == Role::Receiver { "receive" } else { "send" };
         let line =
@@ -588,6 +588,25 @@ mod tests {
             }
         }
         found
+    }
+
+    /// What is wrong with a run of a task in buckets.
+    fn refusal_of_buckets(task: &str) -> Option<Failure> {
+        let line = format!("vesica receive --task {task} --security semi-honest --input a --key k --output o.csv");
+        let line = format!("{line} --listen a:1 --insecure-plaintext --buckets 2");
+        check(Cli::try_parse_from(line.split(' ')).expect("a command").command).err()
+    }
+
+    #[test]
+    fn a_refusal_of_buckets_names_the_tasks_that_take_them() {
+        let (able, others): (Vec<&str>, Vec<&str>) =
+            task::names().into_iter().partition(|name| refusal_of_buckets(name).is_none());
+        let (last, first) = able.split_last().expect("a task");
+        let named = format!(": {} or {last}", first.join(", "));
+        for name in others {
+            let refusal = refusal_of_buckets(name).expect("a refusal");
+            assert!(refusal.mend.ends_with(&named), "{name}: {refusal}");
+        }
     }
 
     /// What the help says of tasks is what the tasks do.

@@ -257,7 +257,7 @@ fn what_is_in_the_lab_alone_is_said_with_the_command() {
         ("protocols kkrt16".to_owned(), 2),
         (format!("receive {side} --output out.csv --listen 127.0.0.1:0 --protocol kkrt16"), 11),
         (format!("receive {side} --output out.csv --listen 127.0.0.1:0 --protocol blazing-fast-psi:okvs=band"), 11),
-        (format!("send {side} --connect 127.0.0.1:9 --protocol vole-fast:tags=shuffled"), 11),
+        (format!("send {side} --connect 127.0.0.1:9 --protocol spot-low:okvs=clustered,compare=fuse"), 11),
     ] {
         folder.run(&command).expect(code, &["vesica-lab"]);
     }

@@ -1,4 +1,4 @@
-//! Rows, and what eliminates them: for all twins.
+//! Rows, and stretches of a system that are being eliminated, for all twins.
 
 use bytemuck::{Pod, Zeroable};
 

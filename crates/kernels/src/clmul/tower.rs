@@ -1,4 +1,4 @@
-//! What products of polynomials are in the tower: for all twins.
+//! Reduction in `B`, and elements of `F` from products in `B`, for all twins.
 
 /// `theta = x^THETA_POWER`.
 pub(super) const THETA_POWER: u32 = 61;

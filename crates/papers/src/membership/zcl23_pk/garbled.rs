@@ -71,7 +71,7 @@ pub struct Shape {
 
 /// The row of an item.
 #[derive(Clone, Copy)]
-struct Row {
+struct ItemRow {
     sparse: [u32; 3],
     dense: u64,
 }
@@ -103,15 +103,15 @@ fn stopping_sets_of_one(items: usize) -> u32 {
 }
 
 impl Garbled {
-    fn row(&self, item: u128) -> Row {
+    fn row(&self, item: u128) -> ItemRow {
         let hash = blake3::keyed_hash(&self.key, &item.to_le_bytes());
         let [a, b, c, dense]: [u64; 4] = bytemuck::cast(*hash.as_bytes());
         let sparse = three_distinct([a, b, c], self.shape.sparse as u64).map(|cell| cell as u32);
-        Row { sparse, dense: dense.checked_shr(u64::BITS - self.shape.dense).unwrap_or(0) }
+        ItemRow { sparse, dense: dense.checked_shr(u64::BITS - self.shape.dense).unwrap_or(0) }
     }
 
     /// All cells of a row.
-    fn cells(&self, row: Row) -> impl Iterator<Item = usize> {
+    fn cells(&self, row: ItemRow) -> impl Iterator<Item = usize> {
         let dense = set_bits(row.dense).map(move |bit| self.shape.sparse + bit);
         row.sparse.into_iter().map(|cell| cell as usize).chain(dense)
     }
@@ -147,7 +147,7 @@ impl BinaryRows for Garbled {
     }
 
     fn kernel(&self, items: &[u128], rng: &mut SecretRng) -> Result<Secret<Vec<Scalar>>, EncodeFailure> {
-        let rows: Vec<Row> = items.par_iter().map(|&item| self.row(item)).collect();
+        let rows: Vec<ItemRow> = items.par_iter().map(|&item| self.row(item)).collect();
         let (peeled, core) = peel(&rows, self.shape.sparse);
         let core: Vec<Vec<usize>> = core.into_iter().map(|row| self.cells(rows[row as usize]).collect()).collect();
         let mut vector = random_scalars(self.table_len(), rng);
@@ -161,7 +161,7 @@ impl BinaryRows for Garbled {
 }
 
 /// The rows in the order in which they are peeled, each with its own cell, and the core.
-fn peel(rows: &[Row], cells: usize) -> (Vec<(u32, u32)>, Vec<u32>) {
+fn peel(rows: &[ItemRow], cells: usize) -> (Vec<(u32, u32)>, Vec<u32>) {
     // For each cell the number of rows that have it, and the exclusive or of their numbers.
     let mut left = vec![(0u32, 0u32); cells];
     for (number, row) in (0..).zip(rows) {
@@ -286,7 +286,7 @@ mod tests {
             let mut key = [0; 32];
             key[..8].copy_from_slice(&table.to_le_bytes());
             let okvs = Garbled::keyed(Shape { sparse, dense: 0 }, key);
-            let rows: Vec<Row> = (0..items as u128).map(|item| okvs.row(item)).collect();
+            let rows: Vec<ItemRow> = (0..items as u128).map(|item| okvs.row(item)).collect();
             for set in 1u64..1 << items {
                 let mut hits = vec![0; sparse];
                 set_bits(set).for_each(|row| rows[row].sparse.iter().for_each(|&cell| hits[cell as usize] += 1));

@@ -20,6 +20,7 @@ pub enum Clients {
 }
 
 impl Clients {
+    /// Whether anybody may ask.
     pub(super) fn are_anybody(&self) -> bool {
         match self {
             Self::Keys(_, accepted) => accepted.are_any(),

@@ -15,6 +15,7 @@ use crate::service::set::Set;
 use crate::service::{TableService, randomness};
 
 impl<S: TableService> Serving<S> {
+    /// Counts how reading the table again has ended.
     pub(super) fn counted(&self, outcome: Result<Reloaded, Failure>) -> Result<Reloaded, Failure> {
         add(if outcome.is_ok() { &self.counters.reloaded } else { &self.counters.reload_failed }, 1);
         outcome

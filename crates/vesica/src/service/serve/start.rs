@@ -21,6 +21,7 @@ use crate::service::volume::{Enrolments, Volume};
 use crate::service::{Description, TableService, leak_of_prefix, randomness, trust_in_clients, trusts_clients};
 
 impl<S: TableService> Serving<S> {
+    /// Starts a server with what was opened for it.
     pub(super) fn start(config: ServeConfig, opened: Opened, log: &dyn ServeLog) -> Result<(Self, Started), Failure> {
         let Opened { lock, meter, acceptor: (address, acceptor), counters, page, mut table } = opened;
         let keys = table.digests.len() as u64;

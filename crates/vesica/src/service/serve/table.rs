@@ -10,6 +10,7 @@ use crate::service::{Description, capacity_for};
 use crate::table::{KeyTable, MAX_PAYLOAD_WIDTH, PayloadSchema};
 use crate::task::Columns;
 
+/// Reads the table.
 pub(super) fn read(config: &ServeConfig, log: &dyn ServeLog) -> Result<KeyTable, Failure> {
     let opened = config.source.table.open()?;
     let columns = match config.integer_bits {
