@@ -93,8 +93,8 @@ impl Entry {
         let places = self.variants.iter().enumerate();
         let single = places.flat_map(|(place, choice)| (1..choice.values.len()).map(move |value| (place, value)));
         single.map(|(place, value)| {
-            let mut chosen = vec![0; self.variants.len()];
-            chosen[place] = value;
+            let chosen: Vec<usize> =
+                (0..self.variants.len()).map(|other| if other == place { value } else { 0 }).collect();
             self.with_values(&chosen)
         })
     }

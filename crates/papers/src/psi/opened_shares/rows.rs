@@ -57,12 +57,13 @@ const fn opened<P: Protocol>(rounds: Rounds) -> Mode {
     Mode { rounds, ..P::ENTRY.modes[0] }
 }
 
-/// The same on OT extension, the second value of a choice.
+/// The same on OT extension, the second value of a choice, if that changes the modes.
 const fn opened_by<P: Protocol>(choice: usize, rounds: Rounds) -> Mode {
-    match P::ENTRY.variants[choice].values[1].modes {
-        Some(modes) => Mode { rounds, ..modes[0] },
-        None => panic!("the other OTs rest on other assumptions"),
-    }
+    let modes = match P::ENTRY.variants[choice].values[1].modes {
+        Some(modes) => modes,
+        None => P::ENTRY.modes,
+    };
+    Mode { rounds, ..modes[0] }
 }
 
 const PSTY19_ROUNDS: Rounds = Rounds::between(15, 25);

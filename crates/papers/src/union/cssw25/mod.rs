@@ -31,7 +31,7 @@
 //! | `F_k(x)`, `F_k(y)` (Figure 2) | steps 1 and 2, `union::oprf` | the OPRF before the hashing; the sender has the key |
 //! | circuit PSI (Figure 7), `T_X` | `union::circuit`, `Matched::items` | the table is the sender's |
 //! | combine and permute (Figures 8, 12) | `combine`, steps 3 and 4 | the order is the sender's |
-//! | share translation (Figure 13) | [`ShareTranslation`], in the set-up | the paper's three instantiations, and Waksman's network by OTs |
+//! | share translation (Figure 13) | `share_translation`, in the set-up | the paper's three instantiations, and Waksman's network by OTs |
 //! | `{T_X[pi(i)], bottom}` (Figure 10) | steps 5 and 6 | an OT for each bin |
 //!
 //! # Empty bins
