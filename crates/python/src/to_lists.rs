@@ -1,11 +1,16 @@
 //! Python's values of Arrow arrays: for tables whose owner has no library of tables.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type};
+use arrow_array::types::{
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+};
 use arrow_array::types::{UInt8Type, UInt16Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{DataType, Field};
+use arrow_schema::{DataType, Field, TimeUnit};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,9 +22,34 @@ use crate::from_lists::EPOCH_ORDINAL;
 /// own; other types become text.
 pub fn list<'py>(py: Python<'py>, array: &ArrayRef, field: &Field) -> PyResult<Bound<'py, PyList>> {
     let is_uuid = field.extension_type_name() == Some("arrow.uuid");
-    let value = |row| if is_uuid { uuid(py, array, row) } else { value(py, array, row) };
+    let (array, zone) = match array.data_type() {
+        DataType::Timestamp(unit, Some(zone)) if !zone.starts_with(['+', '-']) => (&in_utc(array, *unit), Some(zone)),
+        _ => (array, None),
+    };
+    let zone = zone.and_then(|zone| py.import("zoneinfo").ok()?.getattr("ZoneInfo").ok()?.call1((&**zone,)).ok());
+    let value = |row| -> PyResult<Py<PyAny>> {
+        let value = if is_uuid { uuid(py, array, row) } else { value(py, array, row) }?;
+        // Text has no such method, and the first and last hours of all time have no other zone.
+        let there = zone.as_ref().and_then(|zone| value.call_method1(py, "astimezone", (zone,)).ok());
+        Ok(there.unwrap_or(value))
+    };
     let values: Vec<Py<PyAny>> = (0..array.len()).map(value).collect::<PyResult<_>>()?;
     PyList::new(py, values)
+}
+
+/// The same points in time, in UTC. Which offset a named zone has knows Python.
+fn in_utc(times: &ArrayRef, unit: TimeUnit) -> ArrayRef {
+    macro_rules! of {
+        ($type:ty) => {
+            Arc::new(times.as_primitive::<$type>().clone().with_timezone("+00:00"))
+        };
+    }
+    match unit {
+        TimeUnit::Second => of!(TimestampSecondType),
+        TimeUnit::Millisecond => of!(TimestampMillisecondType),
+        TimeUnit::Microsecond => of!(TimestampMicrosecondType),
+        TimeUnit::Nanosecond => of!(TimestampNanosecondType),
+    }
 }
 
 /// A UUID as Python's own.

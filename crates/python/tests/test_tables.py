@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import zoneinfo
 
 import duckdb
 import pandas
@@ -191,11 +192,14 @@ def test_payload_of_every_type_reaches_lists():
         "when": datetime.datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=utc),
         "local": datetime.datetime(2026, 1, 2, 3, 4, 5),
         "nothing": None,
+        "there": datetime.datetime(2026, 7, 2, 3, 4, 5, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin")),
     }
     schema = pyarrow.Table.from_pylist([row]).schema.set(9, pyarrow.field("nothing", pyarrow.string()))
     theirs = pyarrow.Table.from_pylist([row], schema=schema).append_column("id", [[7]])
     result = both("intersect", {"id": [7]}, theirs, on="id", their_payload=list(row))
     assert {name: values[0] for name, values in result.items()} == {"id": 7, **row}
+    # Equal times may be written in other zones.
+    assert [result[name][0].isoformat() for name in ("when", "there")] == [row[name].isoformat() for name in ("when", "there")]
 
 
 @pytest.mark.parametrize("kind", [pandas.DataFrame, polars.DataFrame, pyarrow.table, dict])
