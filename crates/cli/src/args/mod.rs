@@ -334,8 +334,8 @@ pub enum SideName {
 /// `vesica protocols`.
 #[derive(Debug, Args)]
 pub struct ProtocolsArgs {
-    /// All that is known of the protocols of this name: an id, another name of it, or the key of a paper, such
-    /// as KKRT16. Or a task: a line for each of its protocols
+    /// All that is known of the protocols of this name: an id, another name of it, an id with choices, such as
+    /// prty20:okvs=band, or the key of a paper, such as KKRT16. Or a task: a line for each of its protocols
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// Print an overview instead, with the security against either side, the rounds and the work of each

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::{Assumption, Attack, Choice, ChoiceValue, Entry, Learner, Mode, Status};
+use vesica::party::{Assumption, Attack, Choice, ChoiceValue, Entry, Learner, Mode, Status, variants};
 use vesica::protocols::overview::{self, Grouping};
 use vesica::{rows, task};
 
@@ -23,6 +23,10 @@ pub fn text(args: &ProtocolsArgs) -> Result<String, Failure> {
     let chosen: Vec<&'static Entry> = match &args.name {
         // A building block may come from the same paper.
         Some(name) if rows::is_in_lab_alone(&name.to_lowercase()) => Vec::new(),
+        Some(name) if variants::split(name).1.is_some() => {
+            let found = variants::find(all.iter().copied(), &name.to_lowercase());
+            found.map_err(|unknown| Failure::new(code::USAGE, unknown.what, unknown.mend))?.into_iter().collect()
+        }
         Some(name) => overview::named(&all, name),
         None => all.clone(),
     };

@@ -245,6 +245,22 @@ fn check_says_how_two_tables_meet() {
 }
 
 /// Who asks for what only the program of researchers has is told its name, wherever a protocol can be named.
+/// A combination of choices is described as a protocol is, under its one name.
+#[test]
+fn variants_are_described_by_any_of_their_names() {
+    let folder = Folder::new();
+    let ended = folder.run("protocols PAXOS:compare=fuse,okvs=band");
+    assert!(ended.stdout.starts_with("prty20:okvs=band,compare=fuse - intersect"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("malicious") && !ended.stdout.contains("choice "), "{}", ended.stdout);
+    for (name, mend) in [("prty20:okvs=gbf", "okvs=clustered"), ("prty20:okvs=band,okvs=band", "one value")] {
+        folder.run(&format!("protocols {name}")).expect(2, &[mend]);
+    }
+    let described: Value =
+        serde_json::from_str(&folder.run("protocols prty20:okvs=band --json").stdout).expect("a JSON array");
+    assert_eq!(described[0]["id"], "prty20:okvs=band");
+    assert!(described[0]["deviations"].to_string().contains("The band OKVS"), "{described}");
+}
+
 #[test]
 fn what_is_in_the_lab_alone_is_said_with_the_command() {
     let folder = Folder::new();
