@@ -36,6 +36,8 @@ mod layering;
 mod limits;
 #[path = "all/memory.rs"]
 mod memory;
+#[path = "all/metadata.rs"]
+mod metadata;
 #[path = "all/mismatch.rs"]
 mod mismatch;
 #[path = "all/null_words.rs"]

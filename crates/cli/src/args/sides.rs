@@ -1,13 +1,15 @@
 //! Flags of `receive` and `send`.
 //!
-//! A new flag is declared here, with its help. By that alone it is a setting of job files and an argument in Python: the
+//! A new flag is declared here, with its help: in `SharedArgs` if both sides may say it, else in `ReceiveArgs` or `SendArgs`. By that alone it is a setting of job files and an argument in Python: the
 //! name of its value says how they write it (a `FILE` starts at the folder of the job; a `COLUMN=...` is a table, a
 //! dictionary in Python; a `...,...` is an array of names). What else it takes:
 //!
 //! 1. `commands/sides.rs` hands it on: a flag of a task through `Flags`, then `Settings` (`task/settings.rs` of the engine,
 //!    where other tasks refuse it) and `Job::settings`; a flag of any run through a field of `Config`
-//!    (`session/config.rs`). If both sides must say the same: a field of the hello, with a line in `differences`
-//!    (`handshake/hello.rs`), and the next `WIRE_VERSION`.
+//!    (`session/config.rs`). If both sides must say the same, a flag of a task is a field of its `Proposal`, with a line in
+//!    `Job::differences`; a flag of any run is a field of the hello, which `session/validate.rs` fills, with a line in
+//!    `differences` (`handshake/hello.rs`). Either takes the next `WIRE_VERSION` (`handshake/mod.rs`) if a release speaks
+//!    this one, and `VESICA_BLESS=1 cargo test --release --workspace --lib`.
 //! 2. [`places`](super::places), if files of partners may say it, or no file or no program may; [`brief`](super::brief), if
 //!    `-h` shows it.
 //! 3. A page of docs and CHANGELOG.md. `VESICA_BLESS=1 pytest crates/python/tests/test_docs.py`, with the package

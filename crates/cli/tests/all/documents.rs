@@ -25,6 +25,14 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
+fn pages_say_which_wire_format_this_is() {
+    let version = vesica::handshake::WIRE_VERSION;
+    let page = |name: &str| fs::read_to_string(top().join(name)).expect("a page");
+    assert!(page("docs/operating.md").contains(&format!("({version} in this release")));
+    assert!(page("CHANGELOG.md").contains(&format!("The wire format is number {version}.")));
+}
+
+#[test]
 fn every_link_leads_to_a_file() {
     let top = top();
     let folders = ["", "docs", "docs/audit", "docs/decisions", "docs/guides", "docs/parameters"];

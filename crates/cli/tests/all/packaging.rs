@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 use tempfile::TempDir;
+
+use crate::metadata::{Metadata, Package};
 
 const TOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -32,13 +33,6 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The workspace of a tree. That each target of each member is there, cargo looks itself.
-fn workspace(top: &Path) -> Metadata {
-    let mut command = MetadataCommand::new();
-    command.manifest_path(top.join("Cargo.toml")).no_deps().other_options(["--offline".to_owned()]);
-    command.exec().unwrap_or_else(|fault| panic!("{}: {fault}", top.display()))
-}
-
 /// The packages of the workspace that `name` is made of; `with_tests`, also those that its tests and theirs take.
 fn parts_of<'a>(workspace: &'a Metadata, name: &str, with_tests: bool) -> Vec<&'a Package> {
     let mut names = vec![name];
@@ -47,10 +41,8 @@ fn parts_of<'a>(workspace: &'a Metadata, name: &str, with_tests: bool) -> Vec<&'
         if parts.iter().any(|part| part.name.as_str() == name) {
             continue;
         }
-        let found = workspace.packages.iter().find(|package| package.name.as_str() == name);
-        let package = found.unwrap_or_else(|| panic!("the tree lacks the package {name}"));
-        let taken = |kind| with_tests || kind != DependencyKind::Development;
-        let below = package.dependencies.iter().filter(|of| of.path.is_some() && taken(of.kind));
+        let package = workspace.package(name).unwrap_or_else(|| panic!("the tree lacks the package {name}"));
+        let below = package.dependencies.iter().filter(|of| of.path.is_some() && (with_tests || !of.is_for_tests()));
         names.extend(below.map(|of| of.name.as_str()));
         parts.push(package);
     }
@@ -90,11 +82,11 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 /// Checks that a tree has all that `package` is compiled from; returns how many files its sources name.
 fn assert_complete(top: &Path, package: &str) -> usize {
-    let workspace = workspace(top);
+    let workspace = Metadata::of(top);
     let (mut missing, mut named) = (Vec::new(), 0);
     for part in parts_of(&workspace, package, false) {
-        let folder = part.manifest_path.parent().expect("a folder");
-        for source in rust_files(folder.join("src").as_std_path()) {
+        let folder = part.folder();
+        for source in rust_files(&folder.join("src")) {
             let text = fs::read_to_string(&source).expect("text");
             let beside = source.parent().expect("a folder");
             for file in named_files(&text).map(|name| plain(&beside.join(name))) {
@@ -130,9 +122,9 @@ fn the_python_package_is_built_from_its_source_distribution() {
     let project: toml::Table = project.parse().expect("TOML");
     let maturin = &project["tool"]["maturin"];
     let mut listed: BTreeSet<PathBuf> = ["Cargo.toml", "Cargo.lock", "pyproject.toml"].map(Into::into).into();
-    let all = workspace(Path::new(TOP));
+    let all = Metadata::of(Path::new(TOP));
     for part in parts_of(&all, "vesica-python", true) {
-        let folder = part.manifest_path.parent().expect("a folder");
+        let folder = part.folder();
         listed.insert(folder.strip_prefix(&all.workspace_root).expect("below").into());
     }
     for include in maturin["include"].as_array().expect("a list") {

@@ -19,6 +19,7 @@ mod partitions;
 mod parts;
 mod payloads;
 mod profiles;
+mod reference;
 mod sources;
 mod splitter;
 mod threads;

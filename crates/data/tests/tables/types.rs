@@ -20,7 +20,7 @@ use vesica_data::table::{
 };
 
 use super::columnar_tables::{arrow_file, arrow_stream, parquet, read};
-use super::{Folder, key, open, told};
+use super::{Folder, key, open, reference, told};
 
 /// What becomes of a column.
 #[derive(Clone, Debug, PartialEq)]
@@ -497,10 +497,8 @@ fn cells(path: &Path) -> Vec<(String, Vec<Option<String>>)> {
     }
     // An empty field is null, unless it is quoted.
     assert!(!text.contains("\"\"\n") && !text.contains(",\"\","), "{text}");
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    let cell = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let (names, rows) = reference::rows(&text);
+    let cell = |text: &String| (!text.is_empty()).then(|| text.clone());
     let column = |(place, name): (usize, &String)| (name.clone(), rows.iter().map(|row| cell(&row[place])).collect());
     names.iter().enumerate().map(column).collect()
 }

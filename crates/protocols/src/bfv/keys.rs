@@ -5,7 +5,7 @@ use vesica_structures::rlwe::bfv::{PublicKey, Scheme, SecretKey, Seed, SwitchKey
 use vesica_structures::rng::SecretRng;
 
 use super::Ring;
-use crate::recurrent::ciphertexts::{receive_half, receive_halves, receive_seed, send_half};
+use crate::bfv::ciphertexts::{receive_half, receive_halves, receive_seed, send_half};
 
 /// Bytes of the seed of ciphertexts, or of keys.
 pub const SEED_BYTES: usize = Seed::BYTES;

@@ -3,7 +3,6 @@
 //! [`OneShot`](vesica_party::service::OneShot) is the row of a registry.
 
 mod buckets;
-pub mod ciphertexts;
 pub mod cm25_select;
 mod delta;
 pub mod filter;

@@ -9,7 +9,7 @@ use vesica_structures::secret::Secret;
 
 use super::Shape;
 use super::labels::from_limbs;
-use crate::recurrent::ciphertexts::{receive_halves, receive_seed, receive_short, send_half};
+use crate::bfv::ciphertexts::{receive_halves, receive_seed, receive_short, send_half};
 use crate::tasks::{IntersectReceiverOutput, SealedPayloads};
 
 /// A query in slots: for each column, the limbs of the items there; 0 where there is none.

@@ -18,8 +18,10 @@
 //! 6. Its name in texts for users: `table/write/ending.rs`, and in `crates/cli/src` the help in `args` and the error in
 //!    `commands/sides.rs`; the README, `docs/keys.md` (the table of types) and `docs/limits.md`.
 //! 7. Tests: its files in `crates/data/tests/tables/types.rs`, which has a case of every type; a target in
-//!    `crates/fuzz/src/lib.rs`, whose first inputs `fuzzing/seeds.rs` writes, and `vesica/src/fuzzing/seeds.rs` hands on.
-//! 8. The library that reads it, pinned in the root `Cargo.toml`, with a line in `docs/dependencies.md`.
+//!    `crates/fuzz/src/lib.rs`, whose first inputs `crates/fuzz/src/seeds.rs` calls for: those of text it writes itself,
+//!    others are made by `fuzzing/seeds.rs` here, and `vesica/src/fuzzing/seeds.rs` hands them on.
+//! 8. The library that reads it, pinned in the root `Cargo.toml`, with a line in `docs/dependencies.md`; the lock files of
+//!    the root and of `fuzz` change with it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub(crate) mod arrow;

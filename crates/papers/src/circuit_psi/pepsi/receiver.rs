@@ -13,11 +13,11 @@ use super::codewords::{Codeword, Codewords, columns};
 use super::equality::{INVERSE, PLAIN};
 use super::messages::{Answers, Corrections, Keys, Question};
 use super::params::{LIMB_BYTES, SHARE_BITS};
+use vesica_protocols::bfv::ciphertexts::{exhausted, receive_short, send_half};
 use vesica_protocols::bfv::keys;
 use vesica_protocols::circuit_psi::bins::Hashes;
 use vesica_protocols::circuit_psi::matching::{place, receive_salt, unmatched};
 use vesica_protocols::circuit_psi::{Asked, Matched, Params};
-use vesica_protocols::recurrent::ciphertexts::{exhausted, receive_short, send_half};
 
 /// Columns of codewords that are written out at a time.
 const COLUMNS_AT_A_TIME: usize = 16;

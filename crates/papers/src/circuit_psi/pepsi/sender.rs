@@ -15,12 +15,12 @@ use super::equality::{INVERSE, PLAIN};
 use super::messages::{Answers, Corrections, Keys, Question};
 use super::params::{LIMB_BYTES, SHARE_BITS};
 use super::rows::Rows;
+use vesica_protocols::bfv::ciphertexts::{receive_halves, receive_seed, send_short};
 use vesica_protocols::bfv::keys;
 use vesica_protocols::bfv::{hide, residue};
 use vesica_protocols::circuit_psi::Params;
 use vesica_protocols::circuit_psi::bins::Hashes;
 use vesica_protocols::circuit_psi::matching::send_salt;
-use vesica_protocols::recurrent::ciphertexts::{receive_halves, receive_seed, send_short};
 
 /// The sender, set up. Empty where a set is.
 pub struct Sender {

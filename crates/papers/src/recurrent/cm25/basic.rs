@@ -52,7 +52,7 @@ use super::messages::{BasicKey, BasicMasks, BasicResults, BasicSet, BasicSums};
 use super::params::scheme as scheme_of;
 use super::tables::product;
 use super::{Configuration, Form, slots};
-use vesica_protocols::recurrent::ciphertexts::{
+use vesica_protocols::bfv::ciphertexts::{
     exhausted, receive_half, receive_halves, receive_seed, receive_short, send_half, send_short,
 };
 

@@ -12,8 +12,8 @@ use super::params::ITEMS_AN_ENROLMENT;
 use super::request::{KEY_BYTES, compressed};
 use super::setup::Setup;
 use super::{Answer, Keys, Question, Receiver, RowParams};
+use vesica_protocols::bfv::ciphertexts::{read_key, receive_short, send_half, send_short};
 use vesica_protocols::ecdh::ask;
-use vesica_protocols::recurrent::ciphertexts::{read_key, receive_short, send_half, send_short};
 use vesica_protocols::recurrent::{check_items_asked, matches_of, read_params};
 use vesica_protocols::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
 

@@ -9,10 +9,10 @@ use super::params::{ITEMS_AN_ENROLMENT, ITEMS_OF_A_SET};
 use super::setup::{SEED_BYTES, Setup};
 use super::turns::Turns;
 use super::{Configuration, Form, Params};
+use vesica_protocols::bfv::ciphertexts::half_bytes;
 use vesica_protocols::ecdh::CHUNKS_IN_FLIGHT;
 use vesica_protocols::recurrent::ANSWER_BYTES_IN_FLIGHT;
 use vesica_protocols::recurrent::Sizes;
-use vesica_protocols::recurrent::ciphertexts::half_bytes;
 use vesica_protocols::tasks::IntersectRequest;
 
 /// Numbers that are written into terms and states.

@@ -17,7 +17,7 @@ use super::request::{KEY_BYTES, compressed};
 use super::setup::Setup;
 use super::turns::Turns;
 use super::{Keys, Question, ReceiverKeys, RowParams, Sender};
-use vesica_protocols::recurrent::ciphertexts::{
+use vesica_protocols::bfv::ciphertexts::{
     exhausted, read_key, receive_half, receive_halves, receive_seed, receive_short, send_short,
 };
 use vesica_protocols::recurrent::{count_answered, read_params};

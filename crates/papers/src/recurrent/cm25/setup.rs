@@ -8,7 +8,7 @@ use vesica_structures::rlwe::bfv::{Poly, Scheme, Seed, Values};
 
 use super::Params;
 use super::messages::{Seeds, ServerKeys, Table};
-use vesica_protocols::recurrent::ciphertexts::{bytes_of_half, read_half, receive_half, receive_halves, send_half};
+use vesica_protocols::bfv::ciphertexts::{bytes_of_half, read_half, receive_half, receive_halves, send_half};
 
 /// Bytes of the seeds that the sender sends first.
 pub(super) const SEED_BYTES: usize = 16 + 32;

@@ -16,10 +16,8 @@ use super::hashing::{Hashing, Place, limb};
 use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, ServerKey, Table};
 use super::params::{ITEMS_AN_ENROLMENT, SEED_BYTES, SENT_PRIMES, half_bytes, scheme};
 use super::server::{automorphisms, hide};
+use crate::bfv::ciphertexts::{read_half, read_halves, read_key, receive_half, receive_short, send_half, send_short};
 use crate::ecdh::{CHUNKS_IN_FLIGHT, ask};
-use crate::recurrent::ciphertexts::{
-    read_half, read_halves, read_key, receive_half, receive_short, send_half, send_short,
-};
 use crate::recurrent::scramble::uniform;
 use crate::recurrent::{check_items_asked, matches_of, read_params};
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};

@@ -8,8 +8,9 @@ use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
 use vesica_structures::hashing::{PermutedIntegers, SUB_TABLES, SubTables};
 use vesica_structures::rlwe::bfv;
 
+use crate::bfv::ciphertexts;
+use crate::recurrent::Sizes;
 use crate::recurrent::scramble::PLAIN;
-use crate::recurrent::{Sizes, ciphertexts};
 use crate::tasks::IntersectRequest;
 
 /// Coefficients of a polynomial, and slots of a ciphertext.

@@ -20,7 +20,7 @@ use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, 
 use super::params::{
     CHOICES, CLIENT_SEED_BYTES, FLOOD_BITS, ITEMS_OF_A_SET, SEED_BYTES, SENT_PRIMES, half_bytes, scheme,
 };
-use crate::recurrent::ciphertexts::{
+use crate::bfv::ciphertexts::{
     bytes_of_half, exhausted, read_half, read_halves, read_key, receive_half, receive_halves, receive_seed,
     receive_short, send_short,
 };

@@ -12,8 +12,8 @@ use super::messages::{Answers, ClientKeys, Differences, MaskSeed, Masks, Seeds, 
 use super::params::{DEGREE, SENT_PRIMES, half_bytes, scheme, sent_bytes};
 use super::server::{drown, hide};
 use super::*;
+use crate::bfv::ciphertexts::send_short;
 use crate::bfv::testing::{correlation, deviation};
-use crate::recurrent::ciphertexts::send_short;
 use crate::recurrent::scramble::{PLAIN, ROOT, Scramble};
 use crate::recurrent::testing::{self, admit, answer, bytes_of, check, query, read};
 use crate::tasks::IntersectSenderInput;

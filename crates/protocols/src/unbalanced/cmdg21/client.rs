@@ -11,7 +11,7 @@ use vesica_structures::secret::Secret;
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
 use super::params::{fill_payload_keystream, ring};
 use super::{Params, QUERIES_AN_ENROLMENT};
-use crate::recurrent::ciphertexts::send_half;
+use crate::bfv::ciphertexts::send_half;
 use crate::recurrent::items::refuse_twins;
 use crate::recurrent::oprf::outputs;
 use crate::recurrent::sizes::check_asked;

@@ -15,7 +15,7 @@ use vesica_structures::secret::Secret;
 use super::Params;
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
 use super::params::{fill_payload_keystream, ring};
-use crate::recurrent::ciphertexts::{receive_halves, receive_seed, send_short};
+use crate::bfv::ciphertexts::{receive_halves, receive_seed, send_short};
 use crate::recurrent::items::{inputs, refuse_twins};
 use crate::recurrent::oprf::evaluate;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};

@@ -12,7 +12,7 @@ use super::super::messages::{ClientKeys, Masks, Results, Seeds, ServerKeys, Sums
 use super::super::request::compressed;
 use super::*;
 use crate::recurrent::testing::{self, admit, answer, bytes_of, prepared, query, read};
-use vesica_protocols::recurrent::ciphertexts::send_short;
+use vesica_protocols::bfv::ciphertexts::send_short;
 use vesica_protocols::tasks::{IntersectRequest, IntersectSenderInput};
 
 type SetupRow = Cm25<FastSetupRepaired>;
