@@ -54,6 +54,7 @@ pub mod cardinality;
 pub mod circuit_psi;
 pub mod ecdh;
 pub mod membership;
+pub mod okvs_choice;
 pub mod overview;
 pub mod passes;
 pub mod psi;

@@ -2,6 +2,7 @@
 
 use vesica_mpc::opprf;
 use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Leak, Mode, Status, Task};
+use vesica_protocols::okvs_choice;
 use vesica_protocols::psi::finish::compare;
 use vesica_protocols::psi::prty20::TWO_HASH_BINS;
 use vesica_protocols::psi::vole::VoleRow;
@@ -146,7 +147,7 @@ const FUSE: ChoiceValue = ChoiceValue { modes: Some(SEMI_HONEST_MODES), ..compar
 /// Which OKVS, the first value being the default. `vole-fast` and `vole-lean` leave it fixed: they
 /// differ in nothing else.
 const fn okvs(values: &'static [ChoiceValue]) -> Choice {
-    Choice { name: "okvs", what: "The table that encodes the receiver's items.", values }
+    Choice { name: okvs_choice::NAME, what: "The table that encodes the receiver's items.", values }
 }
 
 #[cfg(test)]

@@ -58,6 +58,7 @@ use vesica_structures::secret::Secret;
 pub use matching::OpprfMatching;
 pub use params::Params;
 
+use crate::okvs_choice::chosen_okvs;
 use crate::tasks::Shares;
 
 /// A row of this folder, for what is built on shares that it gives.
@@ -182,7 +183,7 @@ impl Exchangeable {
             "softspoken" => OtSource::SoftSpoken,
             _ => self.ots,
         };
-        Self { equality, ots, okvs: okvs::Kind::named(entry.chosen("okvs")).unwrap_or(self.okvs) }
+        Self { equality, ots, okvs: chosen_okvs(entry, self.okvs) }
     }
 }
 

@@ -99,6 +99,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use params::Layout;
+use vesica_protocols::okvs_choice;
 use vesica_protocols::psi::finish::compare;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
@@ -206,7 +207,7 @@ const SPOT_LOW: Entry = Entry {
     aliases: &[],
     variants: &[
         Choice {
-            name: "okvs",
+            name: okvs_choice::NAME,
             what: "What encodes the rows of the receiver's items.",
             values: &[POLYNOMIAL, CLUSTERED],
         },
@@ -228,7 +229,7 @@ impl Variant for SpotLow {
     const ENTRY: Entry = SPOT_LOW;
 
     fn layout(entry: &Entry, receiver_items: usize) -> Layout {
-        match entry.chosen("okvs") {
+        match entry.chosen(okvs_choice::NAME) {
             "clustered" => Layout::table(receiver_items),
             _ => Layout::low(receiver_items),
         }

@@ -16,7 +16,7 @@ use super::opprf::VoleOpprf;
 use crate::circuit_psi::entry::{BINS, CUBIC, EQUALITY_TESTS, SILENT_TABLES, mode, semi_honest};
 use crate::circuit_psi::{Exchangeable, OpprfMatching};
 use crate::tasks::{Aggregate, AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum, UnionCardinality, UnionSum};
-use crate::{circuit_row, styles};
+use crate::{circuit_row, okvs_choice, styles};
 
 /// What the circuit rows rest on.
 pub const ASSUMPTIONS: &[Assumption] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
@@ -55,7 +55,7 @@ pub const EMPTY_BINS: &str = "Empty bins take something random on the receiver's
 
 /// Which OKVS holds keys and hint.
 const OKVS: Choice = Choice {
-    name: "okvs",
+    name: okvs_choice::NAME,
     what: "The table of the OPRF and of the hint.",
     values: &[
         ChoiceValue::new("band", "The band table of one row of bits a key: 1.05 cells a key, the least traffic."),

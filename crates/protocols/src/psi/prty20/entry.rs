@@ -8,6 +8,7 @@ use vesica_party::{
 };
 use vesica_structures::facts::Paper;
 
+use crate::okvs_choice;
 use crate::psi::OWN_COLLISIONS;
 use crate::psi::finish::compare;
 use crate::styles;
@@ -74,7 +75,7 @@ pub(super) const ENTRY: Entry = Entry {
     aliases: &["paxos"],
     variants: &[
         Choice {
-            name: "okvs",
+            name: okvs_choice::NAME,
             what: "The table that encodes the receiver's items.",
             values: &[TWO_HASHES, CLUSTERED, BAND],
         },

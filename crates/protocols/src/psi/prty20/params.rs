@@ -12,6 +12,7 @@ use vesica_structures::okvs::{self, Okvs};
 use vesica_structures::ot_rows::COLUMNS;
 
 use super::coded::{OPENED_HASHES, rows_made};
+use crate::okvs_choice::chosen_okvs;
 use crate::psi::finish::{self, compare};
 use crate::tags::{self, TagCoding};
 use crate::tasks::IntersectRequest;
@@ -52,7 +53,7 @@ impl Params {
             Security::SemiHonest => (semi_honest_width(sender_items)?, tags::tag_bits(sender_items, receiver_items)),
             Security::Malicious => (LongBch::WIDTH, MALICIOUS_TAG_BITS),
         };
-        let okvs = okvs::Kind::named(entry.chosen("okvs")).unwrap_or(okvs::Kind::Paxos);
+        let okvs = chosen_okvs(entry, okvs::Kind::Paxos);
         let correlation = CorrelationRequest { len: width, security, width: None };
         Ok(Self {
             id: entry.id,

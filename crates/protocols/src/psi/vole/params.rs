@@ -10,6 +10,7 @@ use vesica_structures::fields::{Cell, Gf64, Gf128};
 use vesica_structures::okvs::{self, Okvs};
 
 use super::{VoleRow, correlation};
+use crate::okvs_choice::chosen_okvs;
 use crate::psi::finish::{self, compare};
 use crate::tags;
 pub use crate::tags::TagCoding;
@@ -84,7 +85,7 @@ impl Params {
             Values::Field | Values::F => (ValueField::Gf128, Gf128::BITS),
         };
         let encoding_bits = FailureEvent::Encoding.bits() + run_bits;
-        let kind = okvs::Kind::named(entry.chosen("okvs")).unwrap_or(V::OKVS);
+        let kind = chosen_okvs(entry, V::OKVS);
         let okvs = kind.store(request.receiver_items, encoding_bits, 0)?;
         let tag_bits = match request.security {
             Security::SemiHonest => tags::tag_bits(request.sender_items, request.receiver_items) + run_bits,
