@@ -4,6 +4,7 @@
 //! - [`table`] reads CSV, JSON lines, Parquet and Arrow, and writes the rows that a session keeps.
 //! - [`key`] says which columns form the key, brings their values to one canonical form, and
 //!   derives digests from them.
+//! - [`spill`] keeps what outgrows memory in a private file.
 //! - [`profile`] reports on the key columns of a table in counts, as `vesica check` prints it.
 //!
 //! A table is a [`table::Source`], and a result goes to a [`table::Sink`]. Files, standard input
@@ -50,6 +51,7 @@ pub mod invisible;
 pub mod key;
 pub mod nearest;
 pub mod profile;
+pub mod spill;
 pub mod table;
 pub mod words;
 

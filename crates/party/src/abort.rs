@@ -55,6 +55,18 @@ pub enum Abort {
         /// The remedy.
         mend: String,
     },
+    /// A local failure outside of the protocol that names what is this side's own, such as a folder.
+    #[error("{fault}; {mend}")]
+    Private {
+        /// The exit code of the command line for it.
+        code: u8,
+        /// The fault, without any key.
+        fault: String,
+        /// The remedy.
+        mend: String,
+        /// What the peer is told of it.
+        told: &'static str,
+    },
 }
 
 /// What a peer's abort frame says. Its texts are bounded and stripped of control characters on
@@ -71,6 +83,9 @@ pub struct PeerFault {
     pub mend: String,
 }
 
+/// What the other side is to do about a failure of which it hears no details.
+pub const OF_OTHER_SIDE: &str = "follow the error message there, then start both sides again";
+
 impl Abort {
     /// Whether the peer is told: not what it knows itself, nor over a link that is gone.
     pub fn is_told(&self) -> bool {
@@ -83,6 +98,7 @@ impl Abort {
         let (fault, mend) = match self {
             Self::Local { fault, mend, .. } => (fault.clone(), mend.clone()),
             Self::Unsupported(refusal) => (refusal.what.clone(), refusal.mend.clone()),
+            Self::Private { told, .. } => ((*told).to_owned(), OF_OTHER_SIDE.to_owned()),
             other => (other.to_string(), other.mend().into()),
         };
         PeerFault { from: Some(from), code: self.exit_code(), fault: by_role(&fault, from), mend: by_role(&mend, from) }
@@ -101,7 +117,7 @@ impl Abort {
             }
             Self::PeerAborted(fault) => &fault.mend,
             Self::Unsupported(refusal) => &refusal.mend,
-            Self::Local { mend, .. } => mend,
+            Self::Local { mend, .. } | Self::Private { mend, .. } => mend,
         }
     }
 
@@ -118,6 +134,9 @@ impl Abort {
             Self::Unsupported(refusal) => Self::Unsupported(refusal.clone()),
             Self::Timeout { what, after } => Self::Timeout { what, after: *after },
             Self::Local { code, fault, mend } => Self::Local { code: *code, fault: fault.clone(), mend: mend.clone() },
+            Self::Private { code, fault, mend, told } => {
+                Self::Private { code: *code, fault: fault.clone(), mend: mend.clone(), told }
+            }
         }
     }
 
@@ -129,7 +148,7 @@ impl Abort {
             Self::PeerAborted(_) => exit_code::PEER_FAILED,
             Self::StatisticalFailure(_) => exit_code::INTERNAL,
             Self::Unsupported(_) => exit_code::REFUSED,
-            Self::Local { code, .. } => *code,
+            Self::Local { code, .. } | Self::Private { code, .. } => *code,
         }
     }
 }
@@ -150,6 +169,9 @@ mod tests {
         let step = Step { protocol: "test", number: 1, from: Role::Sender, carries: "tags" };
         let told = Abort::PeerMisbehaved(step, "it repeats a tag").told(Role::Receiver);
         assert_eq!(told.fault, "the sender misbehaved at test step 1 (tags, from the sender): it repeats a tag");
+        let (code, fault, mend) = (exit_code::OUTPUT, "no room in /home/x".into(), "free space".into());
+        let told = Abort::Private { code, fault, mend, told: "it cannot use its work folder" }.told(Role::Sender);
+        assert_eq!((&told.fault[..], &told.mend[..]), ("it cannot use its work folder", OF_OTHER_SIDE));
         let (fault, mend) = ("this side waited for the partner's tags".into(), "ask your partner".into());
         let told = Abort::Local { code: exit_code::LINK, fault, mend }.told(Role::Sender);
         assert_eq!(told.fault, "the sender waited for the receiver's tags");

@@ -106,7 +106,7 @@ mod task;
 pub mod transport;
 pub mod variants;
 
-pub use abort::{Abort, PeerFault};
+pub use abort::{Abort, OF_OTHER_SIDE, PeerFault};
 pub use assume::Assumption;
 pub use attack::{Attack, Effort};
 pub use channel::{Canceller, Channel, ChannelOptions, Count, Meter, PhaseGuard, Tally, Turns, wire};

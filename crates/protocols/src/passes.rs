@@ -10,12 +10,41 @@
 //! A malicious receiver could otherwise choose its set of one run by the results of those before it, and a malicious
 //! sender, where both learn, by what it was told. [`Party::run`] of such a protocol is the three passes of one run.
 
-use vesica_party::{Abort, Channel, Entry, Party, Protocol, Registered, Row, Task};
-use vesica_structures::rng::SecretRng;
+use std::fmt;
 
-/// The second pass of a run whose first one is done, on the same input again.
-pub type Compare<Input, Output> =
-    Box<dyn FnOnce(Input, &mut Channel, &mut SecretRng) -> Result<Finish<Output>, Abort> + Send>;
+use vesica_party::{Abort, Channel, Entry, Party, Protocol, Registered, Row, Task};
+use vesica_structures::fields::Gf128;
+use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+
+/// A run whose first pass is done.
+pub struct Compare<Input, Output> {
+    /// What it keeps of its items from one pass to the next, which is most of its memory. It stands by itself so that a
+    /// caller with many runs can keep it elsewhere in the meantime.
+    pub kept: Secret<Vec<Gf128>>,
+    /// The second pass, on what was kept and the same input again.
+    pub next: SecondPass<Input, Output>,
+}
+
+/// What [`Compare`] does with what was kept.
+pub type SecondPass<Input, Output> =
+    Box<dyn FnOnce(Secret<Vec<Gf128>>, Input, &mut Channel, &mut SecretRng) -> Result<Finish<Output>, Abort> + Send>;
+
+impl<Input, Output> Compare<Input, Output> {
+    /// The second pass.
+    ///
+    /// # Errors
+    /// As [`Party::run`].
+    pub fn compare(self, input: Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<Finish<Output>, Abort> {
+        (self.next)(self.kept, input, ch, rng)
+    }
+}
+
+impl<Input, Output> fmt::Debug for Compare<Input, Output> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Compare(..)")
+    }
+}
 
 /// The third pass of a run, which gives its output.
 pub type Finish<Output> = Box<dyn FnOnce(&mut Channel) -> Result<Output, Abort> + Send>;
@@ -36,8 +65,7 @@ pub trait Commit: Party {
 
 /// All passes of one run: what [`Party::run`] is.
 pub fn run<P: Commit>(party: P, input: P::Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<P::Output, Abort> {
-    let compare = party.commit(&input, ch, rng)?;
-    let finish = compare(input, ch, rng)?;
+    let finish = party.commit(&input, ch, rng)?.compare(input, ch, rng)?;
     finish(ch)
 }
 

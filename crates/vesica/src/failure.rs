@@ -4,7 +4,7 @@
 use std::fmt;
 
 use vesica_data::UsageError;
-use vesica_party::Abort;
+use vesica_party::{Abort, OF_OTHER_SIDE};
 use vesica_structures::facts::Unsupported;
 
 pub use vesica_party::exit_code as code;
@@ -54,7 +54,7 @@ impl Failure {
     /// The failure as the peer gets it.
     pub(crate) fn for_peer(&self) -> Abort {
         let (fault, mend) = match self.told {
-            Some(told) => (told.to_owned(), "follow the error message there, then start both sides again".to_owned()),
+            Some(told) => (told.to_owned(), OF_OTHER_SIDE.to_owned()),
             None => (self.fault.clone(), self.mend.clone()),
         };
         Abort::Local { code: self.code, fault, mend }
@@ -120,6 +120,7 @@ impl From<Abort> for Failure {
         let code = abort.exit_code();
         match abort {
             Abort::Local { code, fault, mend } => Self::new(code, fault, mend),
+            Abort::Private { code, fault, mend, told } => Self { told: Some(told), ..Self::new(code, fault, mend) },
             Abort::Unsupported(refused) => refused.into(),
             // Both sides are as wrong about a difference, whoever noticed it first.
             Abort::PeerAborted(peer) if peer.code == code::MISMATCH => Self::new(code::MISMATCH, peer.fault, peer.mend),
@@ -158,6 +159,10 @@ impl From<Abort> for Failure {
 
 impl From<Failure> for Abort {
     fn from(failure: Failure) -> Self {
-        Self::Local { code: failure.code, fault: failure.fault, mend: failure.mend }
+        let Failure { code, fault, mend, told, .. } = failure;
+        match told {
+            Some(told) => Self::Private { code, fault, mend, told },
+            None => Self::Local { code, fault, mend },
+        }
     }
 }

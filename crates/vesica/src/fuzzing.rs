@@ -133,7 +133,7 @@ fn own_sides() -> Vec<OwnSide> {
     type Chosen = (&'static dyn AnyTask, Role, &'static str, Settings);
     let side = |((task, role, name, settings), (key, alternatives)): (Chosen, (&KeySpec, &str))| {
         let or_keys = key.has_alternatives();
-        let side = Side { role, settings: &settings, or_keys, buckets: 1, output: Some(Join::Inner) };
+        let side = Side { role, settings: &settings, or_keys, buckets: 1, work: false, output: Some(Join::Inner) };
         let job = task.configure(&side).ok()?;
         let read = job.columns().read(&table, key, None).expect("columns of the table");
         let (proposal, measure) = (job.proposal(), job.measure(&read));

@@ -90,6 +90,6 @@ pub mod written;
 
 pub use failure::Failure;
 pub use report::Report;
-pub use vesica_data::{invisible, key, nearest, profile, table, words};
+pub use vesica_data::{invisible, key, nearest, profile, spill, table, words};
 pub use vesica_party as party;
 pub use vesica_protocols as protocols;

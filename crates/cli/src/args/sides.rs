@@ -295,6 +295,11 @@ pub struct SharedArgs {
     /// say the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_BUCKETS), default_value = "1", help_heading = "Protocol")]
     pub buckets: u32,
+    /// intersect, cardinality, union-cardinality: with --buckets, keep your keys, your payload and the buckets in private
+    /// files of this folder instead of in memory, which then is for one bucket. They are encrypted, have no names, and are
+    /// gone when the run ends, however it ends. Your partner need not say it
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Protocol")]
+    pub work: Option<PathBuf>,
     /// Refuse a partner that declares more keys than this. A malicious receiver can ask about more
     /// keys than it declares; SECURITY.md says how many, under "Effective set size"
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]

@@ -201,7 +201,7 @@ fn quoted(name: &str) -> String {
 /// Whether a word is a path that starts at the folder of its file.
 fn is_path(flag: &Arg, word: &str) -> bool {
     match flag.get_value_hint() {
-        ValueHint::FilePath | ValueHint::AnyPath => word != "-",
+        ValueHint::FilePath | ValueHint::DirPath | ValueHint::AnyPath => word != "-",
         _ => flag.get_id() == "peer" && !is_name(word) && word.parse::<PublicKey>().is_err(),
     }
 }

@@ -411,6 +411,14 @@ pub enum TableError {
         /// What the user can do.
         mend: &'static str,
     },
+    /// The folder for what outgrows memory cannot be used.
+    #[error("cannot keep the table in the work folder {folder}: {source}")]
+    Work {
+        /// The folder.
+        folder: String,
+        /// The operating system's error, or what is wrong with what it gave back.
+        source: io::Error,
+    },
     /// The partner's payload does not decode under the agreed schema.
     #[error("the partner's payload is malformed: {0}")]
     PeerPayload(&'static str),
@@ -427,7 +435,9 @@ impl TableError {
     pub fn blame(&self) -> Blame {
         match self {
             Self::Option(..) => Blame::Usage,
-            Self::OutputExists { .. } | Self::Output { .. } | Self::OutputFormat { .. } => Blame::Output,
+            Self::OutputExists { .. } | Self::Output { .. } | Self::OutputFormat { .. } | Self::Work { .. } => {
+                Blame::Output
+            },
             Self::PeerPayload(_) | Self::UnfitKey { .. } => Blame::Peer,
             _ => Blame::Input,
         }
@@ -435,8 +445,12 @@ impl TableError {
 
     /// What the partner may be told: neither paths nor column names nor counts.
     pub fn for_peer(&self) -> &'static str {
-        if let Self::WideRecord { .. } = self {
-            return "a key of its table, with its payload, is wider than its --max-item-bytes";
+        match self {
+            Self::WideRecord { .. } => {
+                return "a key of its table, with its payload, is wider than its --max-item-bytes";
+            }
+            Self::Work { .. } => return "it cannot use its work folder",
+            _ => {}
         }
         match self.blame() {
             Blame::Usage => "its command line is not valid",

@@ -1,8 +1,10 @@
 //! Which rows of the own table are the result, as the second pass over it asks.
 
-use std::cell::Cell;
+use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
+use crate::spill::MergedRows;
 use crate::table::{PayloadSchema, ReceivedPayload, TableError};
 
 /// The key of a row that has no usable one: the row never matches.
@@ -42,16 +44,55 @@ pub(crate) struct RowKeys<'a> {
     pub distinct: usize,
 }
 
-/// In [`KeptRows::rank`]: the key is no match.
+/// In [`MatchedRows::InMemory`]: the key is no match.
 const NO_MATCH: u32 = u32::MAX;
+
+/// Which rows have a match.
+enum MatchedRows<'a> {
+    /// Those of these keys.
+    InMemory {
+        keys: RowKeys<'a>,
+        /// For each distinct key its place among the matches, or [`NO_MATCH`].
+        rank: Vec<u32>,
+        /// The records of the matches, one behind the other.
+        records: &'a [u8],
+    },
+    /// Those that come next, each with its record, of a table of so many rows.
+    Merged { next: RefCell<NextRow<'a>>, rows: usize },
+}
+
+/// The next row of those that are merged.
+struct NextRow<'a> {
+    merged: MergedRows<'a>,
+    row: Option<(usize, Vec<u8>)>,
+}
+
+impl NextRow<'_> {
+    fn advance(&mut self) -> Result<(), TableError> {
+        self.row = self.merged.next()?.map(|(row, record)| (row as usize, record.to_vec()));
+        Ok(())
+    }
+
+    /// The record of a row, if it has a match. Rows are asked for in their order.
+    fn take(&mut self, row: usize) -> Result<Option<Vec<u8>>, TableError> {
+        while self.row.as_ref().is_some_and(|(next, _)| *next < row) {
+            self.advance()?;
+        }
+        if self.row.as_ref().is_none_or(|(next, _)| *next != row) {
+            return Ok(None);
+        }
+        let taken = self.row.take();
+        self.advance()?;
+        Ok(taken.map(|(_, record)| record))
+    }
+}
 
 /// The rows of the own table that are the result, as [`Source::keep`](crate::table::Source::keep) asks for them.
 pub struct KeptRows<'a> {
-    keys: RowKeys<'a>,
-    /// For each distinct key its place among the matches, or [`NO_MATCH`].
-    rank: Vec<u32>,
+    matched: MatchedRows<'a>,
     join: Join,
-    payload: Option<ReceivedPayload<'a>>,
+    /// What the partner's columns are, where they go along.
+    schema: Option<&'a PayloadSchema>,
     /// A record of nulls, for rows of [`Join::Left`] without a match.
     null_record: Vec<u8>,
     /// One more than the last row that was asked for.
@@ -83,48 +124,63 @@ impl<'a> KeptRows<'a> {
                 return Err(TableError::PeerPayload("its length is not that of the matches"));
             }
         }
-        Ok(Self {
-            rank,
-            join,
-            null_record: payload.map(|payload| payload.schema.null_record()).unwrap_or_default(),
-            payload,
-            ..Self::all(keys)
-        })
+        let records = payload.map_or(&[][..], |payload| payload.bytes);
+        Ok(Self::of(MatchedRows::InMemory { keys, rank, records }, join, payload.map(|payload| payload.schema)))
+    }
+
+    /// The rows of a table of `rows` rows that `join` keeps, where those with a match come one after the other, each with its
+    /// record of these columns.
+    pub(crate) fn merged(
+        merged: MergedRows<'a>,
+        rows: usize,
+        join: Join,
+        schema: Option<&'a PayloadSchema>,
+    ) -> Result<Self, TableError> {
+        let schema = schema.filter(|_| join != Join::Difference);
+        schema.map_or(Ok(()), PayloadSchema::check)?;
+        let mut next = NextRow { merged, row: None };
+        next.advance()?;
+        Ok(Self::of(MatchedRows::Merged { next: RefCell::new(next), rows }, join, schema))
+    }
+
+    fn of(matched: MatchedRows<'a>, join: Join, schema: Option<&'a PayloadSchema>) -> Self {
+        let (asked, first) = (Cell::new(0), Cell::new(0));
+        Self { matched, join, null_record: schema.map(PayloadSchema::null_record).unwrap_or_default(), schema, asked, first }
     }
 
     /// All rows of a table with these keys, those without a usable key among them.
     pub(crate) fn all(keys: RowKeys<'a>) -> Self {
-        let (asked, first) = (Cell::new(0), Cell::new(0));
-        let (rank, null_record) = (Vec::new(), Vec::new());
-        Self { keys, rank, join: Join::Left, payload: None, null_record, asked, first }
+        Self::of(MatchedRows::InMemory { keys, rank: Vec::new(), records: &[] }, Join::Left, None)
     }
 
     /// Whether the row, counted from 0, is part of the result; if it is, the payload of its match, or
     /// nulls for it. A row matches if one of its keys does, in any alternative.
-    /// A second pass asks this of every row.
+    /// A second pass asks this of every row, once and in their order.
+    ///
+    /// # Errors
+    /// If what matched cannot be read back from a work folder.
     #[inline]
-    pub fn row(&self, row: usize) -> Option<Option<&[u8]>> {
+    pub fn row(&self, row: usize) -> Result<Option<Option<Cow<'_, [u8]>>>, TableError> {
         let row = self.first.get() + row;
         self.asked.set(self.asked.get().max(row + 1));
-        let of_key = |key: u32| self.rank.get(key as usize).copied().unwrap_or(NO_MATCH);
-        let rank = match self.keys.per_row {
-            1 => of_key(self.keys.all.get(row).copied().unwrap_or(NO_KEY)),
-            keys => {
-                let of_row = self.keys.all.get(row * keys..(row + 1) * keys).unwrap_or_default();
-                of_row.iter().map(|&key| of_key(key)).find(|&rank| rank != NO_MATCH).unwrap_or(NO_MATCH)
+        let record = match &self.matched {
+            MatchedRows::InMemory { keys, rank, records } => {
+                let place = place_of(keys, rank, row);
+                let width = self.schema.map_or(0, |schema| schema.width);
+                let start = place as usize * width;
+                (place != NO_MATCH).then(|| Cow::Borrowed(records.get(start..start + width).unwrap_or_default()))
             }
+            MatchedRows::Merged { next, .. } => next.borrow_mut().take(row)?.map(Cow::Owned),
         };
-        let is_match = rank != NO_MATCH;
         let is_kept = match self.join {
-            Join::Inner => is_match,
+            Join::Inner => record.is_some(),
             Join::Left => true,
-            Join::Difference => !is_match,
+            Join::Difference => record.is_none(),
         };
-        is_kept.then(|| {
-            let ReceivedPayload { schema, bytes } = self.payload?;
-            let start = rank as usize * schema.width;
-            if is_match { bytes.get(start..start + schema.width) } else { Some(self.null_record.as_slice()) }
-        })
+        Ok(is_kept.then(|| {
+            self.schema?;
+            Some(record.unwrap_or(Cow::Borrowed(&self.null_record)))
+        }))
     }
 
     /// Counts rows from 0 again, behind those that were asked for. How many these are.
@@ -135,12 +191,33 @@ impl<'a> KeptRows<'a> {
 
     /// The partner's columns that go along.
     pub fn payload_schema(&self) -> Option<&'a PayloadSchema> {
-        self.payload.map(|payload| payload.schema)
+        self.schema
     }
 
     /// Refuses a second pass that did not see as many rows as the first.
     pub(crate) fn check_rows(&self, source: &str) -> Result<(), TableError> {
-        let seen_all = self.asked.get() * self.keys.per_row == self.keys.all.len();
+        let seen_all = match &self.matched {
+            MatchedRows::InMemory { keys, .. } => self.asked.get() * keys.per_row == keys.all.len(),
+            MatchedRows::Merged { rows, .. } => self.asked.get() == *rows,
+        };
         if seen_all { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
+    }
+}
+
+/// Records as sinks take them.
+pub(crate) fn borrowed<'a>(records: &'a [Option<Cow<'_, [u8]>>]) -> Vec<Option<&'a [u8]>> {
+    records.iter().map(Option::as_deref).collect()
+}
+
+/// The place of a row's first match among the matches, or [`NO_MATCH`].
+#[inline]
+fn place_of(keys: &RowKeys<'_>, rank: &[u32], row: usize) -> u32 {
+    let of_key = |key: u32| rank.get(key as usize).copied().unwrap_or(NO_MATCH);
+    match keys.per_row {
+        1 => of_key(keys.all.get(row).copied().unwrap_or(NO_KEY)),
+        per_row => {
+            let of_row = keys.all.get(row * per_row..(row + 1) * per_row).unwrap_or_default();
+            of_row.iter().map(|&key| of_key(key)).find(|&place| place != NO_MATCH).unwrap_or(NO_MATCH)
+        }
     }
 }

@@ -108,6 +108,18 @@ impl TableError {
                 _ => "check the path and the disk; nothing was left under this name",
             },
             Self::OutputFormat { mend, .. } => mend,
+            Self::Work { folder, source } => match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "the disk is full: free space, or name a folder on a larger disk with --work; nothing was left there"
+                }
+                io::ErrorKind::FileTooLarge => {
+                    "raise the limit on file sizes (RLIMIT_FSIZE, `ulimit -f`), or name a folder on another file system \
+                     with --work; nothing was left there"
+                }
+                io::ErrorKind::NotFound => place_of(folder).unwrap_or("create the folder of --work first"),
+                io::ErrorKind::PermissionDenied => "name a folder in which you may write with --work",
+                _ => "name another folder with --work, on a disk that works; nothing was left there",
+            },
             Self::PeerPayload(_) => "ask your partner to update or check its installation",
         };
         text.to_owned()

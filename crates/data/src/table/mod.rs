@@ -57,8 +57,9 @@ pub use payload::{
 };
 pub use position::Position;
 pub use read::{
-    AlternativeStats, BesideKeys, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS, MOST_INTEGER_BITS,
-    collect_keys, collect_values, examine, read_integers, read_keys, read_keys_within, read_union_within, read_values,
+    AlternativeStats, BesideKeys, ColumnStats, Examined, Fault, KeyPartition, KeyStats, KeyTable, LISTED_ROWS,
+    MOST_INTEGER_BITS, SpilledKeys, collect_keys, collect_values, examine, examine_spilled, read_integers, read_keys, read_keys_within,
+    read_spilled, read_union_within, read_values,
 };
 pub use sink::{CsvHead, Head, ResultKind, RowBatch, Sink, WriteStats, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, Scanner, ScannerPart, Source, Stored, Wanted};
@@ -67,12 +68,13 @@ pub use values::{
 };
 pub use write::{
     Collected, Delivered, NewKeys, Output, OutputOptions, Place, STANDARD_OUTPUT, SinkFile, UnionStats, write_matches,
-    write_union,
+    write_spilled_matches, write_union,
 };
 
 pub(crate) use formats::csv::CsvReader;
 pub(crate) use formats::parquet::check::fuzz as fuzz_parquet_structures;
 pub(crate) use formats::text_block::LONGEST_VALUE;
+pub(crate) use kept_rows::borrowed;
 pub(crate) use position::CountingReader;
 pub(crate) use read::NamedColumns;
 pub(crate) use sink::ROWS_PER_BATCH;

@@ -21,6 +21,7 @@ mod payloads;
 mod profiles;
 mod reference;
 mod sources;
+mod spilled;
 mod splitter;
 mod threads;
 mod toy_source;

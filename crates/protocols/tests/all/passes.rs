@@ -116,7 +116,7 @@ fn in_turns<I: Clone, O: PartialEq>(
     }
     let mut compared = Vec::new();
     for compare in committed {
-        compared.push(compare(input.clone(), ch, rng)?);
+        compared.push(compare.compare(input.clone(), ch, rng)?);
     }
     let mut outputs = Vec::new();
     for finish in compared {

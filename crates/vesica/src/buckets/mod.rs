@@ -19,6 +19,7 @@ mod masks;
 #[cfg(test)]
 mod order;
 mod partition;
+mod work_folder;
 
 use vesica_party::{Role, Security};
 use vesica_protocols::tasks::{Extent, IntersectRequest};
@@ -27,7 +28,8 @@ use vesica_structures::facts::{FailureEvent, Unsupported};
 pub use bound::bound;
 pub use masks::Masks;
 pub(crate) use partition::numbers;
-pub use partition::{Buckets, Overflow};
+pub(crate) use partition::NO_PLACE;
+pub use partition::{Bucket, Buckets, MemoryBuckets, Overflow};
 
 /// The most buckets of a task.
 pub const MOST_BUCKETS: u32 = 1 << 16;
@@ -45,6 +47,29 @@ pub(crate) const fn bytes_per_item(security: Security) -> u64 {
         Security::Malicious => 16,
     };
     16 + 4 + 4 + between_passes
+}
+
+/// The same of a side that has a work folder: its match.
+pub(crate) const BYTES_PER_ITEM_WITH_WORK: u64 = 4;
+
+/// Memory of a work folder's buffers, whatever the sizes.
+pub(crate) const WORK_MEMORY: u64 = 128 << 20;
+
+/// The most bytes that a side with a work folder has there, for a table of so many rows whose payload has so many bytes a
+/// key: rows with their digests, those without repeated keys, buckets, what a run keeps of them from one pass to the
+/// next, and matches with `received` bytes of the partner's payload each.
+pub fn bytes_on_disk(rows: u64, (own, received): (usize, usize), run: &Extent, role: Role) -> u64 {
+    let (own, received) = (own as u64, received as u64);
+    let payload = if own > 0 { 4 + own } else { 0 };
+    let keys = rows.saturating_mul(36 + payload);
+    let items = (size(run, role) as u64).saturating_mul(run.runs as u64);
+    let between_passes = if run.security == Security::Malicious { 16 } else { 0 };
+    let in_buckets = items.saturating_mul(16 + 4 + own + between_passes);
+    let matches = rows.saturating_mul(4 + received);
+    // Keys are there twice where rows repeat some, and go when the buckets are there.
+    let most = keys.saturating_mul(2).max(keys.saturating_add(in_buckets)).max(in_buckets.saturating_add(matches));
+    // Each 64 KiB are sealed.
+    most.saturating_add(most / 1000).saturating_add(1 << 20)
 }
 
 /// What a run of one of these buckets is asked for, where the two sides bring the keys of `whole`; for one

@@ -85,8 +85,8 @@ fn run(row: &'static dyn InPasses<Intersect>, keeps_last_table: bool) -> Run {
             let (buckets, calls) = (divided(1 << 40), Cell::new(0));
             let input = |bucket| {
                 note(&calls, 2 * BUCKETS, &at_last_tags);
-                let items = buckets.items(bucket).to_vec();
-                IntersectSenderInput { payloads: vec![bucket as u8; 2 * items.len()], items }
+                let items = buckets.bucket(bucket)?.items;
+                Ok(IntersectSenderInput { payloads: vec![bucket as u8; 2 * items.len()], items })
             };
             let learned =
                 buckets.each_in_passes(input, ch, rng, |input, ch, rng| row.commit_sender(&request, input, ch, rng))?;
@@ -96,7 +96,7 @@ fn run(row: &'static dyn InPasses<Intersect>, keeps_last_table: bool) -> Run {
             let (buckets, calls) = (divided(2 << 40), Cell::new(0));
             let input = |bucket| {
                 note(&calls, BUCKETS, &at_last_table);
-                IntersectReceiverInput { items: buckets.items(bucket).to_vec() }
+                Ok(IntersectReceiverInput { items: buckets.bucket(bucket)?.items })
             };
             let found = buckets.each_in_passes(input, ch, rng, |input, ch, rng| {
                 if keeps_last_table && calls.get() == BUCKETS {

@@ -1,18 +1,23 @@
 //! A side's items, divided into buckets and filled up.
 
 use std::fmt;
-use std::ops::{BitAnd, Range};
+use std::ops::BitAnd;
+use std::path::Path;
 
 use vesica_party::{Abort, Channel};
 use vesica_protocols::passes::Compare;
 use vesica_structures::prf::DigestPrf;
 use vesica_structures::rng::SecretRng;
 
+use super::work_folder::{BetweenPasses, WorkBuckets};
+use crate::failure::Failure;
+use crate::table::SpilledKeys;
+
 /// Items whose buckets are computed at a time.
 const ITEMS_AT_A_TIME: usize = 1 << 12;
 
 /// The place of a dummy that fills a bucket up.
-const NO_PLACE: u32 = u32::MAX;
+pub(crate) const NO_PLACE: u32 = u32::MAX;
 
 /// What a record is made of: bits that are kept or not without a branch.
 pub trait Maskable: Copy + Default + BitAnd<Output = Self> {
@@ -41,16 +46,69 @@ pub struct Overflow;
 /// of them.
 pub struct Buckets {
     size: usize,
+    count: usize,
+    store: Store,
+}
+
+/// Where the buckets are.
+enum Store {
+    /// In memory.
+    Memory(MemoryBuckets),
+    /// In a work folder.
+    Work(WorkBuckets),
+}
+
+impl fmt::Debug for Buckets {
+    /// Without items, which invite guessing, and without loads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buckets").field("size", &self.size).field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+/// Buckets in memory.
+pub struct MemoryBuckets {
+    size: usize,
     /// Bucket by bucket.
     items: Vec<u128>,
     /// The place of each of these among the items as they came, or [`NO_PLACE`].
     places: Vec<u32>,
 }
 
-impl fmt::Debug for Buckets {
+impl MemoryBuckets {
+    /// The places, among the items as they came, of a bucket's items with these numbers; each with where in
+    /// `numbers` it stands. A dummy, which no honest side matches, has a place behind all items: whoever looks
+    /// at the result refuses it.
+    pub fn found(&self, bucket: usize, numbers: &[u32]) -> Vec<(u32, usize)> {
+        let places = &self.places[bucket * self.size..(bucket + 1) * self.size];
+        let place = |(at, number): (usize, &u32)| (places.get(*number as usize).copied().unwrap_or(NO_PLACE), at);
+        numbers.iter().enumerate().map(place).collect()
+    }
+}
+
+impl fmt::Debug for MemoryBuckets {
     /// Without items, which invite guessing, and without loads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Buckets").field("size", &self.size).field("count", &self.count()).finish_non_exhaustive()
+        f.debug_struct("MemoryBuckets").field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+/// One bucket.
+pub struct Bucket {
+    number: usize,
+    /// How many buckets there are.
+    count: usize,
+    /// The items: the keys', then dummies.
+    pub items: Vec<u128>,
+    /// The place of each among the items as they came, or [`NO_PLACE`].
+    places: Vec<u32>,
+    /// The records of the items, where they came with their keys.
+    records: Option<Vec<u8>>,
+}
+
+impl fmt::Debug for Bucket {
+    /// Without items, which invite guessing, and without loads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bucket").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
@@ -70,77 +128,92 @@ impl Buckets {
     ) -> Result<Self, Overflow> {
         let numbers = numbers(&items, salt, buckets);
         let mut next: Vec<usize> = (0..buckets).map(|bucket| bucket * size).collect();
-        let mut divided = Self { size, items: vec![0; buckets * size], places: vec![NO_PLACE; buckets * size] };
+        let (mut all, mut places) = (vec![0; buckets * size], vec![NO_PLACE; buckets * size]);
         for (place, (item, bucket)) in items.into_iter().zip(numbers).enumerate() {
             let bucket = usize::from(bucket);
             let free = next[bucket];
             if free == (bucket + 1) * size {
                 return Err(Overflow);
             }
-            divided.items[free] = item;
-            divided.places[free] = place as u32;
+            all[free] = item;
+            places[free] = place as u32;
             next[bucket] += 1;
         }
         for (bucket, free) in next.into_iter().enumerate() {
-            let rest = &mut divided.items[free..(bucket + 1) * size];
-            for item in rest {
+            for item in &mut all[free..(bucket + 1) * size] {
                 *item = dummies.next().ok_or(Overflow)?;
             }
         }
-        Ok(divided)
+        Ok(Self { size, count: buckets, store: Store::Memory(MemoryBuckets { size, items: all, places }) })
+    }
+
+    /// Divides the keys of a table that outgrows memory, as [`Self::new`] does, into files of its work folder. `padding`
+    /// are items behind the keys, which have no place. The keys in the folder are no more needed then, and removed.
+    ///
+    /// # Errors
+    /// As of [`Self::new`], and if the folder's disk fails.
+    pub fn in_work_folder(
+        keys: &mut SpilledKeys,
+        padding: impl Iterator<Item = u128>,
+        salt: u128,
+        (buckets, size): (usize, usize),
+        dummies: impl Iterator<Item = u128>,
+    ) -> Result<Self, Failure> {
+        let work = WorkBuckets::divide(keys, padding, salt, (buckets, size), dummies)?;
+        Ok(Self { size, count: buckets, store: Store::Work(work) })
     }
 
     /// How many buckets.
     pub fn count(&self) -> usize {
-        self.items.len().checked_div(self.size).unwrap_or(0)
+        self.count
     }
 
-    fn range(&self, bucket: usize) -> Range<usize> {
-        bucket * self.size..(bucket + 1) * self.size
-    }
-
-    /// The items of a bucket: the keys' in the order in which they came, then dummies.
-    pub fn items(&self, bucket: usize) -> &[u128] {
-        &self.items[self.range(bucket)]
-    }
-
-    /// For each item of a bucket its place among the items as they came; `None` for a dummy.
-    pub fn places(&self, bucket: usize) -> impl ExactSizeIterator<Item = Option<usize>> + '_ {
-        self.places[self.range(bucket)].iter().map(|&place| (place != NO_PLACE).then_some(place as usize))
-    }
-
-    /// The records of a bucket's items, of `width` values each, from the `own` ones of the table's keys; those of
-    /// dummies are zero. The work is the same for keys and for dummies: the other side could time it.
-    pub fn records<T: Maskable>(&self, bucket: usize, own: &[T], width: usize) -> Vec<T> {
-        let items = self.items(bucket).len();
-        let keys = own.len().checked_div(width).unwrap_or(0);
-        let mut all = Vec::with_capacity(items * width);
-        if keys == 0 {
-            all.resize(items * width, T::default());
-            return all;
+    /// All of them, if they are in memory.
+    pub fn in_memory(&self) -> Option<&MemoryBuckets> {
+        match &self.store {
+            Store::Memory(buckets) => Some(buckets),
+            Store::Work(_) => None,
         }
-        for (number, place) in self.places(bucket).enumerate() {
-            // Behind the table's keys are the dummies of --pad-to. A bucket's keys are this far apart, about.
-            let place = place.filter(|&place| place < keys);
-            let other = (number * self.count() + bucket) % keys;
-            let (record, mask) = place.map_or((other, T::NONE), |place| (place, T::ALL));
-            all.extend(own[record * width..(record + 1) * width].iter().map(|&value| value & mask));
+    }
+
+    /// The work folder, if they are in one.
+    pub fn work_folder(&self) -> Option<&Path> {
+        match &self.store {
+            Store::Memory(_) => None,
+            Store::Work(work) => Some(work.folder()),
         }
-        all
     }
 
-    /// How many items of a bucket are dummies, its last ones, where the table has `keys` keys.
-    pub fn dummies(&self, bucket: usize, keys: usize) -> usize {
-        self.places(bucket).filter(|place| place.is_none_or(|place| place >= keys)).count()
+    /// A bucket. Its items are the keys' in the order in which they came, then dummies.
+    ///
+    /// # Errors
+    /// If the disk of a work folder fails.
+    pub fn bucket(&self, number: usize) -> Result<Bucket, Failure> {
+        let (items, places, records) = match &self.store {
+            Store::Memory(MemoryBuckets { size, items, places }) => {
+                let of_bucket = number * size..(number + 1) * size;
+                (items[of_bucket.clone()].to_vec(), places[of_bucket].to_vec(), None)
+            }
+            Store::Work(work) => {
+                let (items, records) = work.items(number)?;
+                (items, work.rows(number)?, Some(records))
+            }
+        };
+        Ok(Bucket { number, count: self.count, items, places, records })
     }
 
-    /// The places, among the items as they came, of a bucket's items with these numbers; each with where in
-    /// `numbers` it stands. A dummy, which no honest side matches, has a place behind all items: whoever looks
-    /// at the result refuses it.
-    pub fn found(&self, bucket: usize, numbers: &[u32]) -> Vec<(u32, usize)> {
-        let places = &self.places[self.range(bucket)];
-        let place = |(at, number): (usize, &u32)| (places.get(*number as usize).copied().unwrap_or(NO_PLACE), at);
-        numbers.iter().enumerate().map(place).collect()
+    /// The rows of a bucket's items with these numbers, each with where in `numbers` it stands; [`NO_PLACE`] of a
+    /// dummy, which no honest side matches. For buckets in a work folder.
+    ///
+    /// # Errors
+    /// If the disk fails.
+    pub fn rows(&self, bucket: usize, numbers: &[u32]) -> Result<Vec<(u32, u32)>, Failure> {
+        let rows = match &self.store {
+            Store::Memory(_) => Vec::new(),
+            Store::Work(work) => work.rows(bucket)?,
+        };
+        let row = |(at, number): (u32, &u32)| (rows.get(*number as usize).copied().unwrap_or(NO_PLACE), at);
+        Ok((0..).zip(numbers).map(row).collect())
     }
 
     /// Runs one bucket after the other, each in a session of its own within that of the conversation, which
@@ -164,15 +237,72 @@ impl Buckets {
     /// That of the first pass of a bucket that fails.
     pub fn each_in_passes<I, O>(
         &self,
-        input: impl Fn(usize) -> I,
+        input: impl Fn(usize) -> Result<I, Abort>,
         ch: &mut Channel,
         rng: &mut SecretRng,
         commit: impl Fn(&I, &mut Channel, &mut SecretRng) -> Result<Compare<I, O>, Abort>,
     ) -> Result<Vec<O>, Abort> {
-        let committed = in_sessions(0..self.count(), ch, |bucket, ch| commit(&input(bucket), ch, rng))?;
-        let compare = |(bucket, compare): (usize, Compare<I, O>), ch: &mut Channel| compare(input(bucket), ch, rng);
+        let mut between = self.work_folder().map(|folder| BetweenPasses::create(folder, self.count)).transpose()?;
+        let committed = in_sessions(0..self.count, ch, |bucket, ch| {
+            let mut compare = commit(&input(bucket)?, ch, rng)?;
+            if let Some(between) = &mut between {
+                between.put(bucket, &mut compare.kept)?;
+            }
+            Ok(compare)
+        })?;
+        let compare = |(bucket, mut compare): (usize, Compare<I, O>), ch: &mut Channel| {
+            if let Some(between) = &between {
+                compare.kept = between.take(bucket)?;
+            }
+            compare.compare(input(bucket)?, ch, rng)
+        };
         let compared = in_sessions(committed.into_iter().enumerate(), ch, compare)?;
         in_sessions(compared.into_iter(), ch, |finish, ch| finish(ch))
+    }
+}
+
+impl Bucket {
+    /// Its number.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// For each item its place among the items as they came; `None` for a dummy.
+    pub fn places(&self) -> impl ExactSizeIterator<Item = Option<usize>> + '_ {
+        self.places.iter().map(|&place| (place != NO_PLACE).then_some(place as usize))
+    }
+
+    /// The payloads of the items, of `width` bytes each: those that came with their keys, or else of the `own` ones of
+    /// the table's keys; those of dummies are zero.
+    pub fn payloads(&mut self, own: &[u8], width: usize) -> Vec<u8> {
+        match self.records.take() {
+            Some(records) => records,
+            None => self.records(own, width),
+        }
+    }
+
+    /// The records of the items, of `width` values each, from the `own` ones of the table's keys; those of
+    /// dummies are zero. The work is the same for keys and for dummies: the other side could time it.
+    pub fn records<T: Maskable>(&self, own: &[T], width: usize) -> Vec<T> {
+        let mut all = Vec::with_capacity(self.items.len() * width);
+        let keys = own.len().checked_div(width).unwrap_or(0);
+        if keys == 0 {
+            all.resize(self.items.len() * width, T::default());
+            return all;
+        }
+        for (number, place) in self.places().enumerate() {
+            // Behind the table's keys are the dummies of --pad-to. A bucket's keys are this far apart, about.
+            let place = place.filter(|&place| place < keys);
+            let other = (number * self.count + self.number) % keys;
+            let (record, mask) = place.map_or((other, T::NONE), |place| (place, T::ALL));
+            all.extend(own[record * width..(record + 1) * width].iter().map(|&value| value & mask));
+        }
+        all
+    }
+
+    /// How many items are dummies, the last ones, where the table has `keys` keys in memory.
+    pub fn dummies(&self, keys: usize) -> usize {
+        self.places().filter(|place| place.is_none_or(|place| place >= keys)).count()
     }
 }
 
@@ -217,7 +347,8 @@ fn scale(hash: u128, buckets: usize) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_protocols::passes::Finish;
+    use vesica_protocols::passes::{Finish, SecondPass};
+    use vesica_structures::secret::Secret;
     use vesica_testkit::try_two_party;
 
     use super::*;
@@ -243,9 +374,9 @@ mod tests {
             assert_eq!(divided.count(), buckets);
             let (mut seen, mut fresh) = (vec![false; count as usize], Vec::new());
             for bucket in 0..buckets {
-                let (own, places) = (divided.items(bucket), divided.places(bucket));
-                assert_eq!((own.len(), places.len()), (size, size));
-                for (&item, place) in own.iter().zip(places) {
+                let bucket = divided.bucket(bucket).expect("in memory");
+                assert_eq!((bucket.items.len(), bucket.places.len()), (size, size));
+                for (&item, place) in bucket.items.iter().zip(bucket.places()) {
                     match place {
                         Some(place) => {
                             assert_eq!(item, items(count)[place]);
@@ -319,14 +450,14 @@ mod tests {
             let buckets = divide(9, 1, 5, 9).expect("room");
             let commit = |&bucket: &usize, ch: &mut Channel, _: &mut SecretRng| {
                 let first = ch.session();
-                let compare: Compare<usize, _> = Box::new(move |again, ch, _| {
+                let next: SecondPass<usize, _> = Box::new(move |_, again, ch, _| {
                     let second = ch.session();
                     let finish: Finish<_> = Box::new(move |ch| Ok(([bucket, again], [first, second, ch.session()])));
                     Ok(finish)
                 });
-                Ok(compare)
+                Ok(Compare { kept: Secret::new(Vec::new()), next })
             };
-            let seen = buckets.each_in_passes(|bucket| bucket, ch, rng, commit)?;
+            let seen = buckets.each_in_passes(Ok, ch, rng, commit)?;
             Ok((seen, ch.session()))
         };
         let session = |bucket: usize| crate::buckets::session(&[7; 32], bucket as u32, 0);
@@ -343,18 +474,19 @@ mod tests {
         let own: Vec<u8> = (0..30).flat_map(|place| [place + 1, 200]).collect();
         let mut seen = 0;
         for bucket in 0..4 {
-            let all = buckets.records(bucket, &own, 2);
+            let bucket = buckets.bucket(bucket).expect("in memory");
+            let all = bucket.records(&own, 2);
             assert_eq!(all.len(), 80);
             let mut keys = 0;
-            for (record, place) in all.chunks(2).zip(buckets.places(bucket)) {
+            for (record, place) in all.chunks(2).zip(bucket.places()) {
                 let key = place.filter(|&place| place < 30);
                 assert_eq!(record, key.map_or([0, 0], |place| [place as u8 + 1, 200]));
                 keys += usize::from(key.is_some());
             }
-            assert_eq!(buckets.dummies(bucket, 30), 40 - keys);
-            assert!(buckets.places(bucket).take(keys).all(|place| place.is_some_and(|place| place < 30)), "keys first");
-            assert_eq!(buckets.records(bucket, &[0i64; 0], 3), [0; 120]);
-            assert_eq!(buckets.records(bucket, &[0u8; 0], 0), [0; 0]);
+            assert_eq!(bucket.dummies(30), 40 - keys);
+            assert!(bucket.places().take(keys).all(|place| place.is_some_and(|place| place < 30)), "keys first");
+            assert_eq!(bucket.records(&[0i64; 0], 3), [0; 120]);
+            assert_eq!(bucket.records(&[0u8; 0], 0), [0; 0]);
             seen += keys;
         }
         assert_eq!(seen, 30);

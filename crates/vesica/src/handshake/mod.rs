@@ -155,6 +155,8 @@ pub(crate) struct Negotiation<'a, N: ?Sized> {
     pub max_peer_items: u64,
     /// Memory that this side may take; `None` for any.
     pub memory: Option<Budget>,
+    /// Whether this side keeps keys and buckets in a work folder.
+    pub work: bool,
 }
 
 impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
@@ -162,7 +164,8 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
     /// learns that, and not how much there is: its own budget plays no part in the choice, so
     /// that neither side has to tell.
     fn afford(&self, workload: &dyn Workload, id: &str, candidates: &[&'static str]) -> Result<(), Failure> {
-        let needed = |id: &str| plan::memory(id, workload).map_or(0, |memory| memory.of(self.ours.role));
+        let of = if self.work { plan::memory_with_work } else { plan::memory };
+        let needed = |id: &str| of(id, workload).map_or(0, |memory| memory.of(self.ours.role));
         let Some(budget) = self.memory.as_ref().filter(|budget| needed(id) > budget.left) else { return Ok(()) };
         let &Extent { sender_items: senders, receiver_items: receivers, runs, .. } = workload.extent();
         let each = if runs == 1 { String::new() } else { format!(" in each of {runs} buckets") };

@@ -20,7 +20,7 @@ use vesica_structures::fields::{Cell, Gf64};
 
 use super::lines::{self, mode};
 use super::workload::{Totals, Workload};
-use crate::buckets::bytes_per_item;
+use crate::buckets::{BYTES_PER_ITEM_WITH_WORK, WORK_MEMORY, bytes_per_item};
 use crate::rows;
 
 /// What a process has that is no protocol's: channel buffers, stacks of threads, the ends of huge
@@ -70,6 +70,18 @@ impl Memory {
             Role::Receiver => self.receiver,
         }
     }
+}
+
+/// The same on a side that keeps keys and buckets in a work folder.
+pub fn memory_with_work(id: &str, workload: &dyn Workload) -> Option<Memory> {
+    let Memory { sender, receiver } = memory(id, workload)?;
+    let extent = workload.extent();
+    let spared = bytes_per_item(extent.security) - BYTES_PER_ITEM_WITH_WORK;
+    let of = |bytes: u64, items: usize| {
+        let all = (items as u64).saturating_mul(extent.runs as u64);
+        bytes.saturating_sub(all.saturating_mul(spared)).saturating_add(WORK_MEMORY)
+    };
+    Some(Memory { sender: of(sender, extent.sender_items), receiver: of(receiver, extent.receiver_items) })
 }
 
 /// The coefficients of the product's protocols, then those of protocols that were added.

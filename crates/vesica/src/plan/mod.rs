@@ -19,7 +19,7 @@ mod workload;
 
 use vesica_party::{Entry, Extra, Security, Status, variants};
 
-pub use memory::{Memory, PROCESS_MEMORY, memory};
+pub use memory::{Memory, PROCESS_MEMORY, memory, memory_with_work};
 pub use model::{Machine, PROBES, Prediction, Probe};
 pub use prices::{Prices, Traffic};
 pub use vesica_party::transport::Link;

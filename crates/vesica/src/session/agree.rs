@@ -11,6 +11,7 @@ use super::on_cluster::Workers;
 use super::prepare::Prepared;
 use super::ready::Ready;
 use super::revealed;
+use super::work_folder;
 use super::{Config, Protection, TaskAgreement};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
@@ -88,6 +89,7 @@ impl<'m> Read<'m> {
     pub fn size(self, ctx: &Context<'_>) -> Result<OwnSizes<'m>, Failure> {
         let table = &self.own.table;
         let padded = padded(ctx.config, self.own.distinct)?;
+        work_folder::check_room(ctx.config, table, padded)?;
         let sizes = Sizes {
             items: padded as u64,
             // The table has been read: from here on its keys do not depend on the salt.
@@ -135,6 +137,7 @@ impl<'m> OwnSizes<'m> {
             // On a cluster what a worker takes, which holds one bucket. Without --memory it may take what is free here:
             // workers are on other machines, but a partner's sizes must have some bound.
             memory: Budget::now(memory),
+            work: ctx.config.work.is_some(),
         };
         ctx.watch.enter(Stage::Settling, Gauge::Nothing);
         let agreement = handshake::settle(ch, &negotiation)?;

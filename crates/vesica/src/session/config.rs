@@ -75,6 +75,8 @@ pub struct Config {
     /// Divide both tables into this many buckets and run the protocol on one after the other; 1 for a run on
     /// the whole tables.
     pub buckets: u32,
+    /// A folder for what outgrows memory: the table's keys, buckets, and matches. `None` keeps them in memory.
+    pub work: Option<PathBuf>,
     /// Fill the own set with dummies to this many items.
     pub pad_to: Option<u64>,
     /// Refuse a peer that brings more items.
@@ -160,6 +162,7 @@ impl Config {
             allow_broken: false,
             allow_count: false,
             buckets: 1,
+            work: None,
             pad_to: None,
             max_peer_items: MAX_PEER_ITEMS,
             memory: None,

@@ -19,7 +19,7 @@ use super::prepare::Places;
 use super::ready::Ready;
 use super::revealed::revealed;
 use super::tell::tell_partner;
-use super::{Config, Events, Interrupt, Protection, advice, link};
+use super::{Config, Events, Interrupt, Protection, advice, link, work_folder};
 use crate::buckets;
 use crate::failure::{Failure, code};
 use crate::handshake::{self, Hello, TaskBytes};
@@ -98,6 +98,8 @@ pub struct Estimate {
     pub bytes_received: Option<u64>,
     /// The most bytes of memory that the protocol may take on this side, beside the table.
     pub memory_bytes: Option<u64>,
+    /// The most bytes in the work folder; null without one.
+    pub disk_bytes: Option<u64>,
     /// The link.
     pub link: Link,
 }
@@ -166,7 +168,7 @@ fn try_run(ctx: &Context<'_>, assumed: &Assumptions) -> Result<DryRun, Failure> 
         found.warnings = table.stats.warnings(&config.source.key);
         found.warnings.extend(advice::notes(&config.source.key, &table.stats));
         found.warnings.extend(advice::empty(&table.stats));
-        match padded(config, table.digests.len()) {
+        match padded(config, table.distinct()) {
             Err(failure) => found.obstacle = found.obstacle.or(Some(failure)),
             Ok(own_items) => {
                 if let Ok(theirs) = &met {
@@ -223,7 +225,8 @@ fn examine(
     position: Arc<OnceLock<Position>>,
 ) -> Result<(Examined, Option<Failure>), Failure> {
     let config = ctx.config;
-    let (columns, own, memory) = (job.columns(), config.source.clone(), config.memory);
+    let (columns, own) = (job.columns(), config.source.clone());
+    let (memory, work) = (config.memory, config.work.clone());
     let places = Places::of(config, job);
     let (done, outcome) = mpsc::channel();
     // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
@@ -234,7 +237,10 @@ fn examine(
             // Dropped at once, so that no file is left.
             obstacle = obstacle.take().or_else(|| places.make(&*source).err());
             begin_pass(&*source, &position);
-            columns.examine(&*source, &own.key, memory)
+            match &work {
+                Some(work) => columns.examine_spilled(&*source, &own.key, work),
+                None => columns.examine(&*source, &own.key, memory),
+            }
         });
         _ = done.send((examined, obstacle));
     })?;
@@ -298,7 +304,11 @@ impl Sides<'_> {
                 Role::Receiver => prediction.receiver_bytes,
             })
         };
-        let memory_bytes = plan::memory(chosen.entry.id, workload).map(|bytes| bytes.of(role));
+        let memory_of = if self.config.work.is_some() { plan::memory_with_work } else { plan::memory };
+        let memory_bytes = memory_of(chosen.entry.id, workload).map(|bytes| bytes.of(role));
+        let received = terms.disclosure().payload_bytes;
+        let needed = || work_folder::needed(table, received, workload.extent(), role);
+        let disk_bytes = self.config.work.is_some().then(needed);
         if let (Some(needed), Some(budget)) = (memory_bytes, Budget::now(memory))
             && needed > budget.left
         {
@@ -320,6 +330,7 @@ impl Sides<'_> {
             bytes_sent: sent(role),
             bytes_received: sent(role.peer()),
             memory_bytes,
+            disk_bytes,
             link,
         });
         Ok(())

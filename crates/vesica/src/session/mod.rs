@@ -27,6 +27,7 @@ mod run;
 mod tell;
 mod validate;
 mod work;
+mod work_folder;
 mod write;
 
 use std::net::SocketAddr;

@@ -62,6 +62,7 @@ impl<'m> Driver<'m> {
             values: (!values.clamped.is_empty()).then_some(values),
             union: None,
             integers: None,
+            spilled: None,
         };
         Ok((Prepared { source, table, placed, distinct }, Workers { machines, inside, outside }))
     }
@@ -213,6 +214,9 @@ fn check(config: &Config) -> Result<(), Failure> {
     }
     if config.buckets < 2 {
         return usage("a cluster runs buckets, and there is only one", "say buckets= with at least 2, on both sides");
+    }
+    if config.work.is_some() {
+        return usage("a cluster keeps buckets in a work folder of its own", "omit --work");
     }
     if config.settings.payload.is_some() || config.settings.expected_payload.is_some() {
         return usage("payload does not run on a cluster yet", "omit it, or run on one machine");

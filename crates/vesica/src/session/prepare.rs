@@ -64,7 +64,8 @@ type Outcome = Result<(Box<dyn Source>, KeyTable), Failure>;
 impl Preparation {
     pub fn start(config: &Config, job: &dyn AnyJob) -> Self {
         let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
-        let (columns, source, memory) = (job.columns(), config.source.clone(), config.memory);
+        let (columns, source) = (job.columns(), config.source.clone());
+        let (memory, work) = (config.memory, config.work.clone());
         let places = Places::of(config, job);
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the
         // outcome then.
@@ -76,7 +77,10 @@ impl Preparation {
             // A run that has ended takes nothing, and the places are dropped here.
             let _ = place.send(places.make(&*opened)?);
             begin_pass(&*opened, &told);
-            let table = columns.read(&*opened, &source.key, memory)?;
+            let table = match &work {
+                Some(work) => columns.read_spilled(&*opened, &source.key, work)?,
+                None => columns.read(&*opened, &source.key, memory)?,
+            };
             Ok((opened, table))
         };
         let refused = done.clone();
@@ -132,7 +136,7 @@ impl Preparation {
             None => self.wait(ch, interrupt, deadline)?,
         };
         let placed = self.placed.recv().map_err(|_| panicked())?;
-        let distinct = table.digests.len();
+        let distinct = table.distinct();
         Ok(Prepared { source, table, placed, distinct })
     }
 

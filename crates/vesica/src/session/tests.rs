@@ -31,6 +31,7 @@ mod lengths;
 mod new_rows;
 mod on_cluster;
 mod paying;
+mod work_folder;
 
 const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";
 const THEIRS: &str = "id,amount\nb,10.25\nc,-0.5\nz,99\na,1\n";
@@ -96,6 +97,7 @@ impl Folder {
             allow_broken: false,
             allow_count: false,
             buckets: 1,
+            work: None,
             pad_to: None,
             max_peer_items: 1000,
             machine: crate::plan::Machine::REFERENCE,

@@ -46,7 +46,7 @@ fn side(config: &Config) -> Side<'_> {
     let output = config.destination.as_ref().map(|to| to.join);
     let or_keys = config.source.key.has_alternatives();
     let Config { role, buckets, ref settings, .. } = *config;
-    Side { role, settings, or_keys, buckets, output }
+    Side { role, settings, or_keys, buckets, work: config.work.is_some(), output }
 }
 
 /// What the partner is told, without the time and the randomness.

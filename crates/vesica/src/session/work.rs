@@ -68,9 +68,14 @@ fn set_up_here<'m>(
     ctx.watch.enter(Stage::Running(entry.id), Gauge::Traffic(expected));
     let role = ctx.config.role;
     let missing = *padded - own.distinct;
+    let run = workload.extent();
+    if let Some(keys) = &mut own.table.spilled {
+        let (padding, filling) = (dummies(role, &fresh(rng)).take(missing), dummies(role, &fresh(rng)));
+        let shape = (run.runs, buckets::size(run, role));
+        return Ok(Execution::Buckets(Buckets::in_work_folder(keys, padding, agreement.salt, shape, filling)?));
+    }
     let mut items = std::mem::take(&mut own.table.digests).fold(agreement.salt);
     items.extend(dummies(role, &fresh(rng)).take(missing));
-    let run = workload.extent();
     if run.runs == 1 {
         return Ok(Execution::Whole(items));
     }

@@ -1,13 +1,13 @@
 //! A result on its way to where it is to go.
 
 use super::Config;
-use crate::failure::{Failure, code};
+use crate::failure::Failure;
 use crate::report::OutputReport;
 use crate::table::{
     Join, KeyTable, Matches, NewKeys, ReceivedPayload, ResultTable, Sink, Source, write_matches, write_new_rows,
-    write_union,
+    write_spilled_matches, write_union,
 };
-use crate::task::{ResultSet, refuse_unread};
+use crate::task::{ResultSet, dummy_matched, refuse_unread};
 
 /// What a result refers to.
 pub(super) struct Writing<'a> {
@@ -19,6 +19,11 @@ pub(super) struct Writing<'a> {
 }
 
 impl Writing<'_> {
+    /// Which own rows are the result.
+    fn join(&self) -> Join {
+        self.config.destination.as_ref().map_or(Join::Inner, |to| to.join)
+    }
+
     /// Gives the result to its sink.
     pub fn write(&self, result: ResultSet, mut sink: Box<dyn Sink>) -> Result<OutputReport, Failure> {
         let path = sink.name().to_owned();
@@ -26,16 +31,13 @@ impl Writing<'_> {
         let rows = match result {
             ResultSet::Keep { keys, payload, unread } => {
                 refuse_unread(unread)?;
-                // Dummies come after the keys and match with negligible probability, unless the peer found a way to
-                // make them.
+                // Dummies come after the keys.
                 if keys.last().is_some_and(|&last| last as usize >= self.distinct) {
-                    let mend = "do not trust this partner's software";
-                    return Err(Failure::new(code::PEER_MISBEHAVED, "a dummy item matched", mend));
+                    return Err(dummy_matched());
                 }
                 let payload = payload.map(|(schema, records)| (schema, records.open()));
                 let payload = payload.as_ref().map(|(schema, bytes)| ReceivedPayload { schema, bytes });
-                let join = self.config.destination.as_ref().map_or(Join::Inner, |to| to.join);
-                write_matches(self.source, self.table, &Matches { keys: &keys, payload }, join, sink)?.rows
+                write_matches(self.source, self.table, &Matches { keys: &keys, payload }, self.join(), sink)?.rows
             }
             ResultSet::Union { keys, payload, records } => {
                 let columns: Vec<String> =
@@ -45,6 +47,12 @@ impl Writing<'_> {
                 let stats = write_union(self.source, self.table, &new, sink)?;
                 new_rows = Some(stats.new_rows);
                 stats.written.rows
+            }
+            ResultSet::KeepInWorkFolder(matches) => {
+                refuse_unread(matches.unread)?;
+                let (schema, join) = (matches.schema.clone(), self.join());
+                let rows = matches.into_rows()?;
+                write_spilled_matches(self.source, self.table, &rows, schema.as_ref(), join, sink)?.rows
             }
             ResultSet::NewRows { schema, records } => {
                 write_new_rows(ReceivedPayload { schema: &schema, bytes: &records.open() }, &mut *sink)?.rows

@@ -51,19 +51,18 @@ impl<K: AggregateKind> AggregateJob<K> {
             added.resize(terms.sender.len().max(1), 0);
             added
         },
-        sender_input: |terms, buckets, bucket, table, masks| {
+        sender_input: |terms, bucket, table, masks| {
             let own = table.values.as_ref().map_or(&[][..], |values| &values.values);
+            // In a work folder, a key's place is its row, and dummies have none.
+            let behind = if table.spilled.is_some() { usize::MAX } else { table.distinct() };
             AggregateSenderInput {
-                items: buckets.items(bucket).to_vec(),
-                dummies: buckets.dummies(bucket, table.stats.distinct as usize),
-                values: as_ring(&buckets.records(bucket, own, terms.sender.len())),
-                noise: masks.of(bucket).to_vec(),
+                dummies: bucket.dummies(behind),
+                values: as_ring(&bucket.records(own, terms.sender.len())),
+                noise: masks.of(bucket.number()).to_vec(),
+                items: bucket.items,
             }
         },
-        receiver_input: |_, buckets, bucket| AggregateReceiverInput {
-            items: buckets.items(bucket).to_vec(),
-            ..AggregateReceiverInput::default()
-        },
+        receiver_input: |bucket| AggregateReceiverInput { items: bucket.items, ..AggregateReceiverInput::default() },
         sender_result: |_, _, _| None,
         receiver_result: |agreed, _, outputs| {
             let mut totals = vec![0u64; agreed.terms.sender.len().max(1)];

@@ -133,6 +133,9 @@ fn row<J: Job>(id: &str) -> Result<&'static dyn Registered<J::Functionality>, Un
     })
 }
 
+/// What `--work` needs.
+const WORK_NEEDS: &str = "say --buckets with at least 2 on both sides, so that a bucket fits in memory";
+
 /// The refusal of a task that does not run in buckets.
 pub(super) fn no_buckets(task: &str) -> Unsupported {
     Unsupported::new(format_args!("the task {task} does not run in buckets"), "omit --buckets, or name another task")
@@ -213,7 +216,7 @@ impl<J: Job> fmt::Debug for Configured<J> {
 
 impl<J: Job> Configured<J> {
     pub fn new(side: &Side<'_>) -> Result<Self, Failure> {
-        let &Side { role, settings, or_keys, buckets, output } = side;
+        let &Side { role, settings, or_keys, buckets, work, output } = side;
         side.refuse(
             J::Functionality::NAME,
             or_keys && !J::TAKES_OR_KEYS,
@@ -227,6 +230,19 @@ impl<J: Job> Configured<J> {
             "--buckets is not for this task",
             "omit it, or name a task that takes it: intersect, cardinality, sum, union-cardinality or union-sum",
         )?;
+        let of_work = [
+            (one_only, "--work is not for this task", "omit it, or name a task that takes it"),
+            (buckets == 1, "--work without --buckets: a run on the whole tables takes memory for all of them", WORK_NEEDS),
+            (or_keys, "--work does not go with --or-key", "omit one of them"),
+            (
+                !settings.values.columns.is_empty() || settings.values.group_by.is_some(),
+                "--work does not keep columns to compute with",
+                "omit --work on this side; the other side may still say it",
+            ),
+        ];
+        for (holds, fault, mend) in of_work {
+            side.refuse(J::Functionality::NAME, work && holds, fault, mend)?;
+        }
         J::validate(side)?;
         Ok(Self { role, settings: settings.clone(), output, or_keys, proposal: J::proposal(role, settings) })
     }
@@ -395,18 +411,19 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
         match self.role {
             Role::Sender => {
                 let masks = Masks::new(buckets.count(), &(of.added)(&self.terms, rng), rng);
-                let input = |bucket| (of.sender_input)(&self.terms, &buckets, bucket, table, &masks);
+                let input =
+                    |number| Ok::<_, Abort>((of.sender_input)(&self.terms, buckets.bucket(number)?, table, &masks));
                 let outputs = match in_passes {
-                    None => buckets.each(ch, |bucket, ch| row.sender(&request, ch, rng)?.run(input(bucket), ch, rng)),
+                    None => buckets.each(ch, |bucket, ch| row.sender(&request, ch, rng)?.run(input(bucket)?, ch, rng)),
                     Some(row) => buckets
                         .each_in_passes(input, ch, rng, |input, ch, rng| row.commit_sender(&request, input, ch, rng)),
                 }?;
                 Ok((of.sender_result)(self.clone(), buckets, outputs))
             }
             Role::Receiver => {
-                let input = |bucket| (of.receiver_input)(&self.terms, &buckets, bucket);
+                let input = |number| Ok::<_, Abort>((of.receiver_input)(buckets.bucket(number)?));
                 let outputs = match in_passes {
-                    None => buckets.each(ch, |bucket, ch| row.receiver(&request, ch, rng)?.run(input(bucket), ch, rng)),
+                    None => buckets.each(ch, |bucket, ch| row.receiver(&request, ch, rng)?.run(input(bucket)?, ch, rng)),
                     Some(row) => buckets
                         .each_in_passes(input, ch, rng, |input, ch, rng| row.commit_receiver(&request, input, ch, rng)),
                 }?;

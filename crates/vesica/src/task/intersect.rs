@@ -8,7 +8,7 @@ use vesica_party::{Abort, Channel, Role, Security, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
-    IntersectSenderOutput,
+    IntersectSenderOutput, SealedPayloads,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -16,7 +16,8 @@ use vesica_structures::secret::Secret;
 
 use super::job::{AgreedJob, InBuckets, Job, Rows, Settling, assumed_records};
 use super::{
-    Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
+    Amounts, Columns, Disclosure, Example, Flags, MatchesInWorkFolder, ResultKind, ResultSet, Sample, Settings, Side,
+    Unopened, Words,
 };
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
@@ -102,26 +103,42 @@ impl Job for IntersectJob {
     const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
         in_passes: |lists| lists.intersect_in_passes,
         added: |_, _| Secret::new(Vec::new()),
-        sender_input: |terms, buckets, bucket, table, _| IntersectSenderInput {
-            items: buckets.items(bucket).to_vec(),
-            payloads: buckets.records(bucket, given(table), terms.payload_bytes()),
+        sender_input: |terms, mut bucket, table, _| IntersectSenderInput {
+            payloads: bucket.payloads(given(table), terms.payload_bytes()),
+            items: bucket.items,
         },
-        receiver_input: |_, buckets, bucket| IntersectReceiverInput { items: buckets.items(bucket).to_vec() },
+        receiver_input: |bucket| IntersectReceiverInput { items: bucket.items },
         sender_result: |agreed, buckets, outputs| {
             let matches: Vec<Vec<u32>> = outputs.into_iter().map(|output| output.matches).collect::<Option<_>>()?;
             agreed.terms.both_learn.then(|| -> Unopened {
-                Box::new(move |_| ResultSet::Keep {
-                    keys: in_bucket::sender_matches(&buckets, matches),
-                    payload: None,
-                    unread: 0,
+                Box::new(move |_| match buckets.in_memory() {
+                    Some(buckets) => ResultSet::Keep {
+                        keys: in_bucket::sender_matches(buckets, matches),
+                        payload: None,
+                        unread: 0,
+                    },
+                    None => {
+                        let found = matches.into_iter().map(|matches| (matches, SealedPayloads::default()));
+                        ResultSet::KeepInWorkFolder(MatchesInWorkFolder::new(buckets, found.collect(), None, 0))
+                    }
                 })
             })
         },
         receiver_result: |agreed, buckets, outputs| {
             Some(Box::new(move |_| {
-                let (keys, payloads, unread) =
-                    in_bucket::receiver_matches(&buckets, outputs, agreed.terms.payload_bytes());
-                ResultSet::Keep { keys, payload: agreed.terms.payload.clone().map(|schema| (schema, payloads)), unread }
+                let schema = agreed.terms.payload.clone();
+                match buckets.in_memory() {
+                    Some(buckets) => {
+                        let (keys, payloads, unread) =
+                            in_bucket::receiver_matches(buckets, outputs, agreed.terms.payload_bytes());
+                        ResultSet::Keep { keys, payload: schema.map(|schema| (schema, payloads)), unread }
+                    }
+                    None => {
+                        let unread = outputs.iter().map(|output| output.unread).sum();
+                        let found = outputs.into_iter().map(|output| (output.matches, output.payloads));
+                        ResultSet::KeepInWorkFolder(MatchesInWorkFolder::new(buckets, found.collect(), schema, unread))
+                    }
+                }
             }))
         },
         result_of_totals: |_, _| None,

@@ -16,7 +16,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
-use crate::buckets::{Buckets, Masks};
+use crate::buckets::{Bucket, Buckets, Masks};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
@@ -208,9 +208,9 @@ pub(super) struct InBuckets<J: Job> {
     /// zeros. Nothing of other tasks.
     pub added: fn(&J::Terms, &mut SecretRng) -> Secret<Vec<u64>>,
     /// The sender's input of this bucket.
-    pub sender_input: fn(&J::Terms, &Buckets, usize, &KeyTable, &Masks) -> SenderInput<J>,
+    pub sender_input: fn(&J::Terms, Bucket, &KeyTable, &Masks) -> SenderInput<J>,
     /// The receiver's input of this bucket.
-    pub receiver_input: fn(&J::Terms, &Buckets, usize) -> ReceiverInput<J>,
+    pub receiver_input: fn(Bucket) -> ReceiverInput<J>,
     /// The sender's result, from the outputs of all buckets in order; `None` if it learns nothing.
     pub sender_result: ResultOf<J, SenderOutput<J>>,
     /// The receiver's result.

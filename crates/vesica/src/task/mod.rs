@@ -34,7 +34,7 @@ use vesica_structures::facts::Unsupported;
 
 pub use agreed::{AnyAgreed, AnyJob, SampleWorkload};
 pub use amounts::Amounts;
-pub use result::{Disclosure, Finished, ResultSet, Unopened, refuse_unread};
+pub use result::{Disclosure, Finished, MatchesInWorkFolder, ResultSet, Unopened, dummy_matched, refuse_unread};
 pub use sample::{MadeUp, Sample, SampleOutput, SampleRun};
 pub use settings::{Columns, Flags, Settings, Side};
 pub use words::{Example, Words};

@@ -1,11 +1,16 @@
 //! What a run gives: to this side, and what both sides state of it.
 
+use std::fmt;
+use std::path::Path;
+
 use vesica_party::Entry;
 use vesica_protocols::tasks::{AggregateOutput, NewRecords, SealedPayloads};
 
+use crate::buckets::{Buckets, NO_PLACE};
 use crate::failure::{Failure, code};
 use crate::handshake::printable;
 use crate::shares::ShareFile;
+use crate::spill::RowRuns;
 use crate::table::{KeyTable, PayloadSchema, ValueColumn};
 use crate::words::counted;
 
@@ -38,6 +43,8 @@ pub enum ResultSet {
         /// Keys of which nothing is known, because the partner's answer could not be read.
         unread: usize,
     },
+    /// The same of a table that outgrows memory.
+    KeepInWorkFolder(MatchesInWorkFolder),
     /// All rows of the own table, and a row for each key that it does not have.
     Union {
         /// How keys travel.
@@ -73,9 +80,69 @@ impl ResultSet {
     pub fn matched_keys(&self) -> Option<u64> {
         match self {
             Self::Keep { keys, .. } => Some(keys.len() as u64),
+            Self::KeepInWorkFolder(matches) => Some(matches.count()),
             _ => None,
         }
     }
+}
+
+/// The matches of buckets that are in a work folder.
+pub struct MatchesInWorkFolder {
+    buckets: Buckets,
+    /// Of each bucket the numbers of its items that matched, and the partner's payloads of these, in their order.
+    found: Vec<(Vec<u32>, SealedPayloads)>,
+    /// What payloads are made of, where there are any.
+    pub schema: Option<PayloadSchema>,
+    /// Keys of which nothing is known, because the partner's answer could not be read.
+    pub unread: usize,
+}
+
+impl fmt::Debug for MatchesInWorkFolder {
+    /// Which keys match is not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MatchesInWorkFolder").field("buckets", &self.buckets).finish_non_exhaustive()
+    }
+}
+
+impl MatchesInWorkFolder {
+    /// Matches that nobody has looked at.
+    pub fn new(
+        buckets: Buckets,
+        found: Vec<(Vec<u32>, SealedPayloads)>,
+        schema: Option<PayloadSchema>,
+        unread: usize,
+    ) -> Self {
+        Self { buckets, found, schema, unread }
+    }
+
+    /// How many keys matched.
+    fn count(&self) -> u64 {
+        self.found.iter().map(|(matches, _)| matches.len() as u64).sum()
+    }
+
+    /// The first row of each key that matched, with its payload; a run for each bucket.
+    ///
+    /// # Errors
+    /// If a dummy matched, which no honest side brings about, or the folder's disk fails.
+    pub fn into_rows(self) -> Result<RowRuns, Failure> {
+        let Self { buckets, found, schema, .. } = self;
+        let folder = buckets.work_folder().unwrap_or(Path::new("."));
+        let mut runs = RowRuns::create(folder, schema.map_or(0, |schema| schema.width), buckets.count())?;
+        for (bucket, (matches, payloads)) in found.into_iter().enumerate() {
+            let rows = buckets.rows(bucket, &matches)?;
+            if rows.iter().any(|&(row, _)| row == NO_PLACE) {
+                return Err(dummy_matched());
+            }
+            runs.add(rows, &payloads.open())?;
+        }
+        Ok(runs)
+    }
+}
+
+/// The refusal of a result in which a dummy matched: that happens with negligible probability, unless the partner found a
+/// way to make dummies of this side.
+pub fn dummy_matched() -> Failure {
+    Failure::new(code::PEER_MISBEHAVED, "a dummy item matched", "do not trust this partner's software")
 }
 
 /// What both sides state of a run in reports and receipts, in fields of their own. Fields without a

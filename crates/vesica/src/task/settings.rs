@@ -1,7 +1,7 @@
 //! What a user says of a task: the flags as they were typed, what a task reads in them, and what
 //! follows for the table and the output.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use vesica_party::Role;
 
@@ -11,7 +11,8 @@ use crate::memory::Budget;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
     BesideKeys, Duplicates, Examined, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec,
-    ValueDuplicates, ValueSpec, examine, read_integers, read_keys_within, read_union_within, read_values,
+    ValueDuplicates, ValueSpec, examine, examine_spilled, read_integers, read_keys_within, read_spilled,
+    read_union_within, read_values,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -232,6 +233,8 @@ pub struct Side<'a> {
     pub or_keys: bool,
     /// In how many buckets the task runs.
     pub buckets: u32,
+    /// Whether keys and buckets are kept in a work folder.
+    pub work: bool,
     /// Which own rows go to the output; `None` without an output.
     pub output: Option<Join>,
 }
@@ -273,6 +276,27 @@ impl Columns {
             Self::Integers(bits) => BesideKeys::Integers(*bits),
         };
         examine(source, key, along, &|| Budget::now(memory).map(|budget| budget.left))
+    }
+
+    /// [`Self::examine`] of a table whose keys go to the folder `work`.
+    pub fn examine_spilled(&self, source: &dyn Source, key: &KeySpec, work: &Path) -> Examined {
+        examine_spilled(source, key, self.beside_spilled_keys(), work)
+    }
+
+    /// [`Self::read`] of a table whose keys go to the folder `work`.
+    ///
+    /// # Errors
+    /// As of [`Self::read`], and if the folder takes no files.
+    pub fn read_spilled(&self, source: &dyn Source, key: &KeySpec, work: &Path) -> Result<KeyTable, TableError> {
+        read_spilled(source, key, self.beside_spilled_keys(), work)
+    }
+
+    /// What is kept beside keys in a work folder. Tasks that keep something else refuse one.
+    fn beside_spilled_keys(&self) -> Option<&PayloadSpec> {
+        match self {
+            Self::Payload(payload) => payload.as_ref(),
+            Self::Union(_) | Self::Values(_) | Self::Integers(_) => None,
+        }
     }
 
     /// Reads the key columns and these. `memory` is the bound on the process; `None` stands for what

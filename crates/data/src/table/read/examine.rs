@@ -1,10 +1,12 @@
 //! All faults of a table's values with their rows, where a run would end at the first one.
 
+use std::path::Path;
+
 use crate::key::KeySpec;
 use crate::table::read::beside::BesideKeys;
 use crate::table::read::faults::{Fault, OnFault};
-use crate::table::read::keys::{collect, with_keys};
-use crate::table::{KeyTable, Source, TableError};
+use crate::table::read::keys::{collect, collect_spilled, with_keys};
+use crate::table::{KeyTable, PayloadSpec, Source, TableError};
 
 /// What a whole table holds.
 #[derive(Debug)]
@@ -25,11 +27,24 @@ pub fn examine(
 ) -> Examined {
     let mut on_fault = OnFault::counting();
     let read = collect(source, spec, beside, room, &mut on_fault);
+    Examined::of(source, spec, read, on_fault)
+}
+
+/// [`examine`], with the keys and payloads in files of the folder `work`.
+pub fn examine_spilled(source: &dyn Source, spec: &KeySpec, payload: Option<&PayloadSpec>, work: &Path) -> Examined {
+    let mut on_fault = OnFault::counting();
+    let read = collect_spilled(source, spec, payload, work, &mut on_fault);
+    Examined::of(source, spec, read, on_fault)
+}
+
+impl Examined {
+    fn of(source: &dyn Source, spec: &KeySpec, read: Result<KeyTable, TableError>, mut on_fault: OnFault) -> Self {
     let table = read.and_then(|table| with_keys(source, spec, table));
     if let Err(error) = &table {
         on_fault.add(Fault::of(error));
     }
-    Examined { table, faults: on_fault.into_faults() }
+    Self { table, faults: on_fault.into_faults() }
+    }
 }
 
 impl From<TableError> for Examined {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::mem::take;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::key::{Digests, KeySpec};
@@ -16,6 +17,7 @@ use crate::table::read::distinct::DistinctKeys;
 use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
 use crate::table::read::row_digests::RowDigests;
+use crate::table::read::spilled::{Partitions, SpilledKeys, too_many};
 use crate::table::source::{Scanner, ScannerPart, Source, Wanted};
 use crate::table::{KeyStats, NO_KEY, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
 
@@ -39,9 +41,17 @@ pub struct KeyTable {
     pub union: Option<UnionKeys>,
     /// The integers that the distinct keys are, when these were asked for.
     pub integers: Option<Vec<u64>>,
+    /// The keys of a table that outgrows memory, and their payloads. Then `digests`, `row_key` and the payload's bytes are
+    /// empty.
+    pub spilled: Option<SpilledKeys>,
 }
 
 impl KeyTable {
+    /// How many distinct keys there are, wherever they are now.
+    pub fn distinct(&self) -> usize {
+        self.stats.distinct as usize
+    }
+
     /// Entries of a row in `row_key`.
     pub fn keys_per_row(&self) -> usize {
         self.stats.alternatives.len().max(1)
@@ -133,10 +143,41 @@ fn read(
     with_keys(source, spec, collect(source, spec, beside, room, &mut OnFault::default())?)
 }
 
+/// [`read_keys`] of a table that may outgrow memory: its keys and payloads are kept in files of the folder `work`, of
+/// which none has a name.
+///
+/// # Errors
+/// As of [`read_keys`], for a key with alternatives, and if the folder takes no file.
+pub fn read_spilled(
+    source: &dyn Source,
+    spec: &KeySpec,
+    payload: Option<&PayloadSpec>,
+    work: &Path,
+) -> Result<KeyTable, TableError> {
+    with_keys(source, spec, collect_spilled(source, spec, payload, work, &mut OnFault::default())?)
+}
+
+/// [`read_spilled`], where no usable key is no error and faults become what `on_fault` makes of them.
+pub(super) fn collect_spilled(
+    source: &dyn Source,
+    spec: &KeySpec,
+    payload: Option<&PayloadSpec>,
+    work: &Path,
+    on_fault: &mut OnFault,
+) -> Result<KeyTable, TableError> {
+    if spec.has_alternatives() {
+        let fault = "keys with alternatives are not kept in a work folder";
+        return Err(TableError::Option(fault.into(), "omit --or-key, or --work"));
+    }
+    let keys = Keys::Spilled(Partitions::create(work)?);
+    let beside = payload.map_or(BesideKeys::Nothing, BesideKeys::Payload);
+    collect_to(keys, source, spec, beside, &|| None, on_fault)
+}
+
 /// Refuses a table of which no row has a usable key, and one of whose words for a missing value a run wants to hear more.
 /// A table without rows is as good as any other.
 pub(super) fn with_keys(source: &dyn Source, spec: &KeySpec, table: KeyTable) -> Result<KeyTable, TableError> {
-    if table.digests.is_empty() && table.stats.rows > 0 {
+    if table.distinct() == 0 && table.stats.rows > 0 {
         return Err(TableError::NoKeys { path: source.name().to_owned(), why: no_keys(&table.stats) });
     }
     table.stats.check_null_words(source.name(), spec)?;
@@ -164,6 +205,18 @@ pub(super) fn collect(
     room: &dyn Fn() -> Option<u64>,
     on_fault: &mut OnFault,
 ) -> Result<KeyTable, TableError> {
+    collect_to(Keys::in_memory(), source, spec, beside, room, on_fault)
+}
+
+/// [`collect`], with the keys in memory or elsewhere.
+fn collect_to(
+    keys: Keys,
+    source: &dyn Source,
+    spec: &KeySpec,
+    beside: BesideKeys<'_>,
+    room: &dyn Fn() -> Option<u64>,
+    on_fault: &mut OnFault,
+) -> Result<KeyTable, TableError> {
     if spec.has_alternatives() && !matches!(beside, BesideKeys::Nothing) {
         let fault = "columns beside a key with alternatives: two rows may meet one row of the partner, each by another \
                      alternative, and nothing says whose columns count";
@@ -171,7 +224,7 @@ pub(super) fn collect(
     }
     let schema = source.schema()?;
     let columns = NamedColumns::new(source, &schema);
-    let mut collector = Collector::new(source.name(), spec, on_fault);
+    let mut collector = Collector::new(keys, source.name(), spec, on_fault);
     let (mut wanted, mut types) = (Vec::new(), Vec::new());
     for (column, stats) in spec.columns().iter().zip(&mut collector.stats.columns) {
         let (wanted_column, kind) = columns.key(&column.name, "a key")?;
@@ -201,12 +254,25 @@ pub(super) fn collect(
     collector.finish(room)
 }
 
+/// Where the keys of rows go.
+enum Keys {
+    /// Distinct digests, and for each row and alternative which of them its key is.
+    InMemory { index: DistinctKeys, row_key: Vec<u32> },
+    /// All digests, of which the distinct ones are found at the end.
+    Spilled(Partitions),
+}
+
+impl Keys {
+    fn in_memory() -> Self {
+        Self::InMemory { index: DistinctKeys::with_capacity(0), row_key: Vec::new() }
+    }
+}
+
 /// Turns digests into distinct keys.
 struct Collector<'a> {
     source: &'a str,
     spec: &'a KeySpec,
-    index: DistinctKeys,
-    row_key: Vec<u32>,
+    keys: Keys,
     stats: KeyStats,
     beside: Gatherer,
     on_fault: &'a mut OnFault,
@@ -218,12 +284,11 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn new(source: &'a str, spec: &'a KeySpec, on_fault: &'a mut OnFault) -> Self {
+    fn new(keys: Keys, source: &'a str, spec: &'a KeySpec, on_fault: &'a mut OnFault) -> Self {
         Self {
             source,
             spec,
-            index: DistinctKeys::with_capacity(0),
-            row_key: Vec::new(),
+            keys,
             stats: KeyStats::of(spec),
             beside: Gatherer::Nothing,
             on_fault,
@@ -237,55 +302,59 @@ impl<'a> Collector<'a> {
     fn take(&mut self, rows: &mut RowDigests) -> Result<(), TableError> {
         rows.batch.finish(&mut rows.digests);
         self.on_fault.append(&mut rows.on_fault);
-        let keys_per_row = self.stats.alternatives.len();
-        let first = self.row_key.len();
-        let end = first + rows.stats.rows as usize * keys_per_row;
-        if end > NO_KEY as usize {
-            let limit = u64::from(NO_KEY) / keys_per_row as u64;
+        let keys_per_row = self.stats.alternatives.len() as u64;
+        let first = self.stats.rows * keys_per_row;
+        let end = first + rows.stats.rows * keys_per_row;
+        if too_many(end) {
+            let limit = u64::from(NO_KEY) / keys_per_row;
             return Err(TableError::TooManyRows { path: self.source.to_owned(), limit });
         }
-        self.row_key.resize(end, NO_KEY);
-        let mut keyed = rows.keyed.iter().enumerate();
-        // One more than the last row that was counted as a duplicate.
-        let mut counted = 0;
-        self.index.insert_all(&rows.digests, |key, new| {
-            let (place, &in_part) = keyed.next().unwrap_or((0, &0));
-            let entry = first + in_part as usize;
-            self.row_key[entry] = key;
-            let row = if keys_per_row == 1 { entry } else { entry / keys_per_row } as u64 + 1;
-            if !new && counted != row {
-                self.stats.duplicate_rows += 1;
-                counted = row;
+        match &mut self.keys {
+            Keys::Spilled(partitions) => partitions.take(self.source, first, rows, self.on_fault)?,
+            Keys::InMemory { index, row_key } => {
+                row_key.resize(end as usize, NO_KEY);
+                let (first, keys_per_row) = (first as usize, keys_per_row as usize);
+                let mut keyed = rows.keyed.iter().enumerate();
+                // One more than the last row that was counted as a duplicate.
+                let mut counted = 0;
+                index.insert_all(&rows.digests, |key, new| {
+                    let (place, &in_part) = keyed.next().unwrap_or((0, &0));
+                    let entry = first + in_part as usize;
+                    row_key[entry] = key;
+                    let row = if keys_per_row == 1 { entry } else { entry / keys_per_row } as u64 + 1;
+                    if !new && counted != row {
+                        self.stats.duplicate_rows += 1;
+                        counted = row;
+                    }
+                    let at = KeyedRow { source: self.source, key: key as usize, new, row };
+                    self.beside.take(&rows.beside, place, at, self.on_fault)
+                })?;
             }
-            let at = KeyedRow { source: self.source, key: key as usize, new, row };
-            self.beside.take(&rows.beside, place, at, self.on_fault)
-        })?;
+        }
         self.stats.add(&mut rows.stats);
         Ok(())
     }
 
-    /// Counts the distinct keys of each alternative. They are numbered as they first occur.
-    fn count_alternatives(&mut self) {
-        if let [only] = &mut self.stats.alternatives[..] {
-            only.distinct = self.stats.distinct;
-            return;
-        }
-        let mut next = 0;
-        for row in self.row_key.chunks_exact(self.stats.alternatives.len()) {
-            for (&key, alternative) in row.iter().zip(&mut self.stats.alternatives) {
-                if key == next {
-                    alternative.distinct += 1;
-                    next += 1;
-                }
-            }
-        }
-    }
-
     fn finish(mut self, room: &dyn Fn() -> Option<u64>) -> Result<KeyTable, TableError> {
-        self.stats.distinct = self.index.digests.len() as u64;
-        self.count_alternatives();
-        let (mut payload, mut values, mut union, mut integers) = (None, None, None, None);
-        match self.beside {
+        let (mut payload, mut values, mut union, mut integers, mut spilled) = (None, None, None, None, None);
+        let mut beside = self.beside;
+        let (digests, row_key) = match self.keys {
+            Keys::InMemory { index, row_key } => (index.digests, row_key),
+            Keys::Spilled(partitions) => {
+                let collector = match std::mem::replace(&mut beside, Gatherer::Nothing) {
+                    Gatherer::Payload(collector) => Some(collector),
+                    _ => None,
+                };
+                let (keys, table) = partitions.finish(self.source, collector, &mut self.stats, self.on_fault)?;
+                (spilled, payload) = (Some(keys), table);
+                (Digests::default(), Vec::new())
+            }
+        };
+        if spilled.is_none() {
+            self.stats.distinct = digests.len() as u64;
+        }
+        count_alternatives(&mut self.stats, &row_key);
+        match beside {
             Gatherer::Nothing => {}
             Gatherer::Payload(collector) => payload = Some(collector.finish(self.source, room)?),
             Gatherer::Values(collector) => values = Some(collector.finish()),
@@ -296,17 +365,35 @@ impl<'a> Collector<'a> {
                 (union, payload) = (Some(keys), with_keys);
             }
         }
-        let (digests, row_key, stats) = (self.index.digests, self.row_key, self.stats);
-        Ok(KeyTable { digests, row_key, stats, payload, values, union, integers })
+        Ok(KeyTable { digests, row_key, stats: self.stats, payload, values, union, integers, spilled })
+    }
+}
+
+/// Counts the distinct keys of each alternative. They are numbered as they first occur.
+fn count_alternatives(stats: &mut KeyStats, row_key: &[u32]) {
+    if let [only] = &mut stats.alternatives[..] {
+        only.distinct = stats.distinct;
+        return;
+    }
+    let mut next = 0;
+    for row in row_key.chunks_exact(stats.alternatives.len()) {
+        for (&key, alternative) in row.iter().zip(&mut stats.alternatives) {
+            if key == next {
+                alternative.distinct += 1;
+                next += 1;
+            }
+        }
     }
 }
 
 impl Scanner for Collector<'_> {
     fn expect_rows(&mut self, rows: usize) {
-        if self.row_key.is_empty() {
+        if let Keys::InMemory { index, row_key } = &mut self.keys
+            && row_key.is_empty()
+        {
             let rows = rows.min(MAX_EXPECTED_ROWS);
-            self.index = DistinctKeys::with_capacity(rows);
-            self.row_key.reserve(rows * self.stats.alternatives.len());
+            *index = DistinctKeys::with_capacity(rows);
+            row_key.reserve(rows * self.stats.alternatives.len());
         }
     }
 
@@ -322,7 +409,7 @@ impl Scanner for Collector<'_> {
                 self.on_fault.alike(),
             ));
         }
-        let first = (self.row_key.len() / self.stats.alternatives.len()) as u64;
+        let first = self.stats.rows;
         let parts = self.parts.iter_mut().take(self.open);
         parts
             .map(|part| {

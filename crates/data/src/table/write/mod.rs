@@ -17,7 +17,8 @@ pub use output::{Output, OutputOptions, SinkFile};
 pub use place::{Place, STANDARD_OUTPUT};
 pub use union::{NewKeys, UnionStats, write_union};
 
-use crate::table::{Join, KeptRows, KeyTable, Matches, Sink, Source, TableError, WriteStats};
+use crate::spill::{MergedRows, RowRuns};
+use crate::table::{Join, KeptRows, KeyTable, Matches, PayloadSchema, Sink, Source, TableError, WriteStats};
 
 /// Writes the result's rows with all their columns, and the payload's behind them, and completes
 /// the result.
@@ -34,6 +35,27 @@ pub fn write_matches(
     mut sink: impl Sink,
 ) -> Result<WriteStats, TableError> {
     let kept = KeptRows::new(table.row_keys(), matches, join)?;
+    source.keep(&kept, &mut sink)?;
+    kept.check_rows(source.name())?;
+    sink.finish()
+}
+
+/// [`write_matches`] of a table whose keys are in a work folder. `matches` has the first row of each key that matched, with
+/// a record of the columns `schema`, where there are some.
+///
+/// # Errors
+/// As of [`write_matches`], and if the folder's disk fails.
+pub fn write_spilled_matches(
+    source: &dyn Source,
+    table: &KeyTable,
+    matches: &RowRuns,
+    schema: Option<&PayloadSchema>,
+    join: Join,
+    mut sink: impl Sink,
+) -> Result<WriteStats, TableError> {
+    let repeated = table.spilled.as_ref().map(|keys| matches.repeated(keys.duplicates())).transpose()?;
+    let merged = MergedRows::of([matches].into_iter().chain(&repeated))?;
+    let kept = KeptRows::merged(merged, table.stats.rows as usize, join, schema)?;
     source.keep(&kept, &mut sink)?;
     kept.check_rows(source.name())?;
     sink.finish()

@@ -117,6 +117,17 @@ impl<T: Tags> Kept<T> {
         self.inner.offset = offset;
     }
 
+    /// The inner values by themselves, so that they can be kept elsewhere until [`Self::with_values`].
+    pub(super) fn take_values(&mut self) -> Secret<Vec<Gf128>> {
+        std::mem::replace(&mut self.inner.values, Secret::new(Vec::new()))
+    }
+
+    /// The same with its inner values again.
+    pub(super) fn with_values(mut self, values: Secret<Vec<Gf128>>) -> Self {
+        self.inner.values = values;
+        self
+    }
+
     /// The tags of all `items`, in which `begin` has none yet; and what the other outputs follow from.
     pub(super) fn into_tags(self, begin: fn(&finish::Params) -> T, items: &[u128]) -> (T, Inner) {
         let Self { params, tags, inner } = self;

@@ -13,7 +13,7 @@ use super::messages::{FinishArrows, Table};
 use super::oprf::{Kept, room_for_part};
 use super::params::Params;
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
-use crate::passes::{self, Commit, Compare, Finish};
+use crate::passes::{self, Commit, Compare, Finish, SecondPass};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -66,7 +66,8 @@ impl Commit for Receiver {
         let params = self.params;
         params.finish.check_receiver(input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
-            return Ok(Box::new(|_, _, _| Ok(Box::new(|_| Ok(IntersectReceiverOutput::default())))));
+            let next: SecondPass<_, _> = Box::new(|_, _, _, _| Ok(Box::new(|_| Ok(IntersectReceiverOutput::default()))));
+            return Ok(Compare { kept: Secret::new(Vec::new()), next });
         };
 
         // Steps 5 to 7.
@@ -75,12 +76,14 @@ impl Commit for Receiver {
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params: &params, keys: &keys, okvs: &okvs, items: &items };
-        let kept = match vole {
+        let mut kept = match vole {
             Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
 
-        Ok(Box::new(move |input, ch, _| {
+        let values = kept.take_values();
+        let next: SecondPass<IntersectReceiverInput, _> = Box::new(move |values, input, ch, _| {
+            let kept = kept.with_values(values);
             kept.params.check_receiver(&input)?;
             let phase = ch.phase(Phase::Decode);
             let (tags, inner) = kept.into_tags(finish::Receiver::new, &input.items);
@@ -90,7 +93,8 @@ impl Commit for Receiver {
             // Step 10.
             let finish: Finish<_> = Box::new(move |ch| received.tell::<FinishArrows>(ch));
             Ok(finish)
-        }))
+        });
+        Ok(Compare { kept: values, next })
     }
 }
 

@@ -7,13 +7,14 @@ use vesica_party::{Abort, Channel, Party, Phase, Security};
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{AnyOkvs, Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::correlation;
 use super::messages::{FinishArrows, Table};
 use super::oprf::{Kept, room_for_part};
 use super::params::Params;
 use super::salt::{CommittedOffset, Keys, toss_as_sender};
-use crate::passes::{self, Commit, Compare, Finish};
+use crate::passes::{self, Commit, Compare, Finish, SecondPass};
 use crate::psi::finish;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -67,7 +68,8 @@ impl Commit for Sender {
         params.finish.check_sender(input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
             let output = params.finish.no_matches();
-            return Ok(Box::new(move |_, _, _| Ok(Box::new(move |_| Ok(output)))));
+            let next: SecondPass<_, _> = Box::new(move |_, _, _, _| Ok(Box::new(move |_| Ok(output))));
+            return Ok(Compare { kept: Secret::new(Vec::new()), next });
         };
 
         // Steps 5 to 7.
@@ -76,12 +78,14 @@ impl Commit for Sender {
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params: &params, keys: &keys, okvs: &okvs, items: &items };
-        let kept = match vole {
+        let mut kept = match vole {
             Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
 
-        Ok(Box::new(move |input, ch, rng| {
+        let values = kept.take_values();
+        let next: SecondPass<IntersectSenderInput, _> = Box::new(move |values, input, ch, rng| {
+            let kept = kept.with_values(values);
             kept.params.check_sender(&input)?;
             let phase = ch.phase(Phase::Decode);
             let (tags, inner) = kept.into_tags(finish::Sender::new, &input.items);
@@ -91,7 +95,8 @@ impl Commit for Sender {
             // Step 10.
             let finish: Finish<_> = Box::new(move |ch| sent.learn::<FinishArrows>(ch));
             Ok(finish)
-        }))
+        });
+        Ok(Compare { kept: values, next })
     }
 }
 

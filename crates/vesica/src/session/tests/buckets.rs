@@ -15,7 +15,7 @@ fn scattered(count: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Tables of the receiver and the sender with `common` common keys; the sender's have a column `amount`.
-fn write_tables(folder: &Folder, [ours, theirs]: [usize; 2], common: usize) {
+pub(super) fn write_tables(folder: &Folder, [ours, theirs]: [usize; 2], common: usize) {
     let ours: String = scattered(ours).map(|key| format!("k{key},{}\n", key % 9)).collect();
     let key = |number: usize| if number < common { format!("k{number}") } else { format!("t{number}") };
     let theirs: String = scattered(theirs).map(|number| format!("{},{}\n", key(number), number % 1000)).collect();
@@ -32,7 +32,7 @@ fn plain_join(folder: &Folder, name: &str, other: &str) -> String {
 }
 
 /// Runs both sides on the tables that are there.
-fn run_both(folder: &Folder, buckets: u32, protocol: &str, change: impl Fn(&mut Config)) -> (Report, Report) {
+pub(super) fn run_both(folder: &Folder, buckets: u32, protocol: &str, change: impl Fn(&mut Config)) -> (Report, Report) {
     let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
         let mut config = folder.config(role, "intersect");
         config.buckets = buckets;
@@ -169,7 +169,7 @@ fn check_payloads(security: Security) {
 }
 
 /// What the result of a task over these tables is, computed in the plain: cells of `quantity` and `amount` of one key.
-fn plain_total(folder: &Folder, task: &str) -> String {
+pub(super) fn plain_total(folder: &Folder, task: &str) -> String {
     let cells = |name: &str| -> HashMap<String, u64> {
         let text = folder.read(name);
         let row =
@@ -188,7 +188,7 @@ fn plain_total(folder: &Folder, task: &str) -> String {
 }
 
 /// Runs `task` in buckets on the tables that are there.
-fn run_total(folder: &Folder, task: &str, buckets: u32, change: impl Fn(&mut Config)) -> (Report, Report) {
+pub(super) fn run_total(folder: &Folder, task: &str, buckets: u32, change: impl Fn(&mut Config)) -> (Report, Report) {
     run_both(folder, buckets, "auto", |config| {
         config.task = task::find(task).expect("a task");
         config.protocol = None;
@@ -199,7 +199,7 @@ fn run_total(folder: &Folder, task: &str, buckets: u32, change: impl Fn(&mut Con
     })
 }
 
-const TOTALS: [&str; 4] = ["cardinality", "sum", "union-cardinality", "union-sum"];
+pub(super) const TOTALS: [&str; 4] = ["cardinality", "sum", "union-cardinality", "union-sum"];
 
 #[test]
 fn totals_of_any_number_of_buckets_are_those_of_the_plain_tables() {

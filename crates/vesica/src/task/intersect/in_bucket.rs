@@ -2,10 +2,10 @@
 
 use vesica_protocols::tasks::{IntersectReceiverOutput, SealedPayloads};
 
-use crate::buckets::Buckets;
+use crate::buckets::MemoryBuckets;
 
 /// The places of the sender's matches among all its items, ascending; `matches` are those of each bucket.
-pub(super) fn sender_matches(buckets: &Buckets, matches: Vec<Vec<u32>>) -> Vec<u32> {
+pub(super) fn sender_matches(buckets: &MemoryBuckets, matches: Vec<Vec<u32>>) -> Vec<u32> {
     let mut keys = Vec::new();
     for (bucket, matches) in matches.into_iter().enumerate() {
         keys.extend(buckets.found(bucket, &matches).into_iter().map(|(key, _)| key));
@@ -17,7 +17,7 @@ pub(super) fn sender_matches(buckets: &Buckets, matches: Vec<Vec<u32>>) -> Vec<u
 /// The places of the receiver's matches among all its items, ascending; their payloads of `width` bytes, in
 /// this order; and how many items could not be looked up.
 pub(super) fn receiver_matches(
-    buckets: &Buckets,
+    buckets: &MemoryBuckets,
     outputs: Vec<IntersectReceiverOutput>,
     width: usize,
 ) -> (Vec<u32>, SealedPayloads, usize) {
@@ -44,6 +44,7 @@ pub(super) fn receiver_matches(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::buckets::Buckets;
 
     /// Of the items 100, 101, ..., those of even places match, out of the order of the places, and a dummy, which
     /// stands last, behind all keys: `session::write` refuses it.
@@ -54,8 +55,9 @@ mod tests {
         let mut dummies = 0;
         let found: Vec<Vec<u32>> = (0..4)
             .map(|bucket| {
-                let places = buckets.places(bucket).enumerate();
-                let matching = places.filter(|(_, place)| match place {
+                let bucket = buckets.bucket(bucket).expect("in memory");
+                let places: Vec<Option<usize>> = bucket.places().collect();
+                let matching = places.into_iter().enumerate().filter(|(_, place)| match place {
                     Some(place) => place % 2 == 0,
                     None => {
                         dummies += 1;
@@ -67,17 +69,19 @@ mod tests {
             .collect();
         assert_eq!((dummies, found.iter().map(Vec::len).sum::<usize>()), (150, 26));
         let expected_keys: Vec<u32> = (0..50).step_by(2).chain([u32::MAX]).collect();
-        assert_eq!(sender_matches(&buckets, found.clone()), expected_keys);
+        let in_memory = buckets.in_memory().expect("in memory");
+        assert_eq!(sender_matches(in_memory, found.clone()), expected_keys);
 
         let payload = |item: u128| [item as u8, 7, !(item as u8)];
         let received = |width: usize| {
             let outputs = found.iter().enumerate().map(|(bucket, matches)| {
-                let items = matches.iter().map(|&number| buckets.items(bucket)[number as usize]);
+                let all = buckets.bucket(bucket).expect("in memory").items;
+                let items = matches.iter().map(|&number| all[number as usize]);
                 let bytes: Vec<u8> = items.flat_map(|item| payload(item)[..width].to_vec()).collect();
                 let payloads = if width == 0 { SealedPayloads::default() } else { SealedPayloads::plain(width, bytes) };
                 IntersectReceiverOutput { matches: matches.clone(), payloads, unread: bucket }
             });
-            receiver_matches(&buckets, outputs.collect(), width)
+            receiver_matches(in_memory, outputs.collect(), width)
         };
         for width in [0, 1, 3] {
             let (keys, payloads, unread) = received(width);

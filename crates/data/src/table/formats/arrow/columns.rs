@@ -12,7 +12,9 @@ use rayon::prelude::*;
 
 use crate::table::formats::arrow::payload_column::PayloadColumn;
 use crate::table::formats::arrow::scalars::Scalars;
-use crate::table::{Cell, CellForm, KeptRows, PayloadKind, RowBatch, Scanner, ScannerPart, Sink, TableError, Wanted};
+use crate::table::{
+    Cell, CellForm, KeptRows, PayloadKind, RowBatch, Scanner, ScannerPart, Sink, TableError, Wanted, borrowed,
+};
 
 /// Rows of a batch that are worth a thread.
 const ROWS_PER_PART: usize = 2048;
@@ -88,7 +90,7 @@ pub fn keep_batch(
 ) -> Result<(), TableError> {
     let (mut mask, mut payloads, mut row_numbers) = (Vec::with_capacity(batch.num_rows()), Vec::new(), Vec::new());
     for row in before..before + batch.num_rows() {
-        let payload = kept.row(row);
+        let payload = kept.row(row)?;
         mask.push(payload.is_some());
         if let Some(payload) = payload {
             payloads.push(payload);
@@ -96,7 +98,7 @@ pub fn keep_batch(
         }
     }
     let columns = filter_record_batch(batch, &BooleanArray::from(mask)).map_err(|error| damaged(name, error))?;
-    sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: &row_numbers })
+    sink.batch(&RowBatch { columns: &columns, payloads: &borrowed(&payloads), row_numbers: &row_numbers })
 }
 
 /// The error of batches that contradict themselves, of the table `name`.

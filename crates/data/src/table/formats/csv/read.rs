@@ -11,7 +11,7 @@ use crate::table::formats::FormatReader;
 use crate::table::formats::csv::{CsvReader, Records};
 use crate::table::formats::opened_file::OpenedFile;
 use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};
-use crate::table::{CsvHead, Format, Head, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError};
+use crate::table::{CsvHead, Format, Head, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError, borrowed};
 
 /// Bytes of CSV that are worth a thread.
 const BYTES_PER_PART: usize = 1 << 16;
@@ -128,8 +128,8 @@ fn keep_records(file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> 
     sink.begin(&head)?;
     let mut row = 0;
     while let Some((record, end)) = reader.next_line()? {
-        if let Some(payload) = kept.row(row) {
-            sink.record(record, end, payload)?;
+        if let Some(payload) = kept.row(row)? {
+            sink.record(record, end, payload.as_deref())?;
         }
         row += 1;
     }
@@ -149,7 +149,7 @@ fn keep_batches(file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> 
         let record = reader.next()?;
         let end = record.is_none();
         if let Some(record) = record {
-            if let Some(payload) = kept.row(row) {
+            if let Some(payload) = kept.row(row)? {
                 for (index, builder) in builders.iter_mut().enumerate() {
                     builder.append_option(record.cell(index, &mut scratch));
                 }
@@ -162,7 +162,7 @@ fn keep_batches(file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> 
             let columns: Vec<ArrayRef> =
                 builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
             let columns = RecordBatch::try_new(schema.clone(), columns).map_err(|error| file.damaged(error))?;
-            sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: &row_numbers })?;
+            sink.batch(&RowBatch { columns: &columns, payloads: &borrowed(&payloads), row_numbers: &row_numbers })?;
             payloads.clear();
             row_numbers.clear();
         }

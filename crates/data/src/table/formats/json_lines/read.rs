@@ -1,5 +1,6 @@
 //! Reading JSON lines: a scan on several threads, and lines kept byte by byte.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
@@ -12,7 +13,7 @@ use super::object::{Keys, LineFault, SAMPLED_LINES, any, check, scalar};
 use crate::table::formats::FormatReader;
 use crate::table::formats::opened_file::OpenedFile;
 use crate::table::source::{Cell, Scanner, ScannerPart, Wanted};
-use crate::table::{Format, Head, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError};
+use crate::table::{Format, Head, KeptRows, ROWS_PER_BATCH, RowBatch, Sink, TableError, borrowed};
 
 /// Bytes that are worth a thread.
 const BYTES_PER_PART: usize = 1 << 16;
@@ -168,8 +169,8 @@ fn keep_lines(file: &OpenedFile, kept: &KeptRows<'_>, sink: &mut dyn Sink) -> Re
     let mut row = 0;
     while let Some(mut lines) = reader.next()? {
         while let Some((line, _)) = lines.next() {
-            if let Some(payload) = kept.row(row) {
-                sink.record(line, line.trim_ascii_end().len(), payload)?;
+            if let Some(payload) = kept.row(row)? {
+                sink.record(line, line.trim_ascii_end().len(), payload.as_deref())?;
             }
             row += 1;
         }
@@ -189,12 +190,12 @@ fn keep_batches(
     let mut builders: Vec<StringBuilder> = schema.fields().iter().map(|_| StringBuilder::new()).collect();
     let (mut payloads, mut row_numbers) = (Vec::new(), Vec::new());
     let (mut row, mut bytes, mut scratch) = (0, 0, String::new());
-    let mut flush = |builders: &mut Vec<StringBuilder>, payloads: &mut Vec<_>, row_numbers: &mut Vec<u64>| {
+    let mut flush = |builders: &mut Vec<StringBuilder>, payloads: &mut Vec<Option<Cow<'_, [u8]>>>, row_numbers: &mut Vec<u64>| {
         let columns = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
         let columns = RecordBatch::try_new_with_options(schema.clone(), columns, &options)
             .map_err(|error| file.damaged(error))?;
-        sink.batch(&RowBatch { columns: &columns, payloads, row_numbers })?;
+        sink.batch(&RowBatch { columns: &columns, payloads: &borrowed(payloads), row_numbers })?;
         payloads.clear();
         row_numbers.clear();
         Ok::<(), TableError>(())
@@ -202,7 +203,7 @@ fn keep_batches(
     while let Some(mut lines) = reader.next()? {
         let mut values = Vec::new();
         while let Some((line, number)) = lines.next() {
-            if let Some(payload) = kept.row(row) {
+            if let Some(payload) = kept.row(row)? {
                 let failed = |fault| at_line(file, number, fault);
                 keys.read(line, &mut values).map_err(failed)?;
                 for (builder, value) in builders.iter_mut().zip(&values) {

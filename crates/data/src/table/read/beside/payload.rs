@@ -131,6 +131,17 @@ impl PayloadCollector {
         Ok(())
     }
 
+    /// What becomes of rows that share a key.
+    pub fn duplicates(&self) -> Duplicates {
+        self.duplicates
+    }
+
+    /// The payload of keys whose records are kept elsewhere, the longest of so many bytes.
+    pub fn without_records(self, longest: usize) -> PayloadTable {
+        let width = longest.max(self.fields.len().div_ceil(8));
+        PayloadTable { schema: PayloadSchema { fields: self.fields, width }, bytes: Vec::new() }
+    }
+
     /// Pads all records to the longest, if there is room for them.
     pub fn finish(self, source: &str, room: &dyn Fn() -> Option<u64>) -> Result<PayloadTable, TableError> {
         self.records.padded(self.fields, source, room)

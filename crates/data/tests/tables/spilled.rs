@@ -1,0 +1,193 @@
+//! Keys and matches in a work folder, beside the same in memory.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use vesica_data::key::Digest;
+use vesica_data::spill::RowRuns;
+use vesica_data::table::{
+    Duplicates, Input, Join, KeyTable, Matches, Output, OutputOptions, PayloadSpec, ReceivedPayload, read_keys,
+    read_spilled, write_matches, write_spilled_matches,
+};
+
+use super::{Folder, key, open, told};
+
+/// Rows whose key is null, new, or that of an earlier row near or far; a tenth of the values differ between such rows.
+fn rows(count: u64) -> Vec<(Option<u64>, String)> {
+    let key = |row: u64| match row % 10 {
+        0 => None,
+        1 | 2 if row > 100 => Some(row / 2),
+        3 if row > 100 => Some(row - 1),
+        _ => Some(row),
+    };
+    (0..count).map(|row| (key(row), "v".repeat((row % 23) as usize))).collect()
+}
+
+fn csv(rows: &[(Option<u64>, String)]) -> String {
+    let mut text = String::from("id,note\n");
+    for (key, note) in rows {
+        let key = key.map_or_else(String::new, |key| key.to_string());
+        writeln!(text, "{key},{note}").unwrap();
+    }
+    text
+}
+
+fn json_lines(rows: &[(Option<u64>, String)]) -> String {
+    let mut text = String::new();
+    for (key, note) in rows {
+        let key = key.map_or_else(|| "null".to_owned(), |key| key.to_string());
+        writeln!(text, "{{\"id\":{key},\"note\":\"{note}\"}}").unwrap();
+    }
+    text
+}
+
+fn payload(duplicates: Duplicates) -> PayloadSpec {
+    PayloadSpec { columns: vec!["note".into()], duplicates }
+}
+
+/// For each key its first row and its padded payload.
+type Found = HashMap<Digest, (u32, Vec<u8>)>;
+
+fn in_memory(table: &KeyTable) -> Found {
+    let mut first = vec![u32::MAX; table.digests.len()];
+    for (row, &key) in (0..).zip(&table.row_key) {
+        if let Some(first) = first.get_mut(key as usize) {
+            *first = row.min(*first);
+        }
+    }
+    let width = table.payload.as_ref().map_or(0, |payload| payload.schema.width);
+    let record = |key: usize| table.payload.as_ref().map_or(&[][..], |all| &all.bytes[key * width..][..width]);
+    table.digests.iter().enumerate().map(|(key, digest)| (digest, (first[key], record(key).to_vec()))).collect()
+}
+
+fn spilled(table: &KeyTable) -> Found {
+    let keys = table.spilled.as_ref().unwrap();
+    let mut found = Found::new();
+    for number in 0..keys.partitions() {
+        let some = keys.partition(number).unwrap();
+        assert_eq!(some.payloads.len(), some.rows.len() * keys.width());
+        for (place, (&row, digest)) in some.rows.iter().zip(some.digests.iter()).enumerate() {
+            let record = some.payloads[place * keys.width()..][..keys.width()].to_vec();
+            assert!(found.insert(digest, (row, record)).is_none(), "a key comes once");
+        }
+    }
+    found
+}
+
+#[test]
+fn a_work_folder_has_the_keys_counts_and_payloads_that_memory_has() {
+    let folder = Folder::new();
+    for count in [0, 1, 2, 300, 30_000] {
+        let path = folder.write("t.csv", csv(&rows(count)));
+        for spec in [None, Some(payload(Duplicates::First))] {
+            let input = open(&path).unwrap();
+            let expected = read_keys(&input, &key(&["id"]), spec.as_ref());
+            let found = read_spilled(&input, &key(&["id"]), spec.as_ref(), folder.0.path());
+            let (expected, found) = match (expected, found) {
+                (Ok(expected), Ok(found)) => (expected, found),
+                (Err(expected), Err(found)) => {
+                    assert_eq!(told(&expected), told(&found));
+                    continue;
+                }
+                _ => panic!("{count} rows are a table in one way alone"),
+            };
+            assert_eq!(found.stats, expected.stats, "{count}");
+            assert_eq!(found.distinct(), expected.digests.len());
+            let schemas = [&expected, &found].map(|table| table.payload.as_ref().map(|payload| payload.schema.clone()));
+            assert_eq!(schemas[0], schemas[1]);
+            assert!(in_memory(&expected) == spilled(&found), "{count}");
+        }
+        assert_eq!(folder.names(), ["t.csv"], "nothing has a name in the work folder");
+    }
+}
+
+/// The result of a join whose matches are every third key, by way of memory and by way of a work folder.
+fn results(folder: &Folder, path: &Path, with_payload: bool, join: Join, to: &str) -> [Vec<u8>; 2] {
+    let input: Input = open(path).unwrap();
+    let spec = payload(Duplicates::First);
+    let table = read_keys(&input, &key(&["id"]), Some(&spec)).unwrap();
+    let schema = table.payload.as_ref().unwrap().schema.clone();
+    let mut firsts: Vec<(u32, Vec<u8>)> = in_memory(&table).into_values().collect();
+    firsts.sort();
+    let output = |name: &str| {
+        let path = folder.path(name);
+        _ = std::fs::remove_file(&path);
+        Output::create(path.to_str().unwrap(), &OutputOptions::default(), &input).unwrap()
+    };
+    let written = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    let [one, other] = ["one", "other"].map(|name| format!("{name}.{to}"));
+
+    // Keys are numbered as they first occur.
+    let keys: Vec<u32> = (0..firsts.len() as u32).step_by(3).collect();
+    let records: Vec<u8> = keys.iter().flat_map(|&key| firsts[key as usize].1.clone()).collect();
+    let received = with_payload.then_some(ReceivedPayload { schema: &schema, bytes: &records });
+    write_matches(&input, &table, &Matches { keys: &keys, payload: received }, join, output(&one)).unwrap();
+
+    let table = read_spilled(&input, &key(&["id"]), Some(&spec), folder.0.path()).unwrap();
+    let width = if with_payload { schema.width } else { 0 };
+    let mut runs = RowRuns::create(folder.0.path(), width, 3).unwrap();
+    for run in 0..3 {
+        let of_run: Vec<_> = keys.iter().rev().filter(|&&key| key / 3 % 3 == run).collect();
+        let records: Vec<u8> = of_run.iter().flat_map(|&&key| firsts[key as usize].1[..width].to_vec()).collect();
+        runs.add(of_run.iter().map(|&&key| firsts[key as usize].0).zip(0..).collect(), &records).unwrap();
+    }
+    let schema = with_payload.then_some(&schema);
+    write_spilled_matches(&input, &table, &runs, schema, join, output(&other)).unwrap();
+    [written(&one), written(&other)]
+}
+
+#[test]
+fn results_by_way_of_a_work_folder_are_those_by_way_of_memory_in_every_format() {
+    let folder = Folder::new();
+    let rows = rows(6_000);
+    let text = folder.write("t.csv", csv(&rows));
+    let lines = folder.write("t.jsonl", json_lines(&rows));
+    // A table of each format that a result has.
+    for name in ["t.parquet", "t.arrow"] {
+        let input = open(&text).unwrap();
+        let table = read_keys(&input, &key(&["id"]), None).unwrap();
+        let output =
+            Output::create(folder.path(name).to_str().unwrap(), &OutputOptions::default(), &input).unwrap();
+        write_matches(&input, &table, &Matches { keys: &[], payload: None }, Join::Left, output).unwrap();
+    }
+    for path in [text, lines, folder.path("t.parquet"), folder.path("t.arrow")] {
+        for to in ["csv", "jsonl", "parquet", "arrow"] {
+            for (with_payload, join) in
+                [(false, Join::Inner), (false, Join::Difference), (true, Join::Inner), (true, Join::Left)]
+            {
+                let [one, other] = results(&folder, &path, with_payload, join, to);
+                assert!(one == other && one.len() > 5_000, "{path:?} to {to}, {with_payload}, {join:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn faults_are_those_of_memory() {
+    let folder = Folder::new();
+    let wide = "w".repeat(1 << 17);
+    for text in [
+        "id,note\n1,a\n2,b\n1,c\n2,d\n".to_owned(),
+        format!("id,note\n1,a\n2,{wide}\n"),
+        "id,note\n,a\n,b\n".to_owned(),
+        "id\n1\n".to_owned(),
+        "id,note\n1,a,b\n".to_owned(),
+    ] {
+        let input = open(&folder.write("t.csv", &text)).unwrap();
+        let spec = payload(Duplicates::Refuse);
+        let expected = read_keys(&input, &key(&["id"]), Some(&spec)).unwrap_err();
+        let found = read_spilled(&input, &key(&["id"]), Some(&spec), folder.0.path()).unwrap_err();
+        assert_eq!(told(&found), told(&expected));
+    }
+    let input = open(&folder.write("t.csv", "id,note\n1,a\n")).unwrap();
+    let missing = read_spilled(&input, &key(&["id"]), None, &folder.path("missing")).unwrap_err();
+    assert!(told(&missing).contains("create the folder of --work first"), "{}", told(&missing));
+    let or_key = vesica_data::key::KeySpec::parse_alternatives(
+        &["id".to_owned()],
+        &[vec!["note".to_owned()]],
+        &Vec::<String>::new(),
+    );
+    let refused = read_spilled(&input, &or_key.unwrap(), None, folder.0.path()).unwrap_err();
+    assert!(told(&refused).contains("omit --or-key, or --work"), "{}", told(&refused));
+}

@@ -1,0 +1,139 @@
+//! Buckets of a table that outgrows memory, in files of its work folder.
+
+use std::path::Path;
+
+use vesica_structures::fields::Gf128;
+use vesica_structures::secret::Secret;
+
+use super::partition::{NO_PLACE, Overflow, numbers};
+use crate::failure::Failure;
+use crate::spill::Spill;
+use crate::table::{KeyPartition, SpilledKeys, TableError};
+
+/// Memory of the buckets' buffers while they are filled.
+const ROOM: usize = 64 << 20;
+
+/// Dummies of `--pad-to` that are divided at a time.
+const PADDING_AT_A_TIME: usize = 1 << 16;
+
+/// Buckets of one size. Two streams each: items with their records, and the rows of their keys.
+pub(super) struct WorkBuckets {
+    spill: Spill,
+    /// Bytes of a record.
+    width: usize,
+}
+
+impl WorkBuckets {
+    /// See [`Buckets::in_work_folder`](super::Buckets::in_work_folder).
+    pub fn divide(
+        keys: &mut SpilledKeys,
+        mut padding: impl Iterator<Item = u128>,
+        salt: u128,
+        (buckets, size): (usize, usize),
+        mut dummies: impl Iterator<Item = u128>,
+    ) -> Result<Self, Failure> {
+        let width = keys.width();
+        let mut filling =
+            Filling { spill: Spill::create(keys.folder(), 2 * buckets, ROOM)?, size, loads: vec![0; buckets] };
+        for number in 0..keys.partitions() {
+            let KeyPartition { rows, digests, payloads } = keys.partition(number)?;
+            let items = digests.fold(salt);
+            let numbers = numbers(&items, salt, buckets);
+            for (place, ((&item, &row), &bucket)) in items.iter().zip(&rows).zip(&numbers).enumerate() {
+                filling.put(bucket.into(), item, &payloads[place * width..(place + 1) * width], row)?;
+            }
+        }
+        keys.forget_keys();
+        let no_record = vec![0; width];
+        loop {
+            let items: Vec<u128> = padding.by_ref().take(PADDING_AT_A_TIME).collect();
+            if items.is_empty() {
+                break;
+            }
+            for (&item, &bucket) in items.iter().zip(&numbers(&items, salt, buckets)) {
+                filling.put(bucket.into(), item, &no_record, NO_PLACE)?;
+            }
+        }
+        for bucket in 0..buckets {
+            while filling.loads[bucket] < size {
+                filling.put(bucket, dummies.next().ok_or(Overflow)?, &no_record, NO_PLACE)?;
+            }
+        }
+        let mut spill = filling.spill;
+        spill.end_all()?;
+        Ok(Self { spill, width })
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.spill.folder()
+    }
+
+    /// The items of a bucket, and their records.
+    pub fn items(&self, bucket: usize) -> Result<(Vec<u128>, Vec<u8>), TableError> {
+        let bytes = self.spill.read(2 * bucket)?;
+        let (mut items, mut records) = (Vec::new(), Vec::new());
+        items.reserve_exact(bytes.len() / (16 + self.width));
+        records.reserve_exact(items.capacity() * self.width);
+        let mut rest = &bytes[..];
+        while let Some((item, behind)) = rest.split_first_chunk() {
+            let (record, behind) = behind.split_at_checked(self.width).unwrap_or_default();
+            items.push(u128::from_le_bytes(*item));
+            records.extend_from_slice(record);
+            rest = behind;
+        }
+        Ok((items, records))
+    }
+
+    /// The row of each item of a bucket, or [`NO_PLACE`].
+    pub fn rows(&self, bucket: usize) -> Result<Vec<u32>, TableError> {
+        let bytes = self.spill.read(2 * bucket + 1)?;
+        Ok(bytes.as_chunks().0.iter().copied().map(u32::from_le_bytes).collect())
+    }
+}
+
+/// Buckets that are not full yet.
+struct Filling {
+    spill: Spill,
+    size: usize,
+    /// Items of each bucket so far.
+    loads: Vec<usize>,
+}
+
+impl Filling {
+    fn put(&mut self, bucket: usize, item: u128, record: &[u8], row: u32) -> Result<(), Failure> {
+        if self.loads[bucket] == self.size {
+            return Err(Overflow.into());
+        }
+        self.loads[bucket] += 1;
+        self.spill.write(2 * bucket, &item.to_le_bytes())?;
+        self.spill.write(2 * bucket, record)?;
+        Ok(self.spill.write(2 * bucket + 1, &row.to_le_bytes())?)
+    }
+}
+
+/// What the runs of buckets keep of their items from one pass to the next.
+pub(super) struct BetweenPasses(Spill);
+
+impl BetweenPasses {
+    /// For so many buckets.
+    pub fn create(folder: &Path, buckets: usize) -> Result<Self, Failure> {
+        // One bucket is written at a time.
+        Ok(Self(Spill::create(folder, buckets, usize::MAX)?))
+    }
+
+    /// Keeps what a bucket has, and takes it from memory.
+    pub fn put(&mut self, bucket: usize, kept: &mut Secret<Vec<Gf128>>) -> Result<(), Failure> {
+        for value in kept.iter() {
+            self.0.write(bucket, &value.0.to_le_bytes())?;
+        }
+        *kept = Secret::new(Vec::new());
+        Ok(self.0.end_stream(bucket)?)
+    }
+
+    /// What a bucket has kept.
+    pub fn take(&self, bucket: usize) -> Result<Secret<Vec<Gf128>>, Failure> {
+        let bytes = Secret::new(self.0.read(bucket)?);
+        let values = bytes.as_chunks().0.iter().copied().map(u128::from_le_bytes).map(Gf128);
+        Ok(Secret::new(values.collect()))
+    }
+}
