@@ -76,6 +76,8 @@ mod trusting;
 mod union_totals;
 #[path = "all/unions.rs"]
 mod unions;
+#[path = "all/work_folder.rs"]
+mod work_folder;
 
 /// The program that is tested.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vesica");

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | 1. commit | set-up; the receiver sends what fixes its set | nothing that depends on the other side's set |
 //! | 2. compare | the sender sends what fixes its set, with its payloads | the receiver knows its result |
-//! | 3. finish | the receiver tells the sender its matches, if both learn | both are done |
+//! | 3. finish | the receiver tells the sender its matches; only if both learn | both are done |
 //!
 //! A malicious receiver could otherwise choose its set of one run by the results of those before it, and a malicious
 //! sender, where both learn, by what it was told. [`Party::run`] of such a protocol is the three passes of one run.
@@ -46,8 +46,35 @@ impl<Input, Output> fmt::Debug for Compare<Input, Output> {
     }
 }
 
-/// The third pass of a run, which gives its output.
-pub type Finish<Output> = Box<dyn FnOnce(&mut Channel) -> Result<Output, Abort> + Send>;
+/// A run whose second pass is done.
+pub enum Finish<Output> {
+    /// Nothing is left to be said, and this is the output.
+    Done(Output),
+    /// The third pass, which gives the output.
+    Last(LastPass<Output>),
+}
+
+/// What [`Finish`] does where something is left to be said.
+pub type LastPass<Output> = Box<dyn FnOnce(&mut Channel) -> Result<Output, Abort> + Send>;
+
+impl<Output> Finish<Output> {
+    /// The third pass, if there is one.
+    ///
+    /// # Errors
+    /// As [`Party::run`].
+    pub fn finish(self, ch: &mut Channel) -> Result<Output, Abort> {
+        match self {
+            Self::Done(output) => Ok(output),
+            Self::Last(pass) => pass(ch),
+        }
+    }
+}
+
+impl<Output> fmt::Debug for Finish<Output> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Finish(..)")
+    }
+}
 
 /// One side of a protocol that runs in passes.
 pub trait Commit: Party {
@@ -65,8 +92,7 @@ pub trait Commit: Party {
 
 /// All passes of one run: what [`Party::run`] is.
 pub fn run<P: Commit>(party: P, input: P::Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<P::Output, Abort> {
-    let finish = party.commit(&input, ch, rng)?.compare(input, ch, rng)?;
-    finish(ch)
+    party.commit(&input, ch, rng)?.compare(input, ch, rng)?.finish(ch)
 }
 
 /// A registered protocol that runs in passes.

@@ -115,6 +115,7 @@ OF_FUNCTIONS = {
 # What a value is that the help shows as this; others are text.
 TYPES = {
     "N": "Count",
+    "N|auto": 'Union[Count, Literal["auto"]]',
     "K": "Union[int, str]",
     "E": "Union[float, str]",
     "BITS": "int",
@@ -124,6 +125,7 @@ TYPES = {
     "TIME": "Time",
     "SIZE": "Size",
     "FILE": "Path",
+    "FOLDER": "Path",
     "NAME|FILE|LINE": "Path",
     "COLUMN": "Label",
     "COLUMN,...": "Columns",

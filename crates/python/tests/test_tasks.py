@@ -187,6 +187,19 @@ def test_a_join_in_buckets_is_the_same_join():
     assert result == list(range(0, 3000, 6)) and report["buckets"] == 8
 
 
+def test_a_join_in_a_work_folder_is_the_same_join_and_leaves_nothing(tmp_path):
+    theirs = pandas.DataFrame({"id": range(0, 3000, 2), "n": range(1500)})
+    with partner(theirs, on="id", role="sender", payload=["n"], buckets="auto", work=tmp_path) as them:
+        result = vesica.intersect(
+            pandas.DataFrame({"id": [*range(0, 3000, 3)] * 2}), on="id", role="receiver", buckets="auto", work=str(tmp_path), **them
+        )
+    assert list(result["id"]) == [*range(0, 3000, 6)] * 2
+    assert list(result["n"]) == [*range(0, 1500, 3)] * 2
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(vesica.UsageError, match="--work without --buckets"):
+        vesica.intersect([1], role="receiver", work=tmp_path, insecure_plaintext=True, connect="localhost:1")
+
+
 def test_plans_protocols_and_checks():
     plan = vesica.plan(sender_items=1e5, receiver_items=2e5, link="100mbit,40ms", payload_bytes=8)
     assert plan["ok"] and plan["receiver_items"] == 200_000

@@ -111,7 +111,9 @@ mod tests {
                     OpenJob::parse(&format!("[{role}]\n{} = {value}\n", name(&flag)), Path::new("job.toml")).is_ok()
                 };
                 assert_eq!(values.iter().any(parse), !is_typed_alone(&flag), "{flag}");
-                let is_file = flag.get_value_names().is_some_and(|names| names.iter().any(|name| name == "FILE" || name == "FOLDER"));
+                let is_file = flag
+                    .get_value_names()
+                    .is_some_and(|names| names.iter().any(|name| name == "FILE" || name == "FOLDER"));
                 let is_path =
                     matches!(flag.get_value_hint(), ValueHint::FilePath | ValueHint::DirPath | ValueHint::AnyPath);
                 assert_eq!(is_file, is_path, "{flag} has its path from another folder than the job's");

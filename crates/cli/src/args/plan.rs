@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use vesica::plan::Link;
 
-use super::sides::MOST_BUCKETS;
 use super::task::TaskArgs;
-use super::values::{count, threads};
+use super::values::{buckets, count, threads};
 
 const HELP: &str = "\
 Examples:
@@ -42,7 +41,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub task: TaskArgs,
     /// Run on so many buckets of keys one after the other, as both sides would with --buckets
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_BUCKETS), default_value = "1")]
+    #[arg(long, value_name = "N|auto", value_parser = buckets, default_value = "1")]
     pub buckets: u32,
     /// sum, union-cardinality, union-sum: let `auto` also take protocols that show the receiver the
     /// exact number of common keys

@@ -22,14 +22,11 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, ValueHint};
 
 use super::values::{
-    Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, some, threads, threshold,
+    Columns, JoinName, ProgressName, SecurityName, buckets, columns, count, duration, size, some, threads, threshold,
 };
 
 /// Which end of the connection a side is: a run has one of these.
 pub const ENDS: [&str; 2] = ["listen", "connect"];
-
-/// The most of `--buckets`.
-pub const MOST_BUCKETS: i64 = vesica::buckets::MOST_BUCKETS as i64;
 
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
@@ -291,9 +288,9 @@ pub struct SharedArgs {
     pub pad_to: Option<u64>,
     /// intersect, cardinality, sum, union-cardinality, union-sum: divide both tables into this many
     /// buckets and run the protocol on one bucket after the other, so that it takes memory for a bucket and not for a table. Buckets are filled up with
-    /// dummies, and cost a little more time and bytes; docs/buckets.md says how much. Both sides must
-    /// say the same
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_BUCKETS), default_value = "1", help_heading = "Protocol")]
+    /// dummies, and cost a little more time and bytes; docs/buckets.md says how much. auto: as many as the larger table
+    /// calls for, some 200,000 keys a bucket. Both sides must say the same
+    #[arg(long, value_name = "N|auto", value_parser = buckets, default_value = "1", help_heading = "Protocol")]
     pub buckets: u32,
     /// intersect, cardinality, union-cardinality: with --buckets, keep your keys, your payload and the buckets in private
     /// files of this folder instead of in memory, which then is for one bucket. They are encrypted, have no names, and are

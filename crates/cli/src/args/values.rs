@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use vesica::buckets::{BY_SIZE, MOST_BUCKETS};
 use vesica::party::Security;
 use vesica::table::Join;
 
@@ -116,6 +117,16 @@ pub fn size(text: &str) -> Result<u64, String> {
         Ok(bytes) if (1.0..=9e15).contains(&bytes) => Ok(bytes as u64),
         _ => Err("not a size of memory".into()),
     }
+}
+
+/// `--buckets`: a number, or `auto` for as many as the sizes call for.
+pub fn buckets(text: &str) -> Result<u32, String> {
+    if text == "auto" {
+        return Ok(BY_SIZE);
+    }
+    let number: u64 = text.parse().map_err(|_| "give a number, or auto".to_owned())?;
+    let known = u32::try_from(number).ok().filter(|number| (1..=MOST_BUCKETS).contains(number));
+    known.ok_or_else(|| format!("{number} is not in 1..={MOST_BUCKETS}"))
 }
 
 /// `--threads`.

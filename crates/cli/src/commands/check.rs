@@ -106,8 +106,14 @@ fn columns(args: &CheckArgs, input: &dyn Source, spec: &KeySpec) -> Result<Optio
     let role = if args.side == SideName::Send { Role::Sender } else { Role::Receiver };
     let settings = task.settings(role, &flags)?;
     let output = (role == Role::Receiver || task.result_kind(role, &settings).is_some()).then_some(Join::Inner);
-    let job =
-        task.configure(&Side { role, settings: &settings, or_keys: spec.has_alternatives(), buckets: 1, work: false, output })?;
+    let job = task.configure(&Side {
+        role,
+        settings: &settings,
+        or_keys: spec.has_alternatives(),
+        buckets: 1,
+        work: false,
+        output,
+    })?;
     let KeyTable { payload, values, .. } = job.columns().read(input, spec, None)?;
     let clamped = values.as_ref().map(|values| {
         settings.values.columns.iter().map(|column| column.name.clone()).zip(values.clamped.iter().copied()).collect()

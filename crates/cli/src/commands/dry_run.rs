@@ -116,7 +116,11 @@ fn estimated(estimate: &Estimate, found: &DryRun) -> Vec<String> {
         _ => {}
     }
     if let Some(memory) = estimate.memory_bytes {
-        costs.push(format!("takes up to {} of memory beside the table", Bytes(memory)));
+        let memory = Bytes(memory);
+        costs.push(match estimate.disk_bytes {
+            None => format!("takes up to {memory} of memory beside the table"),
+            Some(disk) => format!("takes up to {memory} of memory, and up to {} in the work folder", Bytes(disk)),
+        });
     }
     vec![
         format!(

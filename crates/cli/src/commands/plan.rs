@@ -5,11 +5,11 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use vesica::Failure;
 use vesica::bounded::read_text;
-use vesica::buckets;
+use vesica::buckets::{self, OnDisk};
 use vesica::failure::code;
 use vesica::memory::Bytes;
-use vesica::party::{Extra, Security, Status};
-use vesica::plan::{self, Eligible, Link, Permissions, Plan, Prices, Refusal, Refused, Setting, Traffic};
+use vesica::party::{Extra, Role, Security, Status};
+use vesica::plan::{self, Eligible, Link, Memory, Permissions, Plan, Prices, Refusal, Refused, Setting, Traffic};
 use vesica::protocols::tasks::Extent;
 use vesica::task::{Amounts, SampleWorkload};
 use vesica::words::counted;
@@ -137,11 +137,35 @@ impl Asked {
             ));
         }
         let amounts = args.task.amounts()?;
-        let (tables, buckets) = (args.task.extent(sender_items, receiver_items)?, args.buckets);
+        let tables = args.task.extent(sender_items, receiver_items)?;
+        let buckets = buckets::count(&tables, args.buckets);
         let task = args.task.task()?;
         task.check_buckets(buckets)?;
         let workload = task.workload(&buckets::extent(&tables, buckets)?, &amounts)?;
         Ok(Some(Self { tables, buckets, workload, amounts }))
+    }
+
+    /// What protocol `id` takes where both sides have a work folder: memory with the tables, and disk. `None` where there are
+    /// no buckets.
+    fn with_work(&self, id: &str) -> Option<(Memory, Memory)> {
+        let (workload, run) = (self.workload.workload(), self.workload.workload().extent());
+        let memory = (run.runs > 1).then(|| plan::memory_with_work(id, workload)).flatten()?;
+        let Amounts { payload_bytes, .. } = self.amounts;
+        let disk = |role, payload| OnDisk::new(self.keys(role), payload, run, role).most();
+        let disk = Memory {
+            sender: disk(Role::Sender, (payload_bytes, 0)),
+            receiver: disk(Role::Receiver, (0, payload_bytes)),
+        };
+        Some((memory, disk))
+    }
+
+    /// The keys of a side's table, each in a row of its own.
+    fn keys(&self, role: Role) -> u64 {
+        let Extent { sender_items, receiver_items, .. } = self.tables;
+        match role {
+            Role::Sender => sender_items as u64,
+            Role::Receiver => receiver_items as u64,
+        }
     }
 }
 
@@ -197,6 +221,12 @@ fn as_json(asked: &Asked, plan: &Plan, link: &Link, known: &Known, prices: &Pric
         "groups": amounts.groups,
         "at_least": amounts.at_least,
         "both_learn": amounts.both_learn,
+        "with_work": asked.with_work(plan.choice).map(|(memory, disk)| json!({
+            "sender_memory_bound_bytes": memory.sender,
+            "receiver_memory_bound_bytes": memory.receiver,
+            "sender_disk_bytes": disk.sender,
+            "receiver_disk_bytes": disk.receiver,
+        })),
         "link": link,
         "choice": plan.choice,
         "reason": plan.reason,
@@ -283,6 +313,15 @@ fn describe(
                  A side that has less refuses it (--memory).",
                 plan.choice
             ),
+        );
+    }
+    if let Some((memory, disk)) = asked.with_work(plan.choice) {
+        let [at_sender, at_receiver] = [Role::Sender, Role::Receiver].map(|role| {
+            format!("{} of memory and {} of disk at the {role}", Bytes(memory.of(role)), Bytes(disk.of(role)))
+        });
+        sentence(
+            &mut text,
+            &format!("With --work FOLDER, it takes up to {at_sender}, and {at_receiver}, tables included."),
         );
     }
     let (machine, title, kind) = (&known.calibration.machine, &prices.title, &traffic.kind);

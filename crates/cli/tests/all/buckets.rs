@@ -108,7 +108,7 @@ fn other_tasks_protocols_and_numbers_are_refused_on_both_sides() {
     for (flags, code, fault) in [
         ("--buckets 2 --protocol ecdh-hfh99", 11, "ecdh-hfh99 has no malicious mode"),
         ("--buckets 2 --security semi-honest --task union", 2, "--buckets is not for this task"),
-        ("--buckets 0", 2, "invalid value '0' for '--buckets <N>'"),
+        ("--buckets 0", 2, "invalid value '0' for '--buckets <N|auto>'"),
         ("--buckets 65537", 2, "65537 is not in 1..=65536"),
     ] {
         for side in [format!("receive {RECEIVE} --listen 127.0.0.1:0"), format!("send {SEND} --connect 127.0.0.1:1")] {

@@ -28,6 +28,9 @@ const LONGEST_CHUNK: usize = 1 << 16;
 /// The fewest, where there are so many streams that each has little room.
 const SHORTEST_CHUNK: usize = 1 << 10;
 
+/// Why no key can be made.
+const NO_RANDOMNESS: &str = "the operating system gives no randomness";
+
 /// Bytes by which the encryption of a chunk is longer.
 const SEAL: usize = 16;
 
@@ -47,8 +50,8 @@ pub struct Spill {
 #[derive(Default)]
 struct Stream {
     chunks: Vec<Chunk>,
-    /// What follows the last chunk.
-    pending: Vec<u8>,
+    /// What follows the last chunk. Its room is made at once, so that no copy is left behind where it would grow.
+    pending: Zeroizing<Vec<u8>>,
 }
 
 /// Bytes of a stream that were encrypted together.
@@ -72,7 +75,7 @@ impl Spill {
     pub fn create(folder: &Path, streams: usize, room: usize) -> Result<Self, TableError> {
         let failed = |source| TableError::Work { folder: folder.display().to_string(), source };
         let mut key = Zeroizing::new([0; 32]);
-        let no_randomness = || failed(io::Error::other("the operating system gives no randomness"));
+        let no_randomness = || failed(io::Error::other(NO_RANDOMNESS));
         rand::fill(&mut *key).map_err(|_| no_randomness())?;
         let key = UnboundKey::new(&AES_256_GCM, &*key).map_err(|_| no_randomness())?;
         Ok(Self {
@@ -88,6 +91,16 @@ impl Spill {
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// A random number, which nobody else knows.
+    ///
+    /// # Errors
+    /// If the operating system gives none.
+    pub(crate) fn random(&self) -> Result<u128, TableError> {
+        let mut bytes = [0; 16];
+        rand::fill(&mut bytes).map_err(|_| self.failed(io::Error::other(NO_RANDOMNESS)))?;
+        Ok(u128::from_le_bytes(bytes))
     }
 
     /// How many bytes the file has.
@@ -122,14 +135,15 @@ impl Spill {
     pub fn write(&mut self, stream: usize, mut bytes: &[u8]) -> Result<(), TableError> {
         let chunk = self.chunk;
         while let Some(pending) = self.streams.get_mut(stream).map(|stream| &mut stream.pending) {
+            if pending.capacity() == 0 {
+                pending.reserve_exact(chunk + SEAL);
+            }
             let free = chunk.saturating_sub(pending.len());
             if bytes.len() < free {
                 pending.extend_from_slice(bytes);
                 return Ok(());
             }
             let (now, later) = bytes.split_at(free);
-            // Room for the seal as well: a buffer that grows leaves a copy behind.
-            pending.reserve_exact((chunk + SEAL).saturating_sub(pending.len()));
             pending.extend_from_slice(now);
             bytes = later;
             self.seal(stream)?;
@@ -146,7 +160,7 @@ impl Spill {
             self.seal(stream)?;
         }
         if let Some(stream) = self.streams.get_mut(stream) {
-            stream.pending = Vec::new();
+            stream.pending = Zeroizing::default();
         }
         Ok(())
     }
@@ -166,10 +180,11 @@ impl Spill {
         let mut sealed = std::mem::take(&mut stream.pending);
         let length = sealed.len();
         let place = place(number, stream.chunks.len());
-        let encrypted = self.key.seal_in_place_append_tag(nonce(offset), Aad::from(place), &mut sealed);
+        // Whatever fails from here on, nothing else is encrypted for this place.
+        self.end += (length + SEAL) as u64;
+        let encrypted = self.key.seal_in_place_append_tag(nonce(offset), Aad::from(place), &mut *sealed);
         encrypted.map_err(|_| self.failed(io::Error::other("encryption failed")))?;
         self.file.write_all_at(&sealed, offset).map_err(|source| self.failed(source))?;
-        self.end += sealed.len() as u64;
         sealed.clear();
         if let Some(stream) = self.streams.get_mut(number) {
             stream.chunks.push(Chunk { offset, length });
@@ -181,6 +196,11 @@ impl Spill {
     /// Bytes of a stream, without what is pending.
     pub fn length(&self, stream: usize) -> u64 {
         self.streams.get(stream).map_or(0, |stream| stream.chunks.iter().map(|chunk| chunk.length as u64).sum())
+    }
+
+    /// That what stands in the file is not what belongs there, which is a defect.
+    fn inconsistent(&self) -> TableError {
+        self.failed(io::Error::other("rows and their records do not go together"))
     }
 
     /// All bytes of a stream that has ended.
@@ -247,11 +267,13 @@ pub struct SpillReader<'a> {
 }
 
 impl SpillReader<'_> {
-    /// The next `length` bytes; `None` at the end of the stream.
-    ///
-    /// # Errors
-    /// If the disk does not give back what was written, or the stream ends within these bytes.
-    pub fn next(&mut self, length: usize) -> Result<Option<&[u8]>, TableError> {
+    /// See [`Spill::inconsistent`].
+    fn inconsistent(&self) -> TableError {
+        self.spill.inconsistent()
+    }
+
+    /// Reads on until there are `length` bytes, or the stream ends.
+    fn fill(&mut self, length: usize) -> Result<(), TableError> {
         let chunks = self.spill.streams.get(self.stream).map_or(0, |stream| stream.chunks.len());
         while self.bytes.len() - self.read < length && self.next < chunks {
             self.bytes.drain(..self.read);
@@ -259,6 +281,31 @@ impl SpillReader<'_> {
             self.spill.read_chunk(self.stream, self.next, &mut self.bytes)?;
             self.next += 1;
         }
+        Ok(())
+    }
+
+    /// The next records of `width` bytes each, as many as were read together, at most `most`; empty at the end of the
+    /// stream.
+    ///
+    /// # Errors
+    /// As of [`Self::next`].
+    pub fn some(&mut self, width: usize, most: usize) -> Result<&[u8], TableError> {
+        self.fill(width)?;
+        let records = (self.bytes.len() - self.read) / width.max(1);
+        if records == 0 && self.bytes.len() > self.read {
+            return Err(self.spill.failed(io::ErrorKind::UnexpectedEof.into()));
+        }
+        let start = self.read;
+        self.read += records.min(most) * width;
+        Ok(self.bytes.get(start..self.read).unwrap_or_default())
+    }
+
+    /// The next `length` bytes; `None` at the end of the stream.
+    ///
+    /// # Errors
+    /// If the disk does not give back what was written, or the stream ends within these bytes.
+    pub fn next(&mut self, length: usize) -> Result<Option<&[u8]>, TableError> {
+        self.fill(length)?;
         if self.bytes.len() == self.read {
             return Ok(None);
         }

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fmt;
 use std::path::Path;
 
@@ -61,12 +62,16 @@ impl RowRuns {
         if rows.is_empty() {
             return Ok(());
         }
+        if records.len() != rows.len() * self.width {
+            return Err(self.spill.inconsistent());
+        }
         rows.sort_unstable();
         let stream = self.spill.add_stream();
         for (row, number) in &rows {
             let start = *number as usize * self.width;
+            let record = records.get(start..start + self.width).ok_or_else(|| self.spill.inconsistent())?;
             self.spill.write(stream, &row.to_le_bytes())?;
-            self.spill.write(stream, records.get(start..start + self.width).unwrap_or_default())?;
+            self.spill.write(stream, record)?;
         }
         self.rows += rows.len() as u64;
         self.spill.end_stream(stream)
@@ -87,18 +92,18 @@ impl RowRuns {
         }
         let (mut rows, mut records) = (Vec::new(), Vec::new());
         let (mut found, mut repeats) = (MergedRows::of([self])?, MergedRows::of([duplicates])?);
-        let mut repeat = repeats.next()?.map(|(first, again)| (first, to_u32(again)));
-        while let Some((row, record)) = found.next()? {
+        let mut repeat = repeats.next_row()?.map(|(first, again)| (first, to_u32(again)));
+        while let Some((row, record)) = found.next_row()? {
             while let Some((first, again)) = repeat.filter(|&(first, _)| first <= row) {
                 if first == row {
                     rows.push((again, rows.len() as u32));
                     records.extend_from_slice(record);
                 }
-                repeat = repeats.next()?.map(|(first, again)| (first, to_u32(again)));
-            }
-            if rows.len() >= most {
-                repeated.add(std::mem::take(&mut rows), &records)?;
-                records.clear();
+                if rows.len() >= most {
+                    repeated.add(std::mem::take(&mut rows), &records)?;
+                    records.clear();
+                }
+                repeat = repeats.next_row()?.map(|(first, again)| (first, to_u32(again)));
             }
         }
         repeated.add(rows, &records)?;
@@ -149,15 +154,19 @@ impl<'a> MergedRows<'a> {
     ///
     /// # Errors
     /// If the disk fails.
-    pub fn next(&mut self) -> Result<Option<(u32, &[u8])>, TableError> {
-        let Some(Reverse((row, run))) = self.next.pop() else { return Ok(None) };
+    pub fn next_row(&mut self) -> Result<Option<(u32, &[u8])>, TableError> {
+        // The next row of the same run takes the place of this one, which moves fewer others than a removal and an insertion.
+        let Some(mut first) = self.next.peek_mut() else { return Ok(None) };
+        let Reverse((row, run)) = *first;
         let Some(reader) = self.readers.get_mut(run) else { return Ok(None) };
         self.record.clear();
         if self.width > 0 {
-            self.record.extend_from_slice(reader.next(self.width)?.unwrap_or_default());
+            let record = reader.next(self.width)?.map(|record| self.record.extend_from_slice(record));
+            record.ok_or_else(|| reader.inconsistent())?;
         }
-        if let Some(row) = reader.next(4)? {
-            self.next.push(Reverse((to_u32(row), run)));
+        match reader.next(4)? {
+            Some(next) => *first = Reverse((to_u32(next), run)),
+            None => drop(PeekMut::pop(first)),
         }
         Ok(Some((row, &self.record)))
     }
@@ -169,7 +178,7 @@ mod tests {
 
     fn all(mut merged: MergedRows<'_>) -> Vec<(u32, Vec<u8>)> {
         let mut found = Vec::new();
-        while let Some((row, record)) = merged.next().expect("read") {
+        while let Some((row, record)) = merged.next_row().expect("read") {
             found.push((row, record.to_vec()));
         }
         found

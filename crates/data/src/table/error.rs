@@ -411,6 +411,16 @@ pub enum TableError {
         /// What the user can do.
         mend: &'static str,
     },
+    /// The keys take more memory than there is.
+    #[error("the keys of {path} take more memory than there is: {} MiB are left after {keys} keys", .left >> 20)]
+    KeyMemory {
+        /// The name of the table or file, as the user gave it.
+        path: String,
+        /// How many distinct keys were read.
+        keys: usize,
+        /// Bytes that are left.
+        left: u64,
+    },
     /// The folder for what outgrows memory cannot be used.
     #[error("cannot keep the table in the work folder {folder}: {source}")]
     Work {
@@ -437,7 +447,7 @@ impl TableError {
             Self::Option(..) => Blame::Usage,
             Self::OutputExists { .. } | Self::Output { .. } | Self::OutputFormat { .. } | Self::Work { .. } => {
                 Blame::Output
-            },
+            }
             Self::PeerPayload(_) | Self::UnfitKey { .. } => Blame::Peer,
             _ => Blame::Input,
         }

@@ -69,7 +69,7 @@ struct NextRow<'a> {
 
 impl NextRow<'_> {
     fn advance(&mut self) -> Result<(), TableError> {
-        self.row = self.merged.next()?.map(|(row, record)| (row as usize, record.to_vec()));
+        self.row = self.merged.next_row()?.map(|(row, record)| (row as usize, record.to_vec()));
         Ok(())
     }
 
@@ -145,7 +145,14 @@ impl<'a> KeptRows<'a> {
 
     fn of(matched: MatchedRows<'a>, join: Join, schema: Option<&'a PayloadSchema>) -> Self {
         let (asked, first) = (Cell::new(0), Cell::new(0));
-        Self { matched, join, null_record: schema.map(PayloadSchema::null_record).unwrap_or_default(), schema, asked, first }
+        Self {
+            matched,
+            join,
+            null_record: schema.map(PayloadSchema::null_record).unwrap_or_default(),
+            schema,
+            asked,
+            first,
+        }
     }
 
     /// All rows of a table with these keys, those without a usable key among them.
@@ -198,7 +205,7 @@ impl<'a> KeptRows<'a> {
     pub(crate) fn check_rows(&self, source: &str) -> Result<(), TableError> {
         let seen_all = match &self.matched {
             MatchedRows::InMemory { keys, .. } => self.asked.get() * keys.per_row == keys.all.len(),
-            MatchedRows::Merged { rows, .. } => self.asked.get() == *rows,
+            MatchedRows::Merged { next, rows } => self.asked.get() == *rows && next.borrow().row.is_none(),
         };
         if seen_all { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
     }

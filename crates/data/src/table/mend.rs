@@ -108,6 +108,9 @@ impl TableError {
                 _ => "check the path and the disk; nothing was left under this name",
             },
             Self::OutputFormat { mend, .. } => mend,
+            Self::KeyMemory { .. } => {
+                "keep them on disk with --work FOLDER, and say --buckets auto on both sides; or give it more with --memory"
+            }
             Self::Work { folder, source } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     "the disk is full: free space, or name a folder on a larger disk with --work; nothing was left there"

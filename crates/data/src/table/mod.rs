@@ -57,9 +57,9 @@ pub use payload::{
 };
 pub use position::Position;
 pub use read::{
-    AlternativeStats, BesideKeys, ColumnStats, Examined, Fault, KeyPartition, KeyStats, KeyTable, LISTED_ROWS,
-    MOST_INTEGER_BITS, SpilledKeys, collect_keys, collect_values, examine, examine_spilled, read_integers, read_keys, read_keys_within,
-    read_spilled, read_union_within, read_values,
+    AllKeys, AlternativeStats, BesideKeys, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS,
+    MOST_INTEGER_BITS, SomeKeys, SpilledKeys, collect_keys, collect_values, examine, examine_spilled, read_integers,
+    read_keys, read_keys_within, read_spilled, read_union_within, read_values,
 };
 pub use sink::{CsvHead, Head, ResultKind, RowBatch, Sink, WriteStats, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, Scanner, ScannerPart, Source, Stored, Wanted};

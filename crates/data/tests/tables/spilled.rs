@@ -8,7 +8,7 @@ use vesica_data::key::Digest;
 use vesica_data::spill::RowRuns;
 use vesica_data::table::{
     Duplicates, Input, Join, KeyTable, Matches, Output, OutputOptions, PayloadSpec, ReceivedPayload, read_keys,
-    read_spilled, write_matches, write_spilled_matches,
+    read_keys_within, read_spilled, write_matches, write_spilled_matches,
 };
 
 use super::{Folder, key, open, told};
@@ -64,8 +64,8 @@ fn in_memory(table: &KeyTable) -> Found {
 fn spilled(table: &KeyTable) -> Found {
     let keys = table.spilled.as_ref().unwrap();
     let mut found = Found::new();
-    for number in 0..keys.partitions() {
-        let some = keys.partition(number).unwrap();
+    for some in keys.all() {
+        let some = some.unwrap();
         assert_eq!(some.payloads.len(), some.rows.len() * keys.width());
         for (place, (&row, digest)) in some.rows.iter().zip(some.digests.iter()).enumerate() {
             let record = some.payloads[place * keys.width()..][..keys.width()].to_vec();
@@ -147,8 +147,7 @@ fn results_by_way_of_a_work_folder_are_those_by_way_of_memory_in_every_format() 
     for name in ["t.parquet", "t.arrow"] {
         let input = open(&text).unwrap();
         let table = read_keys(&input, &key(&["id"]), None).unwrap();
-        let output =
-            Output::create(folder.path(name).to_str().unwrap(), &OutputOptions::default(), &input).unwrap();
+        let output = Output::create(folder.path(name).to_str().unwrap(), &OutputOptions::default(), &input).unwrap();
         write_matches(&input, &table, &Matches { keys: &[], payload: None }, Join::Left, output).unwrap();
     }
     for path in [text, lines, folder.path("t.parquet"), folder.path("t.arrow")] {
@@ -190,4 +189,18 @@ fn faults_are_those_of_memory() {
     );
     let refused = read_spilled(&input, &or_key.unwrap(), None, folder.0.path()).unwrap_err();
     assert!(told(&refused).contains("omit --or-key, or --work"), "{}", told(&refused));
+}
+
+#[test]
+fn a_table_whose_keys_outgrow_memory_is_refused_before_the_machine_is_out_of_it() {
+    let folder = Folder::new();
+    let mut text = String::from("id\n");
+    (0..600_000).for_each(|row| writeln!(text, "{row}").unwrap());
+    let input = open(&folder.write("t.csv", &text)).unwrap();
+    let refused = read_keys_within(&input, &key(&["id"]), None, &|| Some(60 << 20)).unwrap_err();
+    let text = told(&refused);
+    assert!(text.contains("60 MiB are left after") && text.contains("--work FOLDER"), "{text}");
+    for room in [None, Some(65 << 20)] {
+        assert_eq!(read_keys_within(&input, &key(&["id"]), None, &|| room).unwrap().stats.distinct, 600_000);
+    }
 }

@@ -120,7 +120,7 @@ fn in_turns<I: Clone, O: PartialEq>(
     }
     let mut outputs = Vec::new();
     for finish in compared {
-        outputs.push(finish(ch)?);
+        outputs.push(finish.finish(ch)?);
     }
     let first = outputs.pop().ok_or_else(|| Unsupported::new("no run", "make one"))?;
     if outputs.iter().any(|output| *output != first) {
@@ -200,12 +200,12 @@ fn a_receiver_that_compares_other_items_than_it_committed_to_finds_none() {
         let ((), matches) = two_party(
             |ch, rng| {
                 let compare = row.commit_sender(&request, &sent, ch, rng)?;
-                compare(sent.clone(), ch, rng)?(ch).map(drop)
+                compare.compare(sent.clone(), ch, rng)?.finish(ch).map(drop)
             },
             |ch, rng| {
                 let compare = row.commit_receiver(&request, &others, ch, rng)?;
                 let wanted = IntersectReceiverInput { items: sent.items.clone() };
-                Ok(compare(wanted, ch, rng)?(ch)?.matches)
+                Ok(compare.compare(wanted, ch, rng)?.finish(ch)?.matches)
             },
         );
         assert!(matches.is_empty(), "{}: {matches:?}", row.entry().id);

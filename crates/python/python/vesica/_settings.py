@@ -56,7 +56,8 @@ class RunSettings(TypedDict, total=False):
     both_learn: bool
     max_item_bytes: Optional[Count]
     pad_to: Optional[Count]
-    buckets: Count
+    buckets: Union[Count, Literal["auto"]]
+    work: Optional[Path]
     max_peer_items: Count
     memory: Optional[Size]
     threads: Optional[Count]
@@ -139,7 +140,7 @@ class PlanSettings(TypedDict, total=False):
     groups: Count
     at_least: Union[int, str]
     both_learn: bool
-    buckets: Count
+    buckets: Union[Count, Literal["auto"]]
     allow_count: bool
     link: str
     threads: Count

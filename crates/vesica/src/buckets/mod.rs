@@ -27,12 +27,36 @@ use vesica_structures::facts::{FailureEvent, Unsupported};
 
 pub use bound::bound;
 pub use masks::Masks;
-pub(crate) use partition::numbers;
 pub(crate) use partition::NO_PLACE;
+pub(crate) use partition::numbers;
 pub use partition::{Bucket, Buckets, MemoryBuckets, Overflow};
+pub use work_folder::KeptMatches;
 
 /// The most buckets of a task.
 pub const MOST_BUCKETS: u32 = 1 << 16;
+
+/// What stands for a number of buckets: as many as the sizes of both tables call for, see [`count()`].
+pub const BY_SIZE: u32 = 0;
+
+/// Keys of the larger table in a bucket, at most, where the number goes by the sizes. A protocol then takes some 100 MB.
+const KEYS_OF_A_BUCKET: usize = 1 << 18;
+
+/// A number of buckets in words.
+pub fn said(buckets: u32) -> String {
+    if buckets == BY_SIZE { "auto".to_owned() } else { buckets.to_string() }
+}
+
+/// In how many buckets tables of these sizes are divided, where both sides asked for `buckets`, which may be [`BY_SIZE`]:
+/// then a power of 2, at least 2. It goes by public sizes alone, so that both sides come to it, and neither has to tell
+/// how much memory it has.
+pub fn count(whole: &Extent, buckets: u32) -> u32 {
+    if buckets != BY_SIZE {
+        return buckets;
+    }
+    let larger = whole.sender_items.max(whole.receiver_items);
+    let least = larger.div_ceil(KEYS_OF_A_BUCKET).max(2).next_power_of_two();
+    u32::try_from(least).unwrap_or(MOST_BUCKETS).min(MOST_BUCKETS)
+}
 
 /// A side's buckets overflow with probability at most `2^-OVERFLOW_BITS`: both sides' together, with that of
 /// [`FailureEvent::HashTable`]: a protocol with hash tables that runs in buckets takes the share of its tables from
@@ -49,27 +73,48 @@ pub(crate) const fn bytes_per_item(security: Security) -> u64 {
     16 + 4 + 4 + between_passes
 }
 
-/// The same of a side that has a work folder: its match.
-pub(crate) const BYTES_PER_ITEM_WITH_WORK: u64 = 4;
+/// The same of a side that has a work folder: its share of a partition, while repeated keys are dropped.
+pub(crate) const BYTES_PER_ITEM_WITH_WORK: u64 = 1;
 
 /// Memory of a work folder's buffers, whatever the sizes.
-pub(crate) const WORK_MEMORY: u64 = 128 << 20;
+pub(crate) const WORK_MEMORY: u64 = 192 << 20;
 
-/// The most bytes that a side with a work folder has there, for a table of so many rows whose payload has so many bytes a
-/// key: rows with their digests, those without repeated keys, buckets, what a run keeps of them from one pass to the
-/// next, and matches with `received` bytes of the partner's payload each.
-pub fn bytes_on_disk(rows: u64, (own, received): (usize, usize), run: &Extent, role: Role) -> u64 {
-    let (own, received) = (own as u64, received as u64);
-    let payload = if own > 0 { 4 + own } else { 0 };
-    let keys = rows.saturating_mul(36 + payload);
-    let items = (size(run, role) as u64).saturating_mul(run.runs as u64);
-    let between_passes = if run.security == Security::Malicious { 16 } else { 0 };
-    let in_buckets = items.saturating_mul(16 + 4 + own + between_passes);
-    let matches = rows.saturating_mul(4 + received);
-    // Keys are there twice where rows repeat some, and go when the buckets are there.
-    let most = keys.saturating_mul(2).max(keys.saturating_add(in_buckets)).max(in_buckets.saturating_add(matches));
-    // Each 64 KiB are sealed.
-    most.saturating_add(most / 1000).saturating_add(1 << 20)
+/// What stands in a side's work folder in the course of a run, in bytes: of a table of so many rows, where its payload
+/// has `own` bytes a key and the partner's `received`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OnDisk {
+    /// Rows with the hashes of their keys and, for a moment, the same without repeated keys.
+    pub reading: u64,
+    /// The keys, and buckets beside them.
+    pub dividing: u64,
+    /// Buckets, what a run keeps of them from one pass to the next, and matches.
+    pub running: u64,
+}
+
+impl OnDisk {
+    /// Of the side in this role.
+    pub fn new(rows: u64, (own, received): (usize, usize), run: &Extent, role: Role) -> Self {
+        let (own, received) = (own as u64, received as u64);
+        let items = (size(run, role) as u64).saturating_mul(run.runs as u64);
+        let between_passes = if run.security == Security::Malicious { 16 } else { 0 };
+        // Seals take at most as much as those of the shortest chunks.
+        let sealed = |rows: u64, each: u64| {
+            let bytes = rows.saturating_mul(each);
+            bytes.saturating_add(bytes / 64)
+        };
+        let keys = sealed(rows, 4 + 32 + own);
+        Self {
+            reading: keys.saturating_mul(2),
+            dividing: keys.saturating_add(sealed(items, 16 + 4 + own)),
+            // A row of each repeated key is there twice.
+            running: sealed(items, 16 + 4 + own + between_passes + 4).saturating_add(sealed(rows, 2 * (4 + received))),
+        }
+    }
+
+    /// The most at a time.
+    pub fn most(&self) -> u64 {
+        self.reading.max(self.dividing).max(self.running)
+    }
 }
 
 /// What a run of one of these buckets is asked for, where the two sides bring the keys of `whole`; for one
@@ -160,6 +205,22 @@ mod tests {
             if let (Ok(alone), Ok(all)) = (bytes(&one), bytes(&one.in_runs(64))) {
                 assert!(*all.end() > 64 * alone.end(), "{} {alone:?} {all:?}", entry.id);
             }
+        }
+    }
+
+    #[test]
+    fn the_number_of_buckets_goes_by_the_larger_table() {
+        for (sender, receiver, expected) in [
+            (1, 1, 2),
+            (1 << 19, 5, 2),
+            ((1 << 19) + 1, 5, 4),
+            (7, 1 << 26, 256),
+            (1 << 28, 1 << 20, 1 << 10),
+            (u32::MAX as usize - 1, 1, 1 << 14),
+        ] {
+            let whole = Extent::new(sender, receiver, Security::SemiHonest);
+            assert_eq!((count(&whole, BY_SIZE), count(&whole, 3), count(&whole, 1)), (expected, 3, 1));
+            assert!(extent(&whole, expected).is_ok(), "{sender} x {receiver}");
         }
     }
 

@@ -88,8 +88,13 @@ fn run(row: &'static dyn InPasses<Intersect>, keeps_last_table: bool) -> Run {
                 let items = buckets.bucket(bucket)?.items;
                 Ok(IntersectSenderInput { payloads: vec![bucket as u8; 2 * items.len()], items })
             };
-            let learned =
-                buckets.each_in_passes(input, ch, rng, |input, ch, rng| row.commit_sender(&request, input, ch, rng))?;
+            let learned = buckets.each_in_passes(
+                input,
+                ch,
+                rng,
+                |input, ch, rng| row.commit_sender(&request, input, ch, rng),
+                |_, _| Ok(()),
+            )?;
             Ok(learned.into_iter().map(|output| output.matches.map_or(0, |matches| matches.len())).collect())
         },
         |ch, rng| {
@@ -98,14 +103,15 @@ fn run(row: &'static dyn InPasses<Intersect>, keeps_last_table: bool) -> Run {
                 note(&calls, BUCKETS, &at_last_table);
                 Ok(IntersectReceiverInput { items: buckets.bucket(bucket)?.items })
             };
-            let found = buckets.each_in_passes(input, ch, rng, |input, ch, rng| {
+            let commit = |input: &_, ch: &mut _, rng: &mut _| {
                 if keeps_last_table && calls.get() == BUCKETS {
                     let _set_up = row.receiver(&request, ch, rng)?;
                     thread::sleep(PATIENCE);
                     return Err(Unsupported::new("a table that is kept", "send it").into());
                 }
                 row.commit_receiver(&request, input, ch, rng)
-            })?;
+            };
+            let found = buckets.each_in_passes(input, ch, rng, commit, |_, _| Ok(()))?;
             let of_bucket = |(bucket, output): (usize, IntersectReceiverOutput)| {
                 assert_eq!(output.payloads.open(), vec![bucket as u8; 2 * output.matches.len()], "its own payloads");
                 output.matches.len()

@@ -5,11 +5,11 @@ use std::ops::BitAnd;
 use std::path::Path;
 
 use vesica_party::{Abort, Channel};
-use vesica_protocols::passes::Compare;
+use vesica_protocols::passes::{Compare, Finish};
 use vesica_structures::prf::DigestPrf;
 use vesica_structures::rng::SecretRng;
 
-use super::work_folder::{BetweenPasses, WorkBuckets};
+use super::work_folder::{BetweenPasses, KeptMatches, WorkBuckets};
 use crate::failure::Failure;
 use crate::table::SpilledKeys;
 
@@ -48,6 +48,8 @@ pub struct Buckets {
     size: usize,
     count: usize,
     store: Store,
+    /// What the runs found, where that is kept in the work folder.
+    matches: Option<KeptMatches>,
 }
 
 /// Where the buckets are.
@@ -144,23 +146,29 @@ impl Buckets {
                 *item = dummies.next().ok_or(Overflow)?;
             }
         }
-        Ok(Self { size, count: buckets, store: Store::Memory(MemoryBuckets { size, items: all, places }) })
+        Ok(Self {
+            size,
+            count: buckets,
+            store: Store::Memory(MemoryBuckets { size, items: all, places }),
+            matches: None,
+        })
     }
 
     /// Divides the keys of a table that outgrows memory, as [`Self::new`] does, into files of its work folder. `padding`
     /// are items behind the keys, which have no place. The keys in the folder are no more needed then, and removed.
     ///
     /// # Errors
-    /// As of [`Self::new`], and if the folder's disk fails.
+    /// As of [`Self::new`], if the folder's disk fails, and with the reason that `stop` gives.
     pub fn in_work_folder(
         keys: &mut SpilledKeys,
         padding: impl Iterator<Item = u128>,
         salt: u128,
         (buckets, size): (usize, usize),
         dummies: impl Iterator<Item = u128>,
+        stop: &dyn Fn() -> Option<Failure>,
     ) -> Result<Self, Failure> {
-        let work = WorkBuckets::divide(keys, padding, salt, (buckets, size), dummies)?;
-        Ok(Self { size, count: buckets, store: Store::Work(work) })
+        let work = WorkBuckets::divide(keys, padding, salt, (buckets, size), dummies, stop)?;
+        Ok(Self { size, count: buckets, store: Store::Work(work), matches: None })
     }
 
     /// How many buckets.
@@ -202,17 +210,33 @@ impl Buckets {
         Ok(Bucket { number, count: self.count, items, places, records })
     }
 
-    /// The rows of a bucket's items with these numbers, each with where in `numbers` it stands; [`NO_PLACE`] of a
-    /// dummy, which no honest side matches. For buckets in a work folder.
+    /// Where to keep what the runs find; `None` where that is memory.
+    ///
+    /// # Errors
+    /// If the folder takes no file.
+    pub fn room_for_matches(&self) -> Result<Option<KeptMatches>, Failure> {
+        self.work_folder().map(|folder| KeptMatches::create(folder, self.count, self.size)).transpose()
+    }
+
+    /// The same with what the runs found.
+    pub fn with_matches(self, matches: Option<KeptMatches>) -> Self {
+        Self { matches, ..self }
+    }
+
+    /// How many items matched in all buckets. For buckets in a work folder.
+    pub fn matched(&self) -> u64 {
+        self.matches.as_ref().map_or(0, KeptMatches::count)
+    }
+
+    /// The rows of a bucket's items that matched, each with its number among them; the highest number instead of the row of a dummy, which no
+    /// honest side matches. For buckets in a work folder.
     ///
     /// # Errors
     /// If the disk fails.
-    pub fn rows(&self, bucket: usize, numbers: &[u32]) -> Result<Vec<(u32, u32)>, Failure> {
-        let rows = match &self.store {
-            Store::Memory(_) => Vec::new(),
-            Store::Work(work) => work.rows(bucket)?,
-        };
-        let row = |(at, number): (u32, &u32)| (rows.get(*number as usize).copied().unwrap_or(NO_PLACE), at);
+    pub fn rows(&self, bucket: usize) -> Result<Vec<(u32, u32)>, Failure> {
+        let (Store::Work(work), Some(matches)) = (&self.store, &self.matches) else { return Ok(Vec::new()) };
+        let (rows, numbers) = (work.rows(bucket)?, matches.of(bucket)?);
+        let row = |(at, number): (u32, u32)| (rows.get(number as usize).copied().unwrap_or(NO_PLACE), at);
         Ok((0..).zip(numbers).map(row).collect())
     }
 
@@ -231,7 +255,8 @@ impl Buckets {
 
     /// Runs all buckets pass by pass, in the sessions of [`Self::each`]: no bucket is compared before every bucket's
     /// first pass is done, and none is finished before all are compared. `input` is a bucket's input, which is made
-    /// once for each of the first two passes, and `commit` the first pass. Gives what the runs give.
+    /// once for each of the first two passes, and `commit` the first pass. What a run gives goes through `keep` if
+    /// nothing is left to be said of it. Gives what the runs give.
     ///
     /// # Errors
     /// That of the first pass of a bucket that fails.
@@ -241,6 +266,7 @@ impl Buckets {
         ch: &mut Channel,
         rng: &mut SecretRng,
         commit: impl Fn(&I, &mut Channel, &mut SecretRng) -> Result<Compare<I, O>, Abort>,
+        mut keep: impl FnMut(usize, &mut O) -> Result<(), Abort>,
     ) -> Result<Vec<O>, Abort> {
         let mut between = self.work_folder().map(|folder| BetweenPasses::create(folder, self.count)).transpose()?;
         let committed = in_sessions(0..self.count, ch, |bucket, ch| {
@@ -254,10 +280,18 @@ impl Buckets {
             if let Some(between) = &between {
                 compare.kept = between.take(bucket)?;
             }
-            compare.compare(input(bucket)?, ch, rng)
+            let finish = compare.compare(input(bucket)?, ch, rng)?;
+            // What it found is most of a run's memory from here on.
+            Ok(match finish {
+                Finish::Done(mut output) => {
+                    keep(bucket, &mut output)?;
+                    Finish::Done(output)
+                }
+                last => last,
+            })
         };
         let compared = in_sessions(committed.into_iter().enumerate(), ch, compare)?;
-        in_sessions(compared.into_iter(), ch, |finish, ch| finish(ch))
+        in_sessions(compared.into_iter(), ch, |finish, ch| finish.finish(ch))
     }
 }
 
@@ -347,7 +381,7 @@ fn scale(hash: u128, buckets: usize) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_protocols::passes::{Finish, SecondPass};
+    use vesica_protocols::passes::SecondPass;
     use vesica_structures::secret::Secret;
     use vesica_testkit::try_two_party;
 
@@ -452,12 +486,12 @@ mod tests {
                 let first = ch.session();
                 let next: SecondPass<usize, _> = Box::new(move |_, again, ch, _| {
                     let second = ch.session();
-                    let finish: Finish<_> = Box::new(move |ch| Ok(([bucket, again], [first, second, ch.session()])));
-                    Ok(finish)
+                    let sessions = move |ch: &mut Channel| Ok(([bucket, again], [first, second, ch.session()]));
+                    Ok(Finish::Last(Box::new(sessions)))
                 });
                 Ok(Compare { kept: Secret::new(Vec::new()), next })
             };
-            let seen = buckets.each_in_passes(Ok, ch, rng, commit)?;
+            let seen = buckets.each_in_passes(Ok, ch, rng, commit, |_, _| Ok(()))?;
             Ok((seen, ch.session()))
         };
         let session = |bucket: usize| crate::buckets::session(&[7; 32], bucket as u32, 0);

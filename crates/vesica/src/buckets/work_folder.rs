@@ -1,5 +1,6 @@
 //! Buckets of a table that outgrows memory, in files of its work folder.
 
+use std::fmt;
 use std::path::Path;
 
 use vesica_structures::fields::Gf128;
@@ -8,7 +9,7 @@ use vesica_structures::secret::Secret;
 use super::partition::{NO_PLACE, Overflow, numbers};
 use crate::failure::Failure;
 use crate::spill::Spill;
-use crate::table::{KeyPartition, SpilledKeys, TableError};
+use crate::table::{SomeKeys, SpilledKeys, TableError};
 
 /// Memory of the buckets' buffers while they are filled.
 const ROOM: usize = 64 << 20;
@@ -31,12 +32,16 @@ impl WorkBuckets {
         salt: u128,
         (buckets, size): (usize, usize),
         mut dummies: impl Iterator<Item = u128>,
+        stop: &dyn Fn() -> Option<Failure>,
     ) -> Result<Self, Failure> {
         let width = keys.width();
         let mut filling =
             Filling { spill: Spill::create(keys.folder(), 2 * buckets, ROOM)?, size, loads: vec![0; buckets] };
-        for number in 0..keys.partitions() {
-            let KeyPartition { rows, digests, payloads } = keys.partition(number)?;
+        for some in keys.all() {
+            let SomeKeys { rows, digests, payloads } = some?;
+            if let Some(reason) = stop() {
+                return Err(reason);
+            }
             let items = digests.fold(salt);
             let numbers = numbers(&items, salt, buckets);
             for (place, ((&item, &row), &bucket)) in items.iter().zip(&rows).zip(&numbers).enumerate() {
@@ -108,6 +113,59 @@ impl Filling {
         self.spill.write(2 * bucket, &item.to_le_bytes())?;
         self.spill.write(2 * bucket, record)?;
         Ok(self.spill.write(2 * bucket + 1, &row.to_le_bytes())?)
+    }
+}
+
+/// The numbers of the items that matched, bucket by bucket.
+pub struct KeptMatches {
+    spill: Spill,
+    /// Items of a bucket.
+    size: usize,
+    /// How many matched in each bucket, of those that are kept.
+    counts: Vec<Option<usize>>,
+}
+
+impl fmt::Debug for KeptMatches {
+    /// How many match is not shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeptMatches").finish_non_exhaustive()
+    }
+}
+
+impl KeptMatches {
+    /// For so many buckets of one size.
+    pub(super) fn create(folder: &Path, buckets: usize, size: usize) -> Result<Self, Failure> {
+        // One bucket is written at a time.
+        Ok(Self { spill: Spill::create(folder, buckets, usize::MAX)?, size, counts: vec![None; buckets] })
+    }
+
+    /// Keeps those of a bucket, unless they are kept already, and takes them from memory. As many bytes are written whatever matched: the partner may
+    /// time it.
+    ///
+    /// # Errors
+    /// If the disk fails.
+    pub fn put(&mut self, bucket: usize, matches: &mut Vec<u32>) -> Result<(), Failure> {
+        if self.counts[bucket].is_some() {
+            return Ok(());
+        }
+        let matches = std::mem::take(matches);
+        self.counts[bucket] = Some(matches.len());
+        let mut bytes = vec![0; 4 * self.size.max(matches.len())];
+        bytes.as_chunks_mut().0.iter_mut().zip(&matches).for_each(|(to, number)| *to = number.to_le_bytes());
+        self.spill.write(bucket, &bytes)?;
+        Ok(self.spill.end_stream(bucket)?)
+    }
+
+    /// How many there are in all buckets.
+    pub(super) fn count(&self) -> u64 {
+        self.counts.iter().flatten().map(|&count| count as u64).sum()
+    }
+
+    /// Those of a bucket.
+    pub(super) fn of(&self, bucket: usize) -> Result<Vec<u32>, Failure> {
+        let bytes = self.spill.read(bucket)?;
+        let all = bytes.as_chunks().0.iter().copied().map(u32::from_le_bytes);
+        Ok(all.take(self.counts[bucket].unwrap_or(0)).collect())
     }
 }
 

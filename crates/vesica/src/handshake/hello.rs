@@ -5,6 +5,7 @@ use std::fmt::Display;
 use serde::{Deserialize, Serialize};
 use vesica_party::{Role, Security};
 
+use crate::buckets::said;
 use crate::plan::Link;
 
 /// Longest text of the peer that is shown.
@@ -29,7 +30,7 @@ pub struct Hello {
     pub key_columns: Vec<String>,
     /// The same of each alternative key.
     pub or_keys: Vec<Vec<String>>,
-    /// In how many buckets the task runs; 1 for a run on the whole tables.
+    /// In how many buckets the task runs; 1 for a run on the whole tables, 0 for as many as the sizes call for.
     pub buckets: u32,
     /// Whether workers of a cluster run the buckets, each over a connection of its own.
     pub cluster: bool,
@@ -115,7 +116,7 @@ impl Hello {
         compare("--dry-run", self.dry_run == theirs.dry_run, &self.dry_run, &theirs.dry_run);
         compare("--task", self.task == theirs.task, &self.task, &theirs.task);
         compare("--security", self.security == theirs.security, &self.security, &theirs.security);
-        compare("--buckets", self.buckets == theirs.buckets, &self.buckets, &theirs.buckets);
+        compare("--buckets", self.buckets == theirs.buckets, &said(self.buckets), &said(theirs.buckets));
         compare("run on a cluster", self.cluster == theirs.cluster, &self.cluster, &theirs.cluster);
         compare("key digest", self.key_digest == theirs.key_digest, &self.key_digest, &theirs.key_digest);
         compare(

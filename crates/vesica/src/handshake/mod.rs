@@ -119,6 +119,8 @@ pub(crate) struct Agreement<T> {
     pub own_view: Option<&'static str>,
     /// Both sizes.
     pub extent: Extent,
+    /// In how many buckets the task runs; 1 for a run on the whole tables.
+    pub buckets: u32,
     /// What was agreed on for the task.
     pub terms: T,
     /// How the peer writes the values of each key column.
@@ -175,7 +177,13 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
             Bytes(needed(id))
         );
         let fitting = candidates.iter().copied().filter(|&other| other != id && needed(other) <= budget.left);
+        let divided = runs == 1 && workload.runs_in_buckets();
         let mend = match fitting.min_by_key(|other| needed(other)) {
+            None if divided => {
+                "divide both tables: say --buckets auto on both sides, and --work FOLDER on this one, so that \
+                                its table is on disk"
+                    .into()
+            }
             Some(other) => format!(
                 "name a protocol that fits on both sides, --protocol {other} ({}), give it more with --memory, or \
                  agree on smaller tables (--max-peer-items refuses larger ones)",
@@ -234,7 +242,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         Role::Receiver => extent(&theirs, &negotiation.sizes)?,
     };
     // The protocol sees the sizes of a bucket; reports and receipts name those of the tables.
-    let count = negotiation.ours.buckets;
+    let count = buckets::count(&extent, negotiation.ours.buckets);
     let run = match negotiation.ours.cluster {
         true => buckets::extent_with_reruns(&extent, count)?,
         false => buckets::extent(&extent, count)?,
@@ -306,6 +314,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         why: view.why(&link),
         own_view,
         extent,
+        buckets: count,
         terms,
         peer_key_kinds,
         salt,

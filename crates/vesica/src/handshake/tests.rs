@@ -37,7 +37,14 @@ pub(super) fn hello(role: Role) -> Hello {
 fn job(role: Role) -> Box<dyn AnyJob> {
     let intersect = task::find("intersect").expect("the task");
     intersect
-        .configure(&Side { role, settings: &Settings::default(), or_keys: false, buckets: 1, work: false, output: None })
+        .configure(&Side {
+            role,
+            settings: &Settings::default(),
+            or_keys: false,
+            buckets: 1,
+            work: false,
+            output: None,
+        })
         .expect("a configuration")
 }
 
@@ -302,7 +309,14 @@ fn forged_alternatives_are_refused() {
     for count in [0, 1, 3] {
         assert_eq!(code(receiver_against(promised.clone(), |ch| bring(ch, kinds(count)))), Some(8), "{count} kinds");
     }
-    let side = Side { role: Role::Receiver, settings: &Settings::default(), or_keys: true, buckets: 1, work: false, output: None };
+    let side = Side {
+        role: Role::Receiver,
+        settings: &Settings::default(),
+        or_keys: true,
+        buckets: 1,
+        work: false,
+        output: None,
+    };
     let job = task::find("intersect").expect("the task").configure(&side).expect("sound");
     let nothing = br#"{"payload":null}"#;
     let settles = |proposal: &[u8], measure: &[u8]| {
@@ -468,7 +482,14 @@ fn what_a_task_proposes_changes_the_session() {
         let settings = Settings { payload: Some(payload), ..Settings::default() };
         let task = task::find("intersect").expect("the task");
         let job = task
-            .configure(&Side { role: Role::Sender, settings: &settings, or_keys: false, buckets: 1, work: false, output: None })
+            .configure(&Side {
+                role: Role::Sender,
+                settings: &settings,
+                or_keys: false,
+                buckets: 1,
+                work: false,
+                output: None,
+            })
             .expect("sound");
         let proposal = job.proposal();
         let measure =
@@ -477,7 +498,8 @@ fn what_a_task_proposes_changes_the_session() {
         let ours = hello(Role::Receiver);
         let sent = |ch: &mut vesica_party::Channel| {
             let (task, ours, theirs) = (&*job, &theirs, &ours);
-            let negotiation = Negotiation { task, ours, theirs, sizes: sizes_with, max_peer_items: 1000, memory: None, work: false };
+            let negotiation =
+                Negotiation { task, ours, theirs, sizes: sizes_with, max_peer_items: 1000, memory: None, work: false };
             Ok(settle(ch, &negotiation)?.session)
         };
         let (sent, received) =

@@ -24,6 +24,8 @@ pub trait Workload: fmt::Debug + Send + Sync {
     fn task(&self) -> &'static str;
     /// The sizes and the security.
     fn extent(&self) -> &Extent;
+    /// Whether the task runs in buckets of keys.
+    fn runs_in_buckets(&self) -> bool;
     /// The protocols of the task, in the registry's order.
     fn entries(&self) -> Vec<&'static Entry>;
     /// Least and most bytes of both sides by the formula of this protocol.

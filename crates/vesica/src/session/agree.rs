@@ -89,7 +89,7 @@ impl<'m> Read<'m> {
     pub fn size(self, ctx: &Context<'_>) -> Result<OwnSizes<'m>, Failure> {
         let table = &self.own.table;
         let padded = padded(ctx.config, self.own.distinct)?;
-        work_folder::check_room(ctx.config, table, padded)?;
+        work_folder::check_room_for_own(ctx.config, table, padded)?;
         let sizes = Sizes {
             items: padded as u64,
             // The table has been read: from here on its keys do not depend on the salt.
@@ -141,6 +141,8 @@ impl<'m> OwnSizes<'m> {
         };
         ctx.watch.enter(Stage::Settling, Gauge::Nothing);
         let agreement = handshake::settle(ch, &negotiation)?;
+        let (terms, received) = (&agreement.terms, ctx.config.received_bytes(&agreement.terms.disclosure()));
+        work_folder::check_room(ctx.config, &own.table, received, terms.workload().extent())?;
         debit(ctx, ch)?;
         let (key_notes, warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
         if source.key.has_alternatives() {

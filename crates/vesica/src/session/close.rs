@@ -134,7 +134,7 @@ fn statement(
         security: hello.security,
         sender_items: agreement.extent.sender_items as u64,
         receiver_items: agreement.extent.receiver_items as u64,
-        buckets: ctx.config.buckets,
+        buckets: agreement.buckets,
         attempts: None,
         both_learn: disclosure.both_learn,
         key_digest: hello.key_digest.clone(),

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::key::{KeySpec, SpecError};
 use crate::plan::{Link, Machine};
 use crate::table::{InputOptions, Join, OpenSink, OpenSource, OutputOptions, SinkFile, SourceFile};
-use crate::task::{self, AnyTask, Flags, Settings};
+use crate::task::{self, AnyTask, Disclosure, Flags, Settings};
 
 /// How long a side waits for its partner unless `--wait` says otherwise.
 const WAIT: Duration = Duration::from_secs(60);
@@ -73,7 +73,7 @@ pub struct Config {
     /// the task hides it.
     pub allow_count: bool,
     /// Divide both tables into this many buckets and run the protocol on one after the other; 1 for a run on
-    /// the whole tables.
+    /// the whole tables, [`BY_SIZE`](crate::buckets::BY_SIZE) for as many as their sizes call for.
     pub buckets: u32,
     /// A folder for what outgrows memory: the table's keys, buckets, and matches. `None` keeps them in memory.
     pub work: Option<PathBuf>,
@@ -112,6 +112,12 @@ impl Destination {
 }
 
 impl Config {
+    /// Bytes of the partner's payload that this side's result has for each match.
+    pub(super) fn received_bytes(&self, disclosure: &Disclosure) -> usize {
+        let join = self.destination.as_ref().map(|to| to.join);
+        if self.role == Role::Receiver && join != Some(Join::Difference) { disclosure.payload_bytes } else { 0 }
+    }
+
     /// A side that receives an intersection, as `vesica receive` without further flags.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use super::deadline::Deadline;
 use super::parting;
 use super::tell::Meeting;
 use super::{Config, Events, Interrupt};
+use crate::failure::Failure;
 use crate::progress::Watch;
 
 /// Bounds on waiting that no flag sets. Tests take smaller ones.
@@ -54,6 +55,12 @@ impl<'a> Context<'a> {
     /// How this side meets its partner.
     pub fn meeting(&self) -> Meeting<'a> {
         Meeting::of(self.config)
+    }
+
+    /// Why this side must give up what it is `busy` with, if it must.
+    pub fn reason(&self, ch: &Channel, busy: &str) -> Option<Failure> {
+        let late = || self.deadline().and_then(|deadline| deadline.check(busy).err());
+        self.interrupt.reason().or_else(late).or_else(|| ch.check().err().map(Failure::from))
     }
 
     /// When the run must be over.

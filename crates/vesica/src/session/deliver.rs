@@ -144,7 +144,7 @@ impl Done {
             },
             own_items: self.own_items,
             peer_items: agreement.peer_items(config.role),
-            buckets: config.buckets,
+            buckets: agreement.buckets,
             peer_key_kinds: agreement.peer_key_kinds.clone(),
             matched_keys: self.matched_keys,
             matched_by_alternative: self.matched_by_alternative,

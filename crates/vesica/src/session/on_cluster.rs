@@ -68,14 +68,6 @@ impl<'m> Driver<'m> {
     }
 }
 
-impl Context<'_> {
-    /// Why this side must give up, if it must.
-    fn reason(&self, ch: &Channel, busy: &str) -> Option<Failure> {
-        let late = || self.deadline().and_then(|deadline| deadline.check(busy).err());
-        self.interrupt.reason().or_else(late).or_else(|| ch.check().err().map(Failure::from))
-    }
-}
-
 /// Machines that have read the table.
 pub(super) struct Workers<'m> {
     machines: &'m mut dyn Machines,

@@ -21,7 +21,7 @@ pub(super) enum Execution<'m> {
     /// This process, on all items at once.
     Whole(Vec<u128>),
     /// This process, on one bucket after the other.
-    Buckets(Buckets),
+    Buckets(Box<Buckets>),
     /// The machines of a cluster, on buckets.
     Cluster(Box<Divided<'m>>),
 }
@@ -38,7 +38,7 @@ impl<'m> InAgreement<'m> {
     pub fn set_up(self, ctx: &Context<'_>, ch: &Channel) -> Result<SetUp<'m>, Failure> {
         let Self { mut carried, mut rng, link, workers } = self;
         let execution = match workers {
-            None => set_up_here(ctx, &mut carried, &link, &mut rng)?,
+            None => set_up_here(ctx, ch, &mut carried, &link, &mut rng)?,
             Some(workers) => {
                 ctx.watch.enter(Stage::Running(carried.agreement.entry.id), Gauge::Nothing);
                 let divided = workers.divide(ctx, ch, &carried.agreement, carried.own.distinct, &mut rng)?;
@@ -51,6 +51,7 @@ impl<'m> InAgreement<'m> {
 
 fn set_up_here<'m>(
     ctx: &Context<'_>,
+    ch: &Channel,
     carried: &mut Carried,
     link: &Link,
     rng: &mut SecretRng,
@@ -72,7 +73,9 @@ fn set_up_here<'m>(
     if let Some(keys) = &mut own.table.spilled {
         let (padding, filling) = (dummies(role, &fresh(rng)).take(missing), dummies(role, &fresh(rng)));
         let shape = (run.runs, buckets::size(run, role));
-        return Ok(Execution::Buckets(Buckets::in_work_folder(keys, padding, agreement.salt, shape, filling)?));
+        let stop = || ctx.reason(ch, "the keys were divided");
+        let buckets = Buckets::in_work_folder(keys, padding, agreement.salt, shape, filling, &stop)?;
+        return Ok(Execution::Buckets(Box::new(buckets)));
     }
     let mut items = std::mem::take(&mut own.table.digests).fold(agreement.salt);
     items.extend(dummies(role, &fresh(rng)).take(missing));
@@ -80,7 +83,8 @@ fn set_up_here<'m>(
         return Ok(Execution::Whole(items));
     }
     let dummies = dummies(role, &fresh(rng));
-    Ok(Execution::Buckets(Buckets::new(items, agreement.salt, run.runs, buckets::size(run, role), dummies)?))
+    let buckets = Buckets::new(items, agreement.salt, run.runs, buckets::size(run, role), dummies)?;
+    Ok(Execution::Buckets(Box::new(buckets)))
 }
 
 /// A side whose protocol has come to its end.
@@ -132,7 +136,7 @@ impl SetUp<'_> {
                 ProtocolOutcome::here(in_role(role, ch, |ch| terms.run(entry, items, table, ch, &mut rng))?)
             }
             Execution::Buckets(buckets) => ProtocolOutcome::here(in_role(role, ch, |ch| {
-                terms.run_in_buckets(entry, buckets, table, ch, &mut rng)
+                terms.run_in_buckets(entry, *buckets, table, ch, &mut rng)
             })?),
             Execution::Cluster(divided) => {
                 let (learned, cluster) = divided.run(ctx, ch, agreement, &mut rng)?;

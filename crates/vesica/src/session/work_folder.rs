@@ -1,4 +1,4 @@
-//! Whether a work folder has room for a run, before the partner hears of the own table.
+//! Whether a work folder has room for a run, before anything has been compared.
 
 use std::path::Path;
 
@@ -7,25 +7,34 @@ use vesica_party::Role;
 use vesica_protocols::tasks::Extent;
 
 use super::Config;
-use crate::buckets::{self, bytes_on_disk};
+use crate::buckets::{self, OnDisk};
 use crate::failure::{Failure, code};
 use crate::memory::Bytes;
 use crate::table::KeyTable;
 
-/// The most bytes that a run of these buckets has in the folder, where the partner's payload has `received` bytes.
-pub(super) fn needed(table: &KeyTable, received: usize, run: &Extent, role: Role) -> u64 {
+/// What a run of these buckets has in the folder, where the partner's payload has `received` bytes.
+pub(super) fn needed(table: &KeyTable, received: usize, run: &Extent, role: Role) -> OnDisk {
     let own = table.spilled.as_ref().map_or(0, |keys| keys.width());
-    bytes_on_disk(table.stats.rows, (own, received), run, role)
+    OnDisk::new(table.stats.rows, (own, received), run, role)
 }
 
 /// Refuses a run for which the folder's disk has no room, as far as the own table tells.
-pub(super) fn check_room(config: &Config, table: &KeyTable, own_items: usize) -> Result<(), Failure> {
-    let (Some(folder), Some(keys)) = (&config.work, &table.spilled) else { return Ok(()) };
-    // The partner's sizes are not known yet: it has no part in what is written before the first match.
+pub(super) fn check_room_for_own(config: &Config, table: &KeyTable, own_items: usize) -> Result<(), Failure> {
+    if config.work.is_none() {
+        return Ok(());
+    }
+    // The partner's sizes, which are not known yet, have no part in it.
     let whole = Extent::new(own_items, own_items, config.security);
-    let run = buckets::extent(&whole, config.buckets)?;
-    // The keys are there already.
-    let further = needed(table, 0, &run, config.role).saturating_sub(keys.bytes());
+    check_room(config, table, 0, &buckets::extent(&whole, buckets::count(&whole, config.buckets))?)
+}
+
+/// Refuses a run of these buckets for which the folder's disk has no room, where the partner's payload has `received`
+/// bytes.
+pub(super) fn check_room(config: &Config, table: &KeyTable, received: usize, run: &Extent) -> Result<(), Failure> {
+    let (Some(folder), Some(keys)) = (&config.work, &table.spilled) else { return Ok(()) };
+    let OnDisk { dividing, running, .. } = needed(table, received, run, config.role);
+    // The keys are there already, and go when they are divided.
+    let further = dividing.max(running).saturating_sub(keys.bytes());
     match free(folder) {
         Some(free) if free < further => Err(Failure {
             told: Some("it cannot use its work folder"),

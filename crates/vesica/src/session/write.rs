@@ -50,8 +50,8 @@ impl Writing<'_> {
             }
             ResultSet::KeepInWorkFolder(matches) => {
                 refuse_unread(matches.unread)?;
-                let (schema, join) = (matches.schema.clone(), self.join());
-                let rows = matches.into_rows()?;
+                let join = self.join();
+                let (schema, rows) = matches.into_rows(join)?;
                 write_spilled_matches(self.source, self.table, &rows, schema.as_ref(), join, sink)?.rows
             }
             ResultSet::NewRows { schema, records } => {

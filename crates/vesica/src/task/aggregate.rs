@@ -63,6 +63,8 @@ impl<K: AggregateKind> AggregateJob<K> {
             }
         },
         receiver_input: |bucket| AggregateReceiverInput { items: bucket.items, ..AggregateReceiverInput::default() },
+        sender_matches: |_| None,
+        receiver_matches: |_| None,
         sender_result: |_, _, _| None,
         receiver_result: |agreed, _, outputs| {
             let mut totals = vec![0u64; agreed.terms.sender.len().max(1)];
@@ -136,12 +138,12 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             "omit --reveal-if-at-least; the sender can add noise with --epsilon",
         )?;
         refuse(
-            values.group_by.is_some() && side.buckets > 1,
+            values.group_by.is_some() && side.buckets != 1,
             "groups do not go with --buckets",
             "omit --group-by or --buckets",
         )?;
         refuse(
-            *at_least > 1 && side.buckets > 1,
+            *at_least > 1 && side.buckets != 1,
             "a threshold does not go with --buckets: the sides have no shares of the total, which it would compare",
             "omit --reveal-if-at-least or --buckets",
         )?;

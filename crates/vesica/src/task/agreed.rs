@@ -16,7 +16,7 @@ use vesica_structures::secret::Secret;
 
 use super::job::{AgreedJob, Declaration, Job, Settling, TypedWorkload};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
-use crate::buckets::{Buckets, Masks};
+use crate::buckets::{Buckets, KeptMatches, Masks};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
@@ -133,8 +133,19 @@ fn row<J: Job>(id: &str) -> Result<&'static dyn Registered<J::Functionality>, Un
     })
 }
 
+/// What puts what a bucket found into the work folder; nothing where there is none.
+fn keeping<'k, Output>(
+    kept: &'k mut Option<KeptMatches>,
+    matches: fn(&mut Output) -> Option<&mut Vec<u32>>,
+) -> impl FnMut(usize, &mut Output) -> Result<(), Abort> + use<'k, Output> {
+    move |bucket, output| match (&mut *kept, matches(output)) {
+        (Some(kept), Some(matches)) => Ok(kept.put(bucket, matches)?),
+        _ => Ok(()),
+    }
+}
+
 /// What `--work` needs.
-const WORK_NEEDS: &str = "say --buckets with at least 2 on both sides, so that a bucket fits in memory";
+const WORK_NEEDS: &str = "say --buckets auto on both sides, or a number of at least 2";
 
 /// The refusal of a task that does not run in buckets.
 pub(super) fn no_buckets(task: &str) -> Unsupported {
@@ -148,6 +159,10 @@ impl<J: Job> Workload for TypedWorkload<J> {
 
     fn extent(&self) -> &Extent {
         &self.extent
+    }
+
+    fn runs_in_buckets(&self) -> bool {
+        J::IN_BUCKETS.is_some()
     }
 
     fn entries(&self) -> Vec<&'static Entry> {
@@ -226,13 +241,17 @@ impl<J: Job> Configured<J> {
         let one_only = J::IN_BUCKETS.is_none();
         side.refuse(
             J::Functionality::NAME,
-            buckets > 1 && one_only,
+            buckets != 1 && one_only,
             "--buckets is not for this task",
             "omit it, or name a task that takes it: intersect, cardinality, sum, union-cardinality or union-sum",
         )?;
         let of_work = [
             (one_only, "--work is not for this task", "omit it, or name a task that takes it"),
-            (buckets == 1, "--work without --buckets: a run on the whole tables takes memory for all of them", WORK_NEEDS),
+            (
+                buckets == 1,
+                "--work without --buckets: a run on the whole tables takes memory for all of them",
+                WORK_NEEDS,
+            ),
             (or_keys, "--work does not go with --or-key", "omit one of them"),
             (
                 !settings.values.columns.is_empty() || settings.values.group_by.is_some(),
@@ -408,26 +427,49 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
             Security::SemiHonest => None,
             Security::Malicious => Some(of.row_in_passes(row.entry())?),
         };
+        let mut kept = buckets.room_for_matches()?;
         match self.role {
             Role::Sender => {
                 let masks = Masks::new(buckets.count(), &(of.added)(&self.terms, rng), rng);
                 let input =
                     |number| Ok::<_, Abort>((of.sender_input)(&self.terms, buckets.bucket(number)?, table, &masks));
-                let outputs = match in_passes {
-                    None => buckets.each(ch, |bucket, ch| row.sender(&request, ch, rng)?.run(input(bucket)?, ch, rng)),
-                    Some(row) => buckets
-                        .each_in_passes(input, ch, rng, |input, ch, rng| row.commit_sender(&request, input, ch, rng)),
+                let mut keep = keeping(&mut kept, of.sender_matches);
+                let mut outputs = match in_passes {
+                    None => buckets.each(ch, |bucket, ch| {
+                        let mut output = row.sender(&request, ch, rng)?.run(input(bucket)?, ch, rng)?;
+                        keep(bucket, &mut output)?;
+                        Ok(output)
+                    }),
+                    Some(row) => {
+                        let commit = |input: &_, ch: &mut _, rng: &mut _| row.commit_sender(&request, input, ch, rng);
+                        buckets.each_in_passes(input, ch, rng, commit, &mut keep)
+                    }
                 }?;
-                Ok((of.sender_result)(self.clone(), buckets, outputs))
+                for (bucket, output) in outputs.iter_mut().enumerate() {
+                    keep(bucket, output)?;
+                }
+                drop(keep);
+                Ok((of.sender_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
             Role::Receiver => {
                 let input = |number| Ok::<_, Abort>((of.receiver_input)(buckets.bucket(number)?));
-                let outputs = match in_passes {
-                    None => buckets.each(ch, |bucket, ch| row.receiver(&request, ch, rng)?.run(input(bucket)?, ch, rng)),
-                    Some(row) => buckets
-                        .each_in_passes(input, ch, rng, |input, ch, rng| row.commit_receiver(&request, input, ch, rng)),
+                let mut keep = keeping(&mut kept, of.receiver_matches);
+                let mut outputs = match in_passes {
+                    None => buckets.each(ch, |bucket, ch| {
+                        let mut output = row.receiver(&request, ch, rng)?.run(input(bucket)?, ch, rng)?;
+                        keep(bucket, &mut output)?;
+                        Ok(output)
+                    }),
+                    Some(row) => {
+                        let commit = |input: &_, ch: &mut _, rng: &mut _| row.commit_receiver(&request, input, ch, rng);
+                        buckets.each_in_passes(input, ch, rng, commit, &mut keep)
+                    }
                 }?;
-                Ok((of.receiver_result)(self.clone(), buckets, outputs))
+                for (bucket, output) in outputs.iter_mut().enumerate() {
+                    keep(bucket, output)?;
+                }
+                drop(keep);
+                Ok((of.receiver_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
         }
     }

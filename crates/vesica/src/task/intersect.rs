@@ -8,7 +8,7 @@ use vesica_party::{Abort, Channel, Role, Security, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Extent, Intersect, IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput,
-    IntersectSenderOutput, SealedPayloads,
+    IntersectSenderOutput,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -108,19 +108,16 @@ impl Job for IntersectJob {
             items: bucket.items,
         },
         receiver_input: |bucket| IntersectReceiverInput { items: bucket.items },
+        sender_matches: |output| output.matches.as_mut(),
+        receiver_matches: |output| Some(&mut output.matches),
         sender_result: |agreed, buckets, outputs| {
             let matches: Vec<Vec<u32>> = outputs.into_iter().map(|output| output.matches).collect::<Option<_>>()?;
             agreed.terms.both_learn.then(|| -> Unopened {
                 Box::new(move |_| match buckets.in_memory() {
-                    Some(buckets) => ResultSet::Keep {
-                        keys: in_bucket::sender_matches(buckets, matches),
-                        payload: None,
-                        unread: 0,
-                    },
-                    None => {
-                        let found = matches.into_iter().map(|matches| (matches, SealedPayloads::default()));
-                        ResultSet::KeepInWorkFolder(MatchesInWorkFolder::new(buckets, found.collect(), None, 0))
+                    Some(buckets) => {
+                        ResultSet::Keep { keys: in_bucket::sender_matches(buckets, matches), payload: None, unread: 0 }
                     }
+                    None => ResultSet::KeepInWorkFolder(MatchesInWorkFolder::new(buckets, Vec::new(), None, 0)),
                 })
             })
         },
@@ -135,8 +132,8 @@ impl Job for IntersectJob {
                     }
                     None => {
                         let unread = outputs.iter().map(|output| output.unread).sum();
-                        let found = outputs.into_iter().map(|output| (output.matches, output.payloads));
-                        ResultSet::KeepInWorkFolder(MatchesInWorkFolder::new(buckets, found.collect(), schema, unread))
+                        let payloads = outputs.into_iter().map(|output| output.payloads).collect();
+                        ResultSet::KeepInWorkFolder(MatchesInWorkFolder::new(buckets, payloads, schema, unread))
                     }
                 }
             }))

@@ -211,6 +211,10 @@ pub(super) struct InBuckets<J: Job> {
     pub sender_input: fn(&J::Terms, Bucket, &KeyTable, &Masks) -> SenderInput<J>,
     /// The receiver's input of this bucket.
     pub receiver_input: fn(Bucket) -> ReceiverInput<J>,
+    /// What the sender's output has of its items, by their numbers; `None` where that is nothing.
+    pub sender_matches: fn(&mut SenderOutput<J>) -> Option<&mut Vec<u32>>,
+    /// What the receiver's output has of its items.
+    pub receiver_matches: fn(&mut ReceiverOutput<J>) -> Option<&mut Vec<u32>>,
     /// The sender's result, from the outputs of all buckets in order; `None` if it learns nothing.
     pub sender_result: ResultOf<J, SenderOutput<J>>,
     /// The receiver's result.

@@ -222,7 +222,7 @@ impl<J: Job> AnyTask for TaskOf<J> {
 
     fn check_buckets(&self, buckets: u32) -> Result<(), Unsupported> {
         match J::IN_BUCKETS {
-            None if buckets > 1 => Err(no_buckets(J::Functionality::NAME)),
+            None if buckets != 1 => Err(no_buckets(J::Functionality::NAME)),
             _ => Ok(()),
         }
     }

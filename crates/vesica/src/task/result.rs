@@ -11,7 +11,7 @@ use crate::failure::{Failure, code};
 use crate::handshake::printable;
 use crate::shares::ShareFile;
 use crate::spill::RowRuns;
-use crate::table::{KeyTable, PayloadSchema, ValueColumn};
+use crate::table::{Join, KeyTable, PayloadSchema, ValueColumn};
 use crate::words::counted;
 
 /// A result that is not looked at before the conversation has ended: how long it is depends on what
@@ -89,10 +89,10 @@ impl ResultSet {
 /// The matches of buckets that are in a work folder.
 pub struct MatchesInWorkFolder {
     buckets: Buckets,
-    /// Of each bucket the numbers of its items that matched, and the partner's payloads of these, in their order.
-    found: Vec<(Vec<u32>, SealedPayloads)>,
+    /// Of each bucket the partner's payloads of the items that matched, in their order; empty without payloads.
+    payloads: Vec<SealedPayloads>,
     /// What payloads are made of, where there are any.
-    pub schema: Option<PayloadSchema>,
+    schema: Option<PayloadSchema>,
     /// Keys of which nothing is known, because the partner's answer could not be read.
     pub unread: usize,
 }
@@ -106,36 +106,35 @@ impl fmt::Debug for MatchesInWorkFolder {
 
 impl MatchesInWorkFolder {
     /// Matches that nobody has looked at.
-    pub fn new(
-        buckets: Buckets,
-        found: Vec<(Vec<u32>, SealedPayloads)>,
-        schema: Option<PayloadSchema>,
-        unread: usize,
-    ) -> Self {
-        Self { buckets, found, schema, unread }
+    pub fn new(buckets: Buckets, payloads: Vec<SealedPayloads>, schema: Option<PayloadSchema>, unread: usize) -> Self {
+        Self { buckets, payloads, schema, unread }
     }
 
     /// How many keys matched.
     fn count(&self) -> u64 {
-        self.found.iter().map(|(matches, _)| matches.len() as u64).sum()
+        self.buckets.matched()
     }
 
-    /// The first row of each key that matched, with its payload; a run for each bucket.
+    /// The first row of each key that matched, with its payload if `join` has it; a run for each bucket. Gives also what
+    /// these payloads are made of.
     ///
     /// # Errors
     /// If a dummy matched, which no honest side brings about, or the folder's disk fails.
-    pub fn into_rows(self) -> Result<RowRuns, Failure> {
-        let Self { buckets, found, schema, .. } = self;
+    pub fn into_rows(self, join: Join) -> Result<(Option<PayloadSchema>, RowRuns), Failure> {
+        let Self { buckets, payloads, schema, .. } = self;
+        let schema = schema.filter(|_| join != Join::Difference);
+        let mut payloads = payloads.into_iter();
         let folder = buckets.work_folder().unwrap_or(Path::new("."));
-        let mut runs = RowRuns::create(folder, schema.map_or(0, |schema| schema.width), buckets.count())?;
-        for (bucket, (matches, payloads)) in found.into_iter().enumerate() {
-            let rows = buckets.rows(bucket, &matches)?;
+        let mut runs = RowRuns::create(folder, schema.as_ref().map_or(0, |schema| schema.width), buckets.count())?;
+        for bucket in 0..buckets.count() {
+            let rows = buckets.rows(bucket)?;
             if rows.iter().any(|&(row, _)| row == NO_PLACE) {
                 return Err(dummy_matched());
             }
+            let payloads = payloads.next().filter(|_| schema.is_some()).unwrap_or_default();
             runs.add(rows, &payloads.open())?;
         }
-        Ok(runs)
+        Ok((schema, runs))
     }
 }
 

@@ -231,7 +231,7 @@ pub struct Side<'a> {
     pub settings: &'a Settings,
     /// Whether the key has alternatives (`--or-key`).
     pub or_keys: bool,
-    /// In how many buckets the task runs.
+    /// In how many buckets the task runs; [`BY_SIZE`](crate::buckets::BY_SIZE) if that is not known yet.
     pub buckets: u32,
     /// Whether keys and buckets are kept in a work folder.
     pub work: bool,

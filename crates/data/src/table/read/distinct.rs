@@ -28,6 +28,12 @@ impl DistinctKeys {
         Self { digests: Digests::with_capacity(count), slots: vec![0; (2 * count).next_power_of_two().max(1 << 12)] }
     }
 
+    /// Bytes of memory that more digests may take at once, beside those that each takes when it comes.
+    pub fn grows_by(&self, digests: usize) -> u64 {
+        let grows = 2 * (self.digests.len() + digests) > self.slots.len();
+        if grows { 2 * size_of_val(&self.slots[..]) as u64 } else { 0 }
+    }
+
     /// Inserts digests in order and calls `each` with the index of each and whether it is new.
     /// There are fewer than `2^32` in all.
     pub fn insert_all<E>(

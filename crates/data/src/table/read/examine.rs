@@ -39,11 +39,11 @@ pub fn examine_spilled(source: &dyn Source, spec: &KeySpec, payload: Option<&Pay
 
 impl Examined {
     fn of(source: &dyn Source, spec: &KeySpec, read: Result<KeyTable, TableError>, mut on_fault: OnFault) -> Self {
-    let table = read.and_then(|table| with_keys(source, spec, table));
-    if let Err(error) = &table {
-        on_fault.add(Fault::of(error));
-    }
-    Self { table, faults: on_fault.into_faults() }
+        let table = read.and_then(|table| with_keys(source, spec, table));
+        if let Err(error) = &table {
+            on_fault.add(Fault::of(error));
+        }
+        Self { table, faults: on_fault.into_faults() }
     }
 }
 

@@ -17,9 +17,15 @@ use crate::table::read::distinct::DistinctKeys;
 use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
 use crate::table::read::row_digests::RowDigests;
-use crate::table::read::spilled::{Partitions, SpilledKeys, too_many};
+use crate::table::read::spilled::{Partitions, SpilledKeys};
 use crate::table::source::{Scanner, ScannerPart, Source, Wanted};
 use crate::table::{KeyStats, NO_KEY, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
+
+/// Memory that must be left while keys are read.
+const LEAST_LEFT: u64 = 64 << 20;
+
+/// Keys between two looks at what is left of memory.
+const KEYS_BETWEEN_LOOKS: usize = 1 << 18;
 
 /// The most rows for which room is made in advance.
 const MAX_EXPECTED_ROWS: usize = 1 << 24;
@@ -224,7 +230,7 @@ fn collect_to(
     }
     let schema = source.schema()?;
     let columns = NamedColumns::new(source, &schema);
-    let mut collector = Collector::new(keys, source.name(), spec, on_fault);
+    let mut collector = Collector::new(keys, source.name(), spec, room, on_fault);
     let (mut wanted, mut types) = (Vec::new(), Vec::new());
     for (column, stats) in spec.columns().iter().zip(&mut collector.stats.columns) {
         let (wanted_column, kind) = columns.key(&column.name, "a key")?;
@@ -251,7 +257,7 @@ fn collect_to(
         |wanted: &Wanted| schema.fields().get(wanted.column).map_or_else(String::new, |field| field.name().clone());
     collector.columns = wanted.iter().map(name).collect();
     source.scan(&wanted, &mut collector)?;
-    collector.finish(room)
+    collector.finish()
 }
 
 /// Where the keys of rows go.
@@ -273,6 +279,10 @@ struct Collector<'a> {
     source: &'a str,
     spec: &'a KeySpec,
     keys: Keys,
+    /// How many bytes of memory are left.
+    room: &'a dyn Fn() -> Option<u64>,
+    /// At how many keys this is asked next.
+    next_look: usize,
     stats: KeyStats,
     beside: Gatherer,
     on_fault: &'a mut OnFault,
@@ -284,11 +294,19 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn new(keys: Keys, source: &'a str, spec: &'a KeySpec, on_fault: &'a mut OnFault) -> Self {
+    fn new(
+        keys: Keys,
+        source: &'a str,
+        spec: &'a KeySpec,
+        room: &'a dyn Fn() -> Option<u64>,
+        on_fault: &'a mut OnFault,
+    ) -> Self {
         Self {
             source,
             spec,
             keys,
+            room,
+            next_look: KEYS_BETWEEN_LOOKS,
             stats: KeyStats::of(spec),
             beside: Gatherer::Nothing,
             on_fault,
@@ -305,13 +323,20 @@ impl<'a> Collector<'a> {
         let keys_per_row = self.stats.alternatives.len() as u64;
         let first = self.stats.rows * keys_per_row;
         let end = first + rows.stats.rows * keys_per_row;
-        if too_many(end) {
+        if end > u64::from(NO_KEY) {
             let limit = u64::from(NO_KEY) / keys_per_row;
             return Err(TableError::TooManyRows { path: self.source.to_owned(), limit });
         }
         match &mut self.keys {
             Keys::Spilled(partitions) => partitions.take(self.source, first, rows, self.on_fault)?,
             Keys::InMemory { index, row_key } => {
+                let (keys, grows_by) = (index.digests.len(), index.grows_by(rows.digests.len()));
+                if keys >= self.next_look || grows_by > LEAST_LEFT {
+                    self.next_look = keys + KEYS_BETWEEN_LOOKS;
+                    if let Some(left) = (self.room)().filter(|&left| left < LEAST_LEFT.max(grows_by)) {
+                        return Err(TableError::KeyMemory { path: self.source.to_owned(), keys, left });
+                    }
+                }
                 row_key.resize(end as usize, NO_KEY);
                 let (first, keys_per_row) = (first as usize, keys_per_row as usize);
                 let mut keyed = rows.keyed.iter().enumerate();
@@ -335,7 +360,8 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    fn finish(mut self, room: &dyn Fn() -> Option<u64>) -> Result<KeyTable, TableError> {
+    fn finish(mut self) -> Result<KeyTable, TableError> {
+        let room = self.room;
         let (mut payload, mut values, mut union, mut integers, mut spilled) = (None, None, None, None, None);
         let mut beside = self.beside;
         let (digests, row_key) = match self.keys {

@@ -1,38 +1,44 @@
-//! The keys of a table that outgrows memory, in a work folder: the first pass divides them among partitions by their
-//! digests, and then takes one partition after the other to memory and drops the keys that rows repeat.
+//! The keys of a table that outgrows memory, in a work folder: the first pass divides the rows among partitions by the
+//! digests of their keys. Then one partition after the other is read, and the first row of each key is kept.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
-use crate::key::Digests;
-use crate::spill::{RowRuns, Spill};
+use crate::key::{Digest, Digests};
+use crate::spill::{RowRuns, Spill, SpillReader};
 use crate::table::read::beside::GatheredRows;
 use crate::table::read::beside::payload::PayloadCollector;
 use crate::table::read::distinct::DistinctKeys;
 use crate::table::read::faults::OnFault;
 use crate::table::read::row_digests::RowDigests;
-use crate::table::{Duplicates, KeyStats, MAX_PAYLOAD_WIDTH, NO_KEY, PayloadTable, TableError};
+use crate::table::{Duplicates, KeyStats, MAX_PAYLOAD_WIDTH, PayloadTable, TableError};
 
-/// How many partitions: of 10^9 keys, one takes some 400 MB of memory while it is worked on.
-const PARTITIONS: usize = 256;
+/// How many partitions, as a power of 2: of 10^9 keys, one takes some 200 MB of memory while it is worked on.
+const PARTITION_BITS: u32 = 9;
 
 /// Memory of the partitions' buffers while they are written.
-const ROOM: usize = 16 << 20;
+const ROOM: usize = 32 << 20;
 
 /// Bytes of a row and its digest.
 const HEAD: usize = 4 + 32;
 
-/// The distinct keys of a table, with their payload where there is one.
+/// Keys that are worked on at a time.
+const KEYS_AT_A_TIME: usize = 1 << 12;
+
+/// Rows that repeat a key and are sorted together.
+const REPEATED_AT_A_TIME: usize = 1 << 20;
+
+/// The distinct keys of a table, with their payload where there is one: all in one place, and in records of one width,
+/// so that the time of reading them says nothing of the table but their number.
 pub struct SpilledKeys {
-    keys: Option<Written>,
+    /// In one stream.
+    keys: Option<Spill>,
     folder: PathBuf,
-    /// Each row that repeats the key of an earlier row, which the run sorts by: its record is the row that repeats it.
+    /// Each row that repeats the key of an earlier row, which the runs sort by: its record is the row that repeats it.
     duplicates: RowRuns,
     count: u64,
-    /// Bytes of a padded payload, where there is one.
-    width: Option<usize>,
+    /// Bytes of a padded payload.
+    width: usize,
 }
 
 impl fmt::Debug for SpilledKeys {
@@ -42,22 +48,61 @@ impl fmt::Debug for SpilledKeys {
     }
 }
 
-/// The keys, partition by partition.
-struct Written {
-    /// Those of rows.
-    all: Spill,
-    /// Those of partitions in which rows repeat some, each once.
-    distinct: Spill,
-}
-
 /// Some of the distinct keys.
-pub struct KeyPartition {
+pub struct SomeKeys {
     /// The first row of each key, from 0.
     pub rows: Vec<u32>,
     /// The keys' digests.
     pub digests: Digests,
     /// Their padded payloads, one behind the other; empty where there are none.
     pub payloads: Vec<u8>,
+}
+
+impl fmt::Debug for SomeKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SomeKeys").field("keys", &self.rows.len()).finish_non_exhaustive()
+    }
+}
+
+/// Gives all keys, some at a time.
+pub struct AllKeys<'a> {
+    reader: Option<SpillReader<'a>>,
+    width: usize,
+}
+
+impl fmt::Debug for AllKeys<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AllKeys(..)")
+    }
+}
+
+impl AllKeys<'_> {
+    /// The next keys; none behind the last.
+    fn some(&mut self) -> Result<SomeKeys, TableError> {
+        let mut some = SomeKeys { rows: Vec::new(), digests: Digests::default(), payloads: Vec::new() };
+        let Some(reader) = &mut self.reader else { return Ok(some) };
+        let width = HEAD + self.width;
+        for record in reader.some(width, KEYS_AT_A_TIME)?.chunks_exact(width) {
+            let (head, payload) = record.split_at_checked(HEAD).unwrap_or_default();
+            let (row, digest) = read_head(head);
+            some.rows.push(row);
+            some.digests.push(digest);
+            some.payloads.extend_from_slice(payload);
+        }
+        Ok(some)
+    }
+}
+
+impl Iterator for AllKeys<'_> {
+    type Item = Result<SomeKeys, TableError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let some = self.some();
+        if some.is_err() {
+            self.reader = None;
+        }
+        Some(some).filter(|some| !some.as_ref().is_ok_and(|some| some.rows.is_empty()))
+    }
 }
 
 impl SpilledKeys {
@@ -78,12 +123,12 @@ impl SpilledKeys {
 
     /// Bytes of the files in the folder.
     pub fn bytes(&self) -> u64 {
-        self.duplicates.bytes() + self.keys.as_ref().map_or(0, |keys| keys.all.bytes() + keys.distinct.bytes())
+        self.duplicates.bytes() + self.keys.as_ref().map_or(0, Spill::bytes)
     }
 
     /// Bytes of a payload.
     pub fn width(&self) -> usize {
-        self.width.unwrap_or(0)
+        self.width
     }
 
     /// The rows that repeat the key of an earlier one.
@@ -91,89 +136,53 @@ impl SpilledKeys {
         &self.duplicates
     }
 
-    /// How many partitions there are.
-    pub fn partitions(&self) -> usize {
-        PARTITIONS
-    }
-
     /// Removes the keys, but not which rows repeat others.
     pub fn forget_keys(&mut self) {
         self.keys = None;
     }
 
-    /// The keys of a partition; none once they are forgotten.
-    ///
-    /// # Errors
-    /// If the disk fails.
-    pub fn partition(&self, number: usize) -> Result<KeyPartition, TableError> {
-        let bytes = match &self.keys {
-            Some(Written { distinct, .. }) if distinct.length(number) > 0 => distinct.read(number)?,
-            Some(Written { all, .. }) => all.read(number)?,
-            None => Vec::new(),
-        };
-        let mut keys = KeyPartition { rows: Vec::new(), digests: Digests::default(), payloads: Vec::new() };
-        for record in Records::of(&bytes, self.width.is_some()) {
-            keys.rows.push(record.row);
-            keys.digests.push(record.digest);
-            keys.payloads.extend_from_slice(record.payload);
-            keys.payloads.resize(keys.rows.len() * self.width(), 0);
-        }
-        Ok(keys)
+    /// All keys; none once they are forgotten.
+    pub fn all(&self) -> AllKeys<'_> {
+        AllKeys { reader: self.keys.as_ref().map(|keys| keys.reader(0)), width: self.width }
     }
 }
 
-/// A row and its key.
-struct Record<'a> {
-    row: u32,
-    digest: [u128; 2],
-    payload: &'a [u8],
-    /// All of it, as it is written.
-    bytes: &'a [u8],
+/// A row and its digest.
+fn head(reader: &mut SpillReader<'_>) -> Result<Option<(u32, Digest)>, TableError> {
+    Ok(reader.next(HEAD)?.map(read_head))
 }
 
-/// The records of a partition, one after the other.
-struct Records<'a> {
-    bytes: &'a [u8],
-    have_payload: bool,
+/// A row and its digest, of the bytes of [`head_bytes`].
+fn read_head(bytes: &[u8]) -> (u32, Digest) {
+    let number = |bytes: Option<&[u8; 16]>| bytes.copied().map_or(0, u128::from_le_bytes);
+    let (row, digest) = bytes.split_first_chunk().unwrap_or((&[0; 4], &[]));
+    let (low, high) = digest.split_at_checked(16).unwrap_or_default();
+    (u32::from_le_bytes(*row), [number(low.first_chunk()), number(high.first_chunk())])
 }
 
-impl<'a> Records<'a> {
-    fn of(bytes: &'a [u8], have_payload: bool) -> Self {
-        Self { bytes, have_payload }
-    }
-}
-
-impl<'a> Iterator for Records<'a> {
-    type Item = Record<'a>;
-
-    fn next(&mut self) -> Option<Record<'a>> {
-        let all = self.bytes;
-        let (row, rest) = all.split_first_chunk()?;
-        let (low, rest) = rest.split_first_chunk()?;
-        let (high, mut rest) = rest.split_first_chunk()?;
-        let mut payload: &[u8] = &[];
-        if self.have_payload {
-            let (length, behind) = rest.split_first_chunk()?;
-            (payload, rest) = behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        }
-        self.bytes = rest;
-        Some(Record {
-            row: u32::from_le_bytes(*row),
-            digest: [u128::from_le_bytes(*low), u128::from_le_bytes(*high)],
-            payload,
-            bytes: all.get(..all.len() - rest.len())?,
-        })
-    }
+fn head_bytes(row: u32, [low, high]: Digest) -> [u8; HEAD] {
+    let mut bytes = [0; HEAD];
+    let (start, digest) = bytes.split_at_mut(4);
+    let (first, second) = digest.split_at_mut(16);
+    start.copy_from_slice(&row.to_le_bytes());
+    first.copy_from_slice(&low.to_le_bytes());
+    second.copy_from_slice(&high.to_le_bytes());
+    bytes
 }
 
 /// Takes the keys of rows as they are read.
 pub(super) struct Partitions {
     written: Spill,
+    /// Whoever brings rows to the table could otherwise bring many of one partition.
+    secret: u128,
 }
 
 impl Partitions {
     pub fn create(folder: &Path) -> Result<Self, TableError> {
-        Ok(Self { written: Spill::create(folder, PARTITIONS, ROOM)? })
+        let written = Spill::create(folder, 1 << PARTITION_BITS, ROOM)?;
+        // An odd factor, so that nothing is lost.
+        let secret = written.random()? | 1;
+        Ok(Self { written, secret })
     }
 
     /// Takes the keys of some rows, which follow `first` others.
@@ -188,14 +197,11 @@ impl Partitions {
             GatheredRows::Payload(payloads) => Some(payloads),
             _ => None,
         };
-        for (place, (&in_part, [low, high])) in rows.keyed.iter().zip(rows.digests.iter()).enumerate() {
+        for (place, (&in_part, digest)) in rows.keyed.iter().zip(rows.digests.iter()).enumerate() {
             let row = first + u64::from(in_part);
-            // The low half's first bits are the hash of tables of digests.
-            let partition = (high >> 120) as usize;
-            let mut head = [0; HEAD];
-            let parts = (row as u32).to_le_bytes().into_iter().chain(low.to_le_bytes()).chain(high.to_le_bytes());
-            head.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
-            self.written.write(partition, &head)?;
+            let [_, high] = digest;
+            let partition = (high.wrapping_mul(self.secret) >> (u128::BITS - PARTITION_BITS)) as usize;
+            self.written.write(partition, &head_bytes(row as u32, digest))?;
             if let Some(payloads) = payloads {
                 let mut record = payloads.record(place);
                 if record.len() > MAX_PAYLOAD_WIDTH {
@@ -211,7 +217,7 @@ impl Partitions {
         Ok(())
     }
 
-    /// Drops repeated keys, and counts. Gives also the payload's fields and width, if there is one.
+    /// Keeps the first row of each key, and counts. Gives also the payload's fields and width, if there is one.
     pub fn finish(
         self,
         source: &str,
@@ -222,28 +228,22 @@ impl Partitions {
         let mut written = self.written;
         written.end_all()?;
         let folder = written.folder().to_owned();
-        let mut distinct = Spill::create(&folder, PARTITIONS, 0)?;
-        let mut duplicates = RowRuns::create(&folder, 4, PARTITIONS)?;
-        let compared = payload.as_ref().map(PayloadCollector::duplicates);
-        let (mut count, mut longest, mut conflicts) = (0, 0, Vec::new());
-        let numbers: Vec<usize> = (0..PARTITIONS).collect();
-        for some in numbers.chunks(rayon::current_num_threads().max(1)) {
-            let examined: Vec<_> =
-                some.par_iter().map(|&number| Examined::of(&written.read(number)?, compared)).collect();
-            for (&number, examined) in some.iter().zip(examined) {
-                let examined: Examined = examined?;
-                count += examined.count;
-                longest = longest.max(examined.longest);
-                conflicts.extend(examined.conflicts);
-                if !examined.repeated.is_empty() {
-                    let again: Vec<u8> =
-                        examined.repeated.iter().flat_map(|(_, again)| again.to_le_bytes()).collect();
-                    duplicates.add(examined.repeated.iter().map(|&(first, _)| first).zip(0..).collect(), &again)?;
-                    distinct.write(number, &examined.distinct)?;
-                    distinct.end_stream(number)?;
-                }
-            }
+        let mut firsts = Firsts {
+            compared: payload.as_ref().map(PayloadCollector::duplicates),
+            hash_key: blake3::derive_key("vesica 2026-11-29 comparison of payloads v1", &self.secret.to_le_bytes()),
+            found: Spill::create(&folder, 1, usize::MAX)?,
+            duplicates: RowRuns::create(&folder, 4, 1 << PARTITION_BITS)?,
+            repeated: Vec::new(),
+            count: 0,
+            longest: 0,
+            conflicts: Vec::new(),
+        };
+        for partition in 0..written.streams() {
+            firsts.take(written.reader(partition))?;
         }
+        drop(written);
+        firsts.end()?;
+        let Firsts { found, duplicates, count, longest, mut conflicts, .. } = firsts;
         conflicts.sort_unstable();
         for row in conflicts {
             on_fault.see(TableError::ConflictingPayloads { path: source.to_owned(), row: u64::from(row) + 1 })?;
@@ -251,65 +251,157 @@ impl Partitions {
         stats.distinct = count;
         stats.duplicate_rows = duplicates.len();
         let payload = payload.map(|payload| payload.without_records(longest));
-        let width = payload.as_ref().map(|payload| payload.schema.width);
-        Ok((SpilledKeys { keys: Some(Written { all: written, distinct }), folder, duplicates, count, width }, payload))
+        let (keys, width) = match &payload {
+            None => (found, 0),
+            Some(PayloadTable { schema, .. }) => (padded(&found, schema.width)?, schema.width),
+        };
+        Ok((SpilledKeys { keys: Some(keys), folder, duplicates, count, width }, payload))
     }
 }
 
-/// What a partition holds.
-struct Examined {
-    /// How many distinct keys.
+/// The first row of each key, of one partition after the other.
+struct Firsts {
+    /// What becomes of rows that share a key and differ in payload, where there is a payload.
+    compared: Option<Duplicates>,
+    /// Under which payloads are hashed.
+    hash_key: [u8; 32],
+    /// Their records.
+    found: Spill,
+    /// The other rows.
+    duplicates: RowRuns,
+    /// Those of them that are not sorted yet: the first row of the key, and the row that repeats it.
+    repeated: Vec<(u32, u32)>,
     count: u64,
     /// The longest payload.
     longest: usize,
-    /// Rows that repeat the key of an earlier row: that row, and the one that repeats it.
-    repeated: Vec<(u32, u32)>,
-    /// The records of distinct keys, where some are repeated.
-    distinct: Vec<u8>,
     /// The rows that have the key of an earlier row and another payload, where that is a fault.
     conflicts: Vec<u32>,
 }
 
-impl Examined {
-    fn of(bytes: &[u8], payload: Option<Duplicates>) -> Result<Self, TableError> {
-        let records = || Records::of(bytes, payload.is_some());
-        let mut found = Self { count: 0, longest: 0, repeated: Vec::new(), distinct: Vec::new(), conflicts: Vec::new() };
-        let mut digests = Digests::with_capacity(bytes.len() / HEAD);
-        for record in records() {
-            digests.push(record.digest);
-        }
-        let mut index = DistinctKeys::with_capacity(digests.len());
-        // The first row of each distinct key, and its payload.
-        let mut firsts: Vec<(u32, &[u8])> = Vec::new();
-        let mut rows = records();
-        index.insert_all(&digests, |key, new| {
-            let Some(record) = rows.next() else { return Ok(()) };
-            if new {
-                firsts.push((record.row, record.payload));
-                found.longest = found.longest.max(record.payload.len());
-            } else if let Some(&(first, kept)) = firsts.get(key as usize) {
-                found.repeated.push((first, record.row));
-                let differ = kept != record.payload && !kept.is_empty() && !record.payload.is_empty();
-                if payload == Some(Duplicates::Refuse) && differ {
-                    found.conflicts.push(record.row);
+impl Firsts {
+    /// Takes a partition.
+    fn take(&mut self, mut rows: SpillReader<'_>) -> Result<(), TableError> {
+        let mut index = DistinctKeys::with_capacity(0);
+        // Of each distinct key the first row, and the hash of its payload unless that is to be left out of account.
+        let mut firsts: Vec<(u32, Option<u128>)> = Vec::new();
+        let mut some = SomeRows::default();
+        let mut distinct = Vec::new();
+        while some.read(&mut rows, self.compared.is_some())? {
+            let mut next = some.each();
+            distinct.clear();
+            index.insert_all(&some.digests, |key, new| {
+                let Some((row, record)) = next.next() else { return Ok(()) };
+                let payload = record.get(HEAD + 4..).unwrap_or_default();
+                let hash = (self.compared == Some(Duplicates::Refuse) && !payload.is_empty())
+                    .then(|| hash(&self.hash_key, payload));
+                if new {
+                    firsts.push((row, hash));
+                    self.longest = self.longest.max(payload.len());
+                    distinct.extend_from_slice(record);
+                } else if let Some(&(first, kept)) = firsts.get(key as usize) {
+                    self.repeated.push((first, row));
+                    if kept.zip(hash).is_some_and(|(kept, hash)| kept != hash) {
+                        self.conflicts.push(row);
+                    }
                 }
-            }
-            Ok::<(), TableError>(())
-        })?;
-        found.count = firsts.len() as u64;
-        if !found.repeated.is_empty() {
-            let mut first = firsts.iter().peekable();
-            for record in records() {
-                if first.next_if(|(row, _)| *row == record.row).is_some() {
-                    found.distinct.extend_from_slice(record.bytes);
-                }
+                Ok::<(), TableError>(())
+            })?;
+            self.found.write(0, &distinct)?;
+            if self.repeated.len() >= REPEATED_AT_A_TIME {
+                self.sort_repeated()?;
             }
         }
-        Ok(found)
+        self.count += firsts.len() as u64;
+        Ok(())
+    }
+
+    fn sort_repeated(&mut self) -> Result<(), TableError> {
+        let repeated = std::mem::take(&mut self.repeated);
+        let again: Vec<u8> = repeated.iter().flat_map(|(_, again)| again.to_le_bytes()).collect();
+        self.duplicates.add(repeated.iter().map(|&(first, _)| first).zip(0..).collect(), &again)
+    }
+
+    fn end(&mut self) -> Result<(), TableError> {
+        self.sort_repeated()?;
+        self.found.end_all()
     }
 }
 
-/// Whether more rows than have numbers would be taken.
-pub(super) fn too_many(rows: u64) -> bool {
-    rows > u64::from(NO_KEY)
+/// Some rows of a partition.
+#[derive(Default)]
+struct SomeRows {
+    rows: Vec<u32>,
+    digests: Digests,
+    /// As they were written, one behind the other, and where each ends.
+    records: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl SomeRows {
+    /// Reads the next ones; `false` at the end.
+    fn read(&mut self, from: &mut SpillReader<'_>, have_payload: bool) -> Result<bool, TableError> {
+        self.rows.clear();
+        self.digests.clear();
+        self.records.clear();
+        self.ends.clear();
+        if have_payload {
+            while self.rows.len() < KEYS_AT_A_TIME && self.records.len() < 1 << 20 {
+                let Some(start) = from.next(HEAD + 4)? else { break };
+                let (head, length) = start.split_at_checked(HEAD).unwrap_or_default();
+                let length = length.first_chunk().copied().map_or(0, u32::from_le_bytes) as usize;
+                self.push(head);
+                self.records.extend_from_slice(start);
+                if length > 0 {
+                    self.records.extend_from_slice(from.next(length)?.unwrap_or_default());
+                }
+                self.ends.push(self.records.len());
+            }
+        } else {
+            for record in from.some(HEAD, KEYS_AT_A_TIME)?.chunks_exact(HEAD) {
+                self.push(record);
+                self.records.extend_from_slice(record);
+                self.ends.push(self.records.len());
+            }
+        }
+        Ok(!self.rows.is_empty())
+    }
+
+    fn push(&mut self, head: &[u8]) {
+        let (row, digest) = read_head(head);
+        self.rows.push(row);
+        self.digests.push(digest);
+    }
+
+    /// The rows, each with its record.
+    fn each(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        let records = starts.zip(&self.ends).map(|(start, &end)| self.records.get(start..end).unwrap_or_default());
+        self.rows.iter().copied().zip(records)
+    }
+}
+
+/// Tells payloads apart. Under a key of the run, so that nobody can look for two that are alike.
+fn hash(key: &[u8; 32], payload: &[u8]) -> u128 {
+    let mut hash = [0; 16];
+    blake3::Hasher::new_keyed(key).update(payload).finalize_xof().fill(&mut hash);
+    u128::from_le_bytes(hash)
+}
+
+/// Records with their payloads padded to this width.
+fn padded(records: &Spill, width: usize) -> Result<Spill, TableError> {
+    let mut padded = Spill::create(records.folder(), 1, usize::MAX)?;
+    let (mut reader, mut payload) = (records.reader(0), vec![0; width]);
+    while let Some((row, digest)) = head(&mut reader)? {
+        let length = reader.next(4)?.and_then(|bytes| bytes.first_chunk()).copied().unwrap_or_default();
+        let length = u32::from_le_bytes(length) as usize;
+        payload.fill(0);
+        if length > 0 {
+            let bytes = reader.next(length)?.unwrap_or_default();
+            payload.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        }
+        padded.write(0, &head_bytes(row, digest))?;
+        padded.write(0, &payload)?;
+    }
+    padded.end_all()?;
+    Ok(padded)
 }

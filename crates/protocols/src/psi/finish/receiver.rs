@@ -117,6 +117,16 @@ impl Receiver {
 }
 
 impl Received {
+    /// Whether the sender learns something.
+    pub fn tells(&self) -> bool {
+        self.proofs.is_some()
+    }
+
+    /// The own output, where the sender learns nothing.
+    pub fn into_output(self) -> IntersectReceiverOutput {
+        self.output
+    }
+
     /// Step 3.
     pub fn tell<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectReceiverOutput, Abort> {
         let Self { output, most_matches, proofs } = self;

@@ -108,6 +108,11 @@ impl Sender {
 }
 
 impl Sent {
+    /// Whether the sender learns something.
+    pub fn learns(&self) -> bool {
+        self.expected.is_some()
+    }
+
     /// Step 3.
     pub fn learn<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectSenderOutput, Abort> {
         let Some(expected) = self.expected else { return Ok(IntersectSenderOutput { matches: None }) };

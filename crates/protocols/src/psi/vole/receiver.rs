@@ -66,7 +66,7 @@ impl Commit for Receiver {
         let params = self.params;
         params.finish.check_receiver(input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
-            let next: SecondPass<_, _> = Box::new(|_, _, _, _| Ok(Box::new(|_| Ok(IntersectReceiverOutput::default()))));
+            let next: SecondPass<_, _> = Box::new(|_, _, _, _| Ok(Finish::Done(IntersectReceiverOutput::default())));
             return Ok(Compare { kept: Secret::new(Vec::new()), next });
         };
 
@@ -91,8 +91,10 @@ impl Commit for Receiver {
             // Steps 8 and 9.
             let received = tags.receive::<FinishArrows>(input, inner, ch)?;
             // Step 10.
-            let finish: Finish<_> = Box::new(move |ch| received.tell::<FinishArrows>(ch));
-            Ok(finish)
+            Ok(match received.tells() {
+                true => Finish::Last(Box::new(move |ch| received.tell::<FinishArrows>(ch))),
+                false => Finish::Done(received.into_output()),
+            })
         });
         Ok(Compare { kept: values, next })
     }

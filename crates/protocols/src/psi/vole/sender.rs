@@ -68,7 +68,7 @@ impl Commit for Sender {
         params.finish.check_sender(input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
             let output = params.finish.no_matches();
-            let next: SecondPass<_, _> = Box::new(move |_, _, _, _| Ok(Box::new(move |_| Ok(output))));
+            let next: SecondPass<_, _> = Box::new(move |_, _, _, _| Ok(Finish::Done(output)));
             return Ok(Compare { kept: Secret::new(Vec::new()), next });
         };
 
@@ -93,8 +93,10 @@ impl Commit for Sender {
             // Steps 8 and 9.
             let sent = tags.send::<FinishArrows>(&input, inner, ch, rng)?;
             // Step 10.
-            let finish: Finish<_> = Box::new(move |ch| sent.learn::<FinishArrows>(ch));
-            Ok(finish)
+            Ok(match sent.learns() {
+                true => Finish::Last(Box::new(move |ch| sent.learn::<FinishArrows>(ch))),
+                false => Finish::Done(IntersectSenderOutput { matches: None }),
+            })
         });
         Ok(Compare { kept: values, next })
     }

@@ -45,8 +45,15 @@ fn protocol(config: &Config, address: SocketAddr) -> Channel {
     let mut table = Preparation::start(config, &*job).finish(&ch, &Interrupt::default(), None).expect("a table").table;
     let key_kinds = table.stats.kinds();
     let sizes = Sizes { items: table.digests.len() as u64, salt_share, key_kinds, measure: job.measure(&table) };
-    let negotiation =
-        Negotiation { task: &*job, ours: &hello, theirs: &theirs, sizes, max_peer_items: 1000, memory: None, work: false };
+    let negotiation = Negotiation {
+        task: &*job,
+        ours: &hello,
+        theirs: &theirs,
+        sizes,
+        max_peer_items: 1000,
+        memory: None,
+        work: false,
+    };
     let agreement = handshake::settle(&mut ch, &negotiation).expect("settled");
     let items = std::mem::take(&mut table.digests).fold(agreement.salt);
     let mut rng = SecretRng::insecure_from_seed(1);

@@ -66,7 +66,12 @@ impl Wanted {
 }
 
 /// The results of both sides, where these sides have a work folder; and the numbers of their reports.
-fn run_with(folder: &Folder, security: Security, wanted: Wanted, in_folder: &[Role]) -> (Vec<Option<String>>, [u64; 4]) {
+fn run_with(
+    folder: &Folder,
+    security: Security,
+    wanted: Wanted,
+    in_folder: &[Role],
+) -> (Vec<Option<String>>, [u64; 4]) {
     let work = folder.path("work");
     fs::create_dir_all(&work).expect("made");
     let (received, sent) = run_both(folder, 7, "vole-fast", |config| {

@@ -190,16 +190,17 @@ fn keep_batches(
     let mut builders: Vec<StringBuilder> = schema.fields().iter().map(|_| StringBuilder::new()).collect();
     let (mut payloads, mut row_numbers) = (Vec::new(), Vec::new());
     let (mut row, mut bytes, mut scratch) = (0, 0, String::new());
-    let mut flush = |builders: &mut Vec<StringBuilder>, payloads: &mut Vec<Option<Cow<'_, [u8]>>>, row_numbers: &mut Vec<u64>| {
-        let columns = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
-        let columns = RecordBatch::try_new_with_options(schema.clone(), columns, &options)
-            .map_err(|error| file.damaged(error))?;
-        sink.batch(&RowBatch { columns: &columns, payloads: &borrowed(payloads), row_numbers })?;
-        payloads.clear();
-        row_numbers.clear();
-        Ok::<(), TableError>(())
-    };
+    let mut flush =
+        |builders: &mut Vec<StringBuilder>, payloads: &mut Vec<Option<Cow<'_, [u8]>>>, row_numbers: &mut Vec<u64>| {
+            let columns = builders.iter_mut().map(|builder| Arc::new(builder.finish()) as ArrayRef).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(payloads.len()));
+            let columns = RecordBatch::try_new_with_options(schema.clone(), columns, &options)
+                .map_err(|error| file.damaged(error))?;
+            sink.batch(&RowBatch { columns: &columns, payloads: &borrowed(payloads), row_numbers })?;
+            payloads.clear();
+            row_numbers.clear();
+            Ok::<(), TableError>(())
+        };
     while let Some(mut lines) = reader.next()? {
         let mut values = Vec::new();
         while let Some((line, number)) = lines.next() {
