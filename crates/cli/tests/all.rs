@@ -54,6 +54,8 @@ mod plans;
 mod progress;
 #[path = "all/receipts.rs"]
 mod receipts;
+#[path = "all/resume.rs"]
+mod resume;
 #[path = "all/service.rs"]
 mod service;
 #[path = "all/signals.rs"]

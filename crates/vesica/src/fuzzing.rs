@@ -14,6 +14,7 @@ use crate::handshake::{Hello, TaskBytes};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::plan::{Link, Machine, Permissions, Prices, Setting};
+use crate::resume::Unfinished;
 use crate::service::Description;
 use crate::table::{Duplicates, ExpectedRange, Format, Join, PayloadSpec, ValueSpec};
 use crate::task::{self, AnyJob, AnyTask, Settings, Side};
@@ -82,7 +83,7 @@ pub fn epsilon(text: &str) -> bool {
 type Parser = (&'static str, fn(&[u8]));
 
 /// The messages of a session, each with its parser.
-const SESSION_MESSAGES: [Parser; 11] = [
+const SESSION_MESSAGES: [Parser; 12] = [
     ("Opening", read::<Opening>),
     ("Hello", read::<Hello>),
     ("Sizes", read::<Sizes>),
@@ -94,6 +95,7 @@ const SESSION_MESSAGES: [Parser; 11] = [
     ("WorkerKeys", read::<WorkerKeys>),
     ("Unmask", read::<Unmask>),
     ("Ended", read::<Ended>),
+    ("Unfinished", read::<Unfinished>),
 ];
 
 fn read<B: Body>(bytes: &[u8]) {
@@ -133,7 +135,15 @@ fn own_sides() -> Vec<OwnSide> {
     type Chosen = (&'static dyn AnyTask, Role, &'static str, Settings);
     let side = |((task, role, name, settings), (key, alternatives)): (Chosen, (&KeySpec, &str))| {
         let or_keys = key.has_alternatives();
-        let side = Side { role, settings: &settings, or_keys, buckets: 1, work: false, output: Some(Join::Inner) };
+        let side = Side {
+            role,
+            settings: &settings,
+            or_keys,
+            buckets: 1,
+            work: false,
+            resume: false,
+            output: Some(Join::Inner),
+        };
         let job = task.configure(&side).ok()?;
         let read = job.columns().read(&table, key, None).expect("columns of the table");
         let (proposal, measure) = (job.proposal(), job.measure(&read));

@@ -79,6 +79,7 @@ pub mod probe;
 pub mod progress;
 pub mod receipt;
 pub mod report;
+mod resume;
 pub mod rows;
 pub mod service;
 pub mod session;

@@ -292,11 +292,16 @@ pub struct SharedArgs {
     /// calls for, some 200,000 keys a bucket. Both sides must say the same
     #[arg(long, value_name = "N|auto", value_parser = buckets, default_value = "1", help_heading = "Protocol")]
     pub buckets: u32,
-    /// intersect, cardinality, union-cardinality: with --buckets, keep your keys, your payload and the buckets in private
-    /// files of this folder instead of in memory, which then is for one bucket. They are encrypted, have no names, and are
-    /// gone when the run ends, however it ends. Your partner need not say it
+    /// With --buckets, keep your keys, your payload, the buckets and what matched in files of this folder instead of in
+    /// memory. They are encrypted, have no names, and are gone when the run ends, however it ends. Your partner need not
+    /// say it
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Protocol")]
     pub work: Option<PathBuf>,
+    /// Keep what each finished bucket gave in a folder below that of --work, until the run is over. If it breaks off, type
+    /// the same command again on both sides: it goes on where it was. For --task intersect with --security semi-honest.
+    /// Both sides must say it
+    #[arg(long, help_heading = "Protocol")]
+    pub resume: bool,
     /// Refuse a partner that declares more keys than this. A malicious receiver can ask about more
     /// keys than it declares; SECURITY.md says how many, under "Effective set size"
     #[arg(long, value_name = "N", value_parser = count, default_value_t = vesica::session::MAX_PEER_ITEMS, help_heading = "Protocol")]

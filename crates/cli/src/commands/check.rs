@@ -112,6 +112,7 @@ fn columns(args: &CheckArgs, input: &dyn Source, spec: &KeySpec) -> Result<Optio
         or_keys: spec.has_alternatives(),
         buckets: 1,
         work: false,
+        resume: false,
         output,
     })?;
     let KeyTable { payload, values, .. } = job.columns().read(input, spec, None)?;

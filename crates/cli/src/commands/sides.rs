@@ -244,6 +244,7 @@ fn config(role: Role, flags: &Flags, args: &SharedArgs, way: &Way) -> Result<Con
         allow_count: args.allow_count,
         buckets: args.buckets,
         work: args.work.clone(),
+        resume: args.resume,
         pad_to: args.pad_to,
         max_peer_items: args.max_peer_items,
         memory: args.memory,

@@ -75,7 +75,7 @@ fn the_number_of_buckets_goes_by_the_sizes_where_both_sides_say_auto() {
     for side in [receiver, sender] {
         side.expect(7, &["--buckets is", "\"auto\" on the receiver's", "\"1\" on the sender's"]);
     }
-    let (receiver, sender) = folder.join(&format!("{RECEIVE} --memory 60MiB"), SEND);
+    let (receiver, sender) = folder.join(&format!("{RECEIVE} --memory 1MiB"), SEND);
     receiver.expect(11, &["--buckets auto on both sides", "--work FOLDER on this one"]);
     sender.expect(9, &["may take more memory than the other side has"]);
 }

@@ -34,6 +34,46 @@ const NO_RANDOMNESS: &str = "the operating system gives no randomness";
 /// Bytes by which the encryption of a chunk is longer.
 const SEAL: usize = 16;
 
+/// What encrypts and authenticates one text that is kept elsewhere, under a key that is for this text alone.
+pub struct Seal(LessSafeKey);
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seal(..)")
+    }
+}
+
+impl Seal {
+    /// With this key, under which nothing else may ever be encrypted.
+    ///
+    /// # Errors
+    /// Never for keys of this length.
+    pub fn once(key: &[u8; 32]) -> io::Result<Self> {
+        let key = UnboundKey::new(&AES_256_GCM, key).map_err(|_| io::Error::other("not a key"))?;
+        Ok(Self(LessSafeKey::new(key)))
+    }
+
+    /// Encrypts a text in its place; 16 bytes are appended.
+    ///
+    /// # Errors
+    /// If it is longer than 64 GiB.
+    pub fn seal(&self, text: &mut Vec<u8>) -> io::Result<()> {
+        let sealed = self.0.seal_in_place_append_tag(nonce(0), Aad::empty(), text);
+        sealed.map_err(|_| io::Error::other("encryption failed"))
+    }
+
+    /// Decrypts what [`Self::seal`] has made.
+    ///
+    /// # Errors
+    /// If it was changed.
+    pub fn open(&self, sealed: &mut Vec<u8>) -> io::Result<()> {
+        let changed = || io::Error::new(io::ErrorKind::InvalidData, "other bytes than were written");
+        let length = self.0.open_in_place(nonce(0), Aad::empty(), sealed).map_err(|_| changed())?.len();
+        sealed.truncate(length);
+        Ok(())
+    }
+}
+
 /// A file of several streams of bytes, each of which is written from its beginning to its end and then read, any number
 /// of times. Memory is a chunk for each stream while they are written, and 16 bytes for each chunk.
 pub struct Spill {

@@ -83,7 +83,7 @@ fn a_work_folder_has_the_keys_counts_and_payloads_that_memory_has() {
         for spec in [None, Some(payload(Duplicates::First))] {
             let input = open(&path).unwrap();
             let expected = read_keys(&input, &key(&["id"]), spec.as_ref());
-            let found = read_spilled(&input, &key(&["id"]), spec.as_ref(), folder.0.path());
+            let found = read_spilled(&input, &key(&["id"]), spec.as_ref(), folder.0.path(), None);
             let (expected, found) = match (expected, found) {
                 (Ok(expected), Ok(found)) => (expected, found),
                 (Err(expected), Err(found)) => {
@@ -124,7 +124,7 @@ fn results(folder: &Folder, path: &Path, with_payload: bool, join: Join, to: &st
     let received = with_payload.then_some(ReceivedPayload { schema: &schema, bytes: &records });
     write_matches(&input, &table, &Matches { keys: &keys, payload: received }, join, output(&one)).unwrap();
 
-    let table = read_spilled(&input, &key(&["id"]), Some(&spec), folder.0.path()).unwrap();
+    let table = read_spilled(&input, &key(&["id"]), Some(&spec), folder.0.path(), None).unwrap();
     let width = if with_payload { schema.width } else { 0 };
     let mut runs = RowRuns::create(folder.0.path(), width, 3).unwrap();
     for run in 0..3 {
@@ -176,19 +176,46 @@ fn faults_are_those_of_memory() {
         let input = open(&folder.write("t.csv", &text)).unwrap();
         let spec = payload(Duplicates::Refuse);
         let expected = read_keys(&input, &key(&["id"]), Some(&spec)).unwrap_err();
-        let found = read_spilled(&input, &key(&["id"]), Some(&spec), folder.0.path()).unwrap_err();
+        let found = read_spilled(&input, &key(&["id"]), Some(&spec), folder.0.path(), None).unwrap_err();
         assert_eq!(told(&found), told(&expected));
     }
     let input = open(&folder.write("t.csv", "id,note\n1,a\n")).unwrap();
-    let missing = read_spilled(&input, &key(&["id"]), None, &folder.path("missing")).unwrap_err();
+    let missing = read_spilled(&input, &key(&["id"]), None, &folder.path("missing"), None).unwrap_err();
     assert!(told(&missing).contains("create the folder of --work first"), "{}", told(&missing));
     let or_key = vesica_data::key::KeySpec::parse_alternatives(
         &["id".to_owned()],
         &[vec!["note".to_owned()]],
         &Vec::<String>::new(),
     );
-    let refused = read_spilled(&input, &or_key.unwrap(), None, folder.0.path()).unwrap_err();
+    let refused = read_spilled(&input, &or_key.unwrap(), None, folder.0.path(), None).unwrap_err();
     assert!(told(&refused).contains("omit --or-key, or --work"), "{}", told(&refused));
+}
+
+#[test]
+fn a_tables_hash_is_that_of_its_rows_under_the_key() {
+    let folder = Folder::new();
+    let hash = |rows: &[(Option<u64>, String)], spec: Option<&PayloadSpec>, key_byte: u8| {
+        let input = open(&folder.write("t.csv", csv(rows))).unwrap();
+        let table = read_spilled(&input, &key(&["id"]), spec, folder.0.path(), Some(&[key_byte; 32])).unwrap();
+        table.spilled.unwrap().hash().unwrap()
+    };
+    let (rows, first) = (rows(3000), payload(Duplicates::First));
+    let expected = hash(&rows, Some(&first), 1);
+    assert_eq!(hash(&rows, Some(&first), 1), expected);
+    let mut changed = vec![hash(&rows, Some(&first), 2), hash(&rows, None, 1)];
+    for change in [
+        |rows: &mut Vec<(Option<u64>, String)>| rows[77].0 = Some(1 << 40),
+        |rows: &mut Vec<(Option<u64>, String)>| rows[5].1.push('x'),
+        |rows: &mut Vec<(Option<u64>, String)>| rows.swap(4, 8),
+        |rows: &mut Vec<(Option<u64>, String)>| drop(rows.pop()),
+        |rows: &mut Vec<(Option<u64>, String)>| rows.push((None, String::new())),
+        |rows: &mut Vec<(Option<u64>, String)>| rows.push((Some(4), String::new())),
+    ] {
+        let mut rows = rows.clone();
+        change(&mut rows);
+        changed.push(hash(&rows, Some(&first), 1));
+    }
+    assert!(!changed.contains(&expected));
 }
 
 #[test]

@@ -52,6 +52,28 @@ impl SealedPayloads {
         sealed.decrypt(cells)
     }
 
+    /// The payloads in the places of their items, `width` bytes for each of `items` items, and zeros for those without a
+    /// match. Takes the same time whatever matched, so that it may be done while the sender can time it.
+    pub fn open_for_all(self, items: usize, width: usize) -> Vec<u8> {
+        let mut all = vec![0; items * width];
+        let Some(sealed) = &self.0 else { return all };
+        // Where nothing matched, any cell: it is masked.
+        let mut cells = vec![(0u32, 0u8); items];
+        for (item, cell) in (sealed.matches)() {
+            if let Some(of_item) = cells.get_mut(item as usize) {
+                *of_item = (cell, u8::MAX);
+            }
+        }
+        let records = all.par_chunks_exact_mut(width.max(1)).zip(cells).enumerate().with_min_len(MIN_CELLS);
+        records.for_each(|(item, (out, (cell, mask)))| {
+            (sealed.keystream)(item, out);
+            let start = cell as usize * sealed.width;
+            let cell = sealed.cells.get(start..start + sealed.width).unwrap_or_default();
+            out.iter_mut().zip(cell).for_each(|(byte, cell)| *byte = (*byte ^ cell) & mask);
+        });
+        all
+    }
+
     /// A decrypted copy of the payloads, for comparisons; `self` stays sealed.
     pub fn opened(&self) -> Vec<u8> {
         self.0.as_ref().map(|sealed| sealed.decrypt(sealed.cells.clone())).unwrap_or_default()
@@ -103,6 +125,21 @@ impl fmt::Debug for SealedPayloads {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn payloads_for_all_items_stand_in_their_places() {
+        // Items 4, 1 and 6 of 7 match; the cells of 4 and 1 are one.
+        let cells: Vec<u8> = [[1u8; 3], [2; 3], [9; 3]].concat();
+        let keystream = |item: usize, out: &mut [u8]| out.fill(10 * item as u8);
+        let sealed = SealedPayloads::new(3, cells, || vec![(1, 0), (4, 0), (6, 1)], keystream);
+        let mut expected = vec![0; 21];
+        for (item, byte) in [(1, 1 ^ 10), (4, 1 ^ 40), (6, 2 ^ 60)] {
+            expected[3 * item..3 * item + 3].fill(byte);
+        }
+        assert_eq!(sealed.open_for_all(7, 3), expected);
+        assert_eq!(SealedPayloads::default().open_for_all(2, 2), [0; 4]);
+        assert_eq!(SealedPayloads::default().open_for_all(5, 0), [0; 0]);
+    }
 
     #[test]
     fn bytes_that_were_never_encrypted_come_out_as_they_went_in() {

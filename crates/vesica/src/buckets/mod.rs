@@ -29,8 +29,8 @@ pub use bound::bound;
 pub use masks::Masks;
 pub(crate) use partition::NO_PLACE;
 pub(crate) use partition::numbers;
-pub use partition::{Bucket, Buckets, MemoryBuckets, Overflow};
-pub use work_folder::KeptMatches;
+pub use partition::{Bucket, Buckets, Found, MemoryBuckets, Overflow};
+pub use work_folder::{KeptMatches, ToKeep};
 
 /// The most buckets of a task.
 pub const MOST_BUCKETS: u32 = 1 << 16;
@@ -216,7 +216,7 @@ mod tests {
             ((1 << 19) + 1, 5, 4),
             (7, 1 << 26, 256),
             (1 << 28, 1 << 20, 1 << 10),
-            (u32::MAX as usize - 1, 1, 1 << 14),
+            (1 << 31, 1, 1 << 13),
         ] {
             let whole = Extent::new(sender, receiver, Security::SemiHonest);
             assert_eq!((count(&whole, BY_SIZE), count(&whole, 3), count(&whole, 1)), (expected, 3, 1));

@@ -11,6 +11,7 @@ use vesica_structures::rng::SecretRng;
 
 use super::work_folder::{BetweenPasses, KeptMatches, WorkBuckets};
 use crate::failure::Failure;
+use crate::resume::Going;
 use crate::table::SpilledKeys;
 
 /// Items whose buckets are computed at a time.
@@ -50,6 +51,8 @@ pub struct Buckets {
     store: Store,
     /// What the runs found, where that is kept in the work folder.
     matches: Option<KeptMatches>,
+    /// The record of a run that can go on where it broke off.
+    going: Option<Going>,
 }
 
 /// Where the buckets are.
@@ -92,6 +95,15 @@ impl fmt::Debug for MemoryBuckets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryBuckets").field("size", &self.size).finish_non_exhaustive()
     }
+}
+
+/// What the runs found in a bucket.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The rows of its items that matched, each with its number among them.
+    pub rows: Vec<(u32, u32)>,
+    /// The partner's payloads of these, one behind the other, where they are kept with them.
+    pub payloads: Option<Vec<u8>>,
 }
 
 /// One bucket.
@@ -151,6 +163,7 @@ impl Buckets {
             count: buckets,
             store: Store::Memory(MemoryBuckets { size, items: all, places }),
             matches: None,
+            going: None,
         })
     }
 
@@ -168,7 +181,7 @@ impl Buckets {
         stop: &dyn Fn() -> Option<Failure>,
     ) -> Result<Self, Failure> {
         let work = WorkBuckets::divide(keys, padding, salt, (buckets, size), dummies, stop)?;
-        Ok(Self { size, count: buckets, store: Store::Work(work), matches: None })
+        Ok(Self { size, count: buckets, store: Store::Work(work), matches: None, going: None })
     }
 
     /// How many buckets.
@@ -210,12 +223,21 @@ impl Buckets {
         Ok(Bucket { number, count: self.count, items, places, records })
     }
 
-    /// Where to keep what the runs find; `None` where that is memory.
+    /// The same, of a run that is kept in a record.
+    pub(crate) fn going(self, going: Option<Going>) -> Self {
+        Self { going, ..self }
+    }
+
+    /// Where to keep what the runs find; `None` where that is memory. Buckets that are finished are not due any more.
     ///
     /// # Errors
     /// If the folder takes no file.
-    pub fn room_for_matches(&self) -> Result<Option<KeptMatches>, Failure> {
-        self.work_folder().map(|folder| KeptMatches::create(folder, self.count, self.size)).transpose()
+    pub fn room_for_matches(&mut self) -> Result<Option<KeptMatches>, Failure> {
+        match (self.going.take(), self.work_folder()) {
+            (Some(going), _) => Ok(Some(KeptMatches::recorded(going, self.count))),
+            (None, Some(folder)) => KeptMatches::create(folder, self.count, self.size).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 
     /// The same with what the runs found.
@@ -233,14 +255,14 @@ impl Buckets {
     ///
     /// # Errors
     /// If the disk fails.
-    pub fn rows(&self, bucket: usize) -> Result<Vec<(u32, u32)>, Failure> {
-        let (Store::Work(work), Some(matches)) = (&self.store, &self.matches) else { return Ok(Vec::new()) };
-        let (rows, numbers) = (work.rows(bucket)?, matches.of(bucket)?);
+    pub fn found_in(&self, bucket: usize) -> Result<Found, Failure> {
+        let (Store::Work(work), Some(matches)) = (&self.store, &self.matches) else { return Ok(Found::default()) };
+        let (rows, (numbers, payloads)) = (work.rows(bucket)?, matches.of(bucket)?);
         let row = |(at, number): (u32, u32)| (rows.get(number as usize).copied().unwrap_or(NO_PLACE), at);
-        Ok((0..).zip(numbers).map(row).collect())
+        Ok(Found { rows: (0..).zip(numbers).map(row).collect(), payloads })
     }
 
-    /// Runs one bucket after the other, each in a session of its own within that of the conversation, which
+    /// Runs those that are due one after the other, each in a session of its own within that of the conversation, which
     /// holds again behind the last. Gives what the runs give.
     ///
     /// # Errors
@@ -248,9 +270,10 @@ impl Buckets {
     pub fn each<T>(
         &self,
         ch: &mut Channel,
+        due: &[usize],
         run: impl FnMut(usize, &mut Channel) -> Result<T, Abort>,
     ) -> Result<Vec<T>, Abort> {
-        in_sessions(0..self.count(), ch, run)
+        in_sessions(due.iter().map(|&bucket| (bucket, bucket)), ch, run)
     }
 
     /// Runs all buckets pass by pass, in the sessions of [`Self::each`]: no bucket is compared before every bucket's
@@ -269,7 +292,7 @@ impl Buckets {
         mut keep: impl FnMut(usize, &mut O) -> Result<(), Abort>,
     ) -> Result<Vec<O>, Abort> {
         let mut between = self.work_folder().map(|folder| BetweenPasses::create(folder, self.count)).transpose()?;
-        let committed = in_sessions(0..self.count, ch, |bucket, ch| {
+        let committed = in_sessions((0..self.count).map(|bucket| (bucket, bucket)), ch, |bucket, ch| {
             let mut compare = commit(&input(bucket)?, ch, rng)?;
             if let Some(between) = &mut between {
                 between.put(bucket, &mut compare.kept)?;
@@ -290,8 +313,12 @@ impl Buckets {
                 last => last,
             })
         };
-        let compared = in_sessions(committed.into_iter().enumerate(), ch, compare)?;
-        in_sessions(compared.into_iter(), ch, |finish, ch| finish.finish(ch))
+        let compared = in_sessions(
+            committed.into_iter().enumerate().map(|(bucket, state)| (bucket, (bucket, state))),
+            ch,
+            compare,
+        )?;
+        in_sessions(compared.into_iter().enumerate(), ch, |finish, ch| finish.finish(ch))
     }
 }
 
@@ -340,17 +367,17 @@ impl Bucket {
     }
 }
 
-/// Calls `step` with what there is of each bucket, in the session of that bucket. Behind the last bucket, the
+/// Calls `step` with what there is of each bucket, which comes with its number, in the session of that bucket. Behind the last bucket, the
 /// conversation's session holds again.
 fn in_sessions<S, T>(
-    of_buckets: impl ExactSizeIterator<Item = S>,
+    of_buckets: impl ExactSizeIterator<Item = (usize, S)>,
     ch: &mut Channel,
     mut step: impl FnMut(S, &mut Channel) -> Result<T, Abort>,
 ) -> Result<Vec<T>, Abort> {
     let whole = ch.session();
     let mut outputs = Vec::with_capacity(of_buckets.len());
-    for (bucket, state) in (0..).zip(of_buckets) {
-        ch.bind_session(super::session(&whole, bucket, 0));
+    for (bucket, state) in of_buckets {
+        ch.bind_session(super::session(&whole, bucket as u32, 0));
         outputs.push(step(state, ch)?);
     }
     ch.bind_session(whole);
@@ -467,7 +494,7 @@ mod tests {
         let seen = |ch: &mut Channel, _: &mut SecretRng| {
             ch.bind_session([7; 32]);
             let buckets = divide(9, 1, 5, 9).expect("room");
-            let seen = buckets.each(ch, |bucket, ch| Ok((bucket, ch.session())))?;
+            let seen = buckets.each(ch, &[0, 1, 2, 3, 4], |bucket, ch| Ok((bucket, ch.session())))?;
             Ok((seen, ch.session()))
         };
         let expected = (0..5).map(|bucket| (bucket, crate::buckets::session(&[7; 32], bucket as u32, 0))).collect();

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::path::Path;
 
+use vesica_protocols::tasks::SealedPayloads;
 use vesica_structures::fields::Gf128;
 use vesica_structures::secret::Secret;
 
 use super::partition::{NO_PLACE, Overflow, numbers};
 use crate::failure::Failure;
+use crate::resume::Going;
 use crate::spill::Spill;
 use crate::table::{SomeKeys, SpilledKeys, TableError};
 
@@ -116,13 +118,35 @@ impl Filling {
     }
 }
 
-/// The numbers of the items that matched, bucket by bucket.
+/// What the runs of buckets found.
 pub struct KeptMatches {
-    spill: Spill,
-    /// Items of a bucket.
-    size: usize,
+    kept: Kept,
     /// How many matched in each bucket, of those that are kept.
     counts: Vec<Option<usize>>,
+    /// Which buckets are run.
+    due: Vec<usize>,
+}
+
+/// Where it is kept.
+enum Kept {
+    /// In a file without a name: the numbers of a bucket's items that matched, for buckets of so many items.
+    Spill(Spill, usize),
+    /// In the record of a run that can go on where it broke off, with the partner's payloads.
+    Record(Going),
+}
+
+/// What a run of a bucket gave that is kept.
+pub struct ToKeep<'a> {
+    /// The numbers of the items that matched.
+    pub matches: &'a mut Vec<u32>,
+    /// The partner's payloads of these.
+    pub payloads: Option<&'a mut SealedPayloads>,
+}
+
+impl fmt::Debug for ToKeep<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ToKeep(..)")
+    }
 }
 
 impl fmt::Debug for KeptMatches {
@@ -133,27 +157,84 @@ impl fmt::Debug for KeptMatches {
 }
 
 impl KeptMatches {
-    /// For so many buckets of one size.
+    /// For so many buckets of one size, which are all due.
     pub(super) fn create(folder: &Path, buckets: usize, size: usize) -> Result<Self, Failure> {
         // One bucket is written at a time.
-        Ok(Self { spill: Spill::create(folder, buckets, usize::MAX)?, size, counts: vec![None; buckets] })
+        let kept = Kept::Spill(Spill::create(folder, buckets, usize::MAX)?, size);
+        Ok(Self { kept, counts: vec![None; buckets], due: (0..buckets).collect() })
     }
 
-    /// Keeps those of a bucket, unless they are kept already, and takes them from memory. As many bytes are written whatever matched: the partner may
-    /// time it.
+    /// For so many buckets of a run that is kept in a record.
+    pub(super) fn recorded(going: Going, buckets: usize) -> Self {
+        let due = going.due().to_vec();
+        Self { kept: Kept::Record(going), counts: vec![None; buckets], due }
+    }
+
+    /// The buckets that are run, ascending.
+    pub fn due(&self) -> &[usize] {
+        &self.due
+    }
+
+    /// Notes that a bucket is about to be run.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn begin(&mut self) -> Result<(), Failure> {
+        match &mut self.kept {
+            Kept::Spill(..) => Ok(()),
+            Kept::Record(going) => going.begin_bucket(),
+        }
+    }
+
+    /// Keeps what a bucket gave, unless it is kept already, and takes it from memory. `transcript` is the hash of all that
+    /// was said. As many bytes are written whatever matched: the partner may time it.
     ///
     /// # Errors
     /// If the disk fails.
-    pub fn put(&mut self, bucket: usize, matches: &mut Vec<u32>) -> Result<(), Failure> {
+    pub fn put(
+        &mut self,
+        bucket: usize,
+        found: Option<ToKeep<'_>>,
+        transcript: Option<[u8; 32]>,
+    ) -> Result<(), Failure> {
         if self.counts[bucket].is_some() {
             return Ok(());
         }
-        let matches = std::mem::take(matches);
-        self.counts[bucket] = Some(matches.len());
-        let mut bytes = vec![0; 4 * self.size.max(matches.len())];
-        bytes.as_chunks_mut().0.iter_mut().zip(&matches).for_each(|(to, number)| *to = number.to_le_bytes());
-        self.spill.write(bucket, &bytes)?;
-        Ok(self.spill.end_stream(bucket)?)
+        match (&mut self.kept, found) {
+            (Kept::Spill(..), None) => Ok(()),
+            (Kept::Spill(spill, size), Some(ToKeep { matches, .. })) => {
+                let matches = std::mem::take(matches);
+                self.counts[bucket] = Some(matches.len());
+                let mut bytes = vec![0; 4 * matches.len().max(*size)];
+                bytes.as_chunks_mut().0.iter_mut().zip(&matches).for_each(|(to, number)| *to = number.to_le_bytes());
+                spill.write(bucket, &bytes)?;
+                Ok(spill.end_stream(bucket)?)
+            }
+            (Kept::Record(going), found) => {
+                let (matches, payloads) = match found {
+                    None => Default::default(),
+                    Some(ToKeep { matches, payloads }) => {
+                        (std::mem::take(matches), payloads.map(std::mem::take).unwrap_or_default())
+                    }
+                };
+                self.counts[bucket] = Some(matches.len());
+                going.end_bucket(bucket, &transcript.unwrap_or_default(), matches, payloads)
+            }
+        }
+    }
+
+    /// Counts what earlier conversations have found.
+    ///
+    /// # Errors
+    /// If the record cannot be read.
+    pub fn count_earlier(&mut self) -> Result<(), Failure> {
+        let Kept::Record(going) = &self.kept else { return Ok(()) };
+        for (bucket, count) in self.counts.iter_mut().enumerate() {
+            if count.is_none() {
+                *count = Some(going.found(bucket)?.0.len());
+            }
+        }
+        Ok(())
     }
 
     /// How many there are in all buckets.
@@ -161,11 +242,19 @@ impl KeptMatches {
         self.counts.iter().flatten().map(|&count| count as u64).sum()
     }
 
-    /// Those of a bucket.
-    pub(super) fn of(&self, bucket: usize) -> Result<Vec<u32>, Failure> {
-        let bytes = self.spill.read(bucket)?;
-        let all = bytes.as_chunks().0.iter().copied().map(u32::from_le_bytes);
-        Ok(all.take(self.counts[bucket].unwrap_or(0)).collect())
+    /// Those of a bucket, with their payloads where these are kept with them.
+    pub(super) fn of(&self, bucket: usize) -> Result<(Vec<u32>, Option<Vec<u8>>), Failure> {
+        match &self.kept {
+            Kept::Spill(spill, _) => {
+                let bytes = spill.read(bucket)?;
+                let all = bytes.as_chunks().0.iter().copied().map(u32::from_le_bytes);
+                Ok((all.take(self.counts[bucket].unwrap_or(0)).collect(), None))
+            }
+            Kept::Record(going) => {
+                let (matches, payloads) = going.found(bucket)?;
+                Ok((matches, Some(payloads)))
+            }
+        }
     }
 }
 

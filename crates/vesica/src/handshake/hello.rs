@@ -32,6 +32,8 @@ pub struct Hello {
     pub or_keys: Vec<Vec<String>>,
     /// In how many buckets the task runs; 1 for a run on the whole tables, 0 for as many as the sizes call for.
     pub buckets: u32,
+    /// Whether the run is kept in a record, with which it goes on if it breaks off.
+    pub resume: bool,
     /// Whether workers of a cluster run the buckets, each over a connection of its own.
     pub cluster: bool,
     /// The link between the sides, if its user named one: protocols are compared over the slower of
@@ -117,6 +119,7 @@ impl Hello {
         compare("--task", self.task == theirs.task, &self.task, &theirs.task);
         compare("--security", self.security == theirs.security, &self.security, &theirs.security);
         compare("--buckets", self.buckets == theirs.buckets, &said(self.buckets), &said(theirs.buckets));
+        compare("--resume", self.resume == theirs.resume, &self.resume, &theirs.resume);
         compare("run on a cluster", self.cluster == theirs.cluster, &self.cluster, &theirs.cluster);
         compare("key digest", self.key_digest == theirs.key_digest, &self.key_digest, &theirs.key_digest);
         compare(
@@ -159,6 +162,7 @@ mod tests {
             key_columns: vec!["email@2".into()],
             or_keys: vec![vec!["digits@2".into()]],
             buckets: 1,
+            resume: false,
             cluster: false,
             link: None,
             dry_run: false,
@@ -178,11 +182,12 @@ mod tests {
         let (ours, theirs) = (hello(Role::Receiver), hello(Role::Sender));
         assert!(fields(&ours, &theirs).is_empty());
         type Change = fn(&mut Hello);
-        let changes: [(&str, Change); 13] = [
+        let changes: [(&str, Change); 14] = [
             ("--dry-run", |h| h.dry_run = true),
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
             ("--buckets", |h| h.buckets = 64),
+            ("--resume", |h| h.resume = true),
             ("run on a cluster", |h| h.cluster = true),
             ("key digest", |h| h.key_digest = "vesica-key@1".into()),
             ("number of --key columns", |h| h.key_columns.push("as it is".into())),

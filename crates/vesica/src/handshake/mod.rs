@@ -9,6 +9,7 @@
 //!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated; each opens its share of the salt
 //!   | 7 / 8: protocol (from the receiver)  |    the sender checks that it allows this protocol
 //!   | 9 / 10: session id (both at once)    |    hash of all of the above, both nonces and the TLS exporter
+//!   | 23 / 24: finished (both at once)     |    with --resume: which buckets of the run are finished
 //!   |              the protocol            |
 //!   | 11 / 12: transcript (both at once)   |    over TLS: hash of all messages; compared before a side accepts the partner's signature
 //!   | 13 / 14: closing (both at once)      |    over TLS: each side's signature under the receipt
@@ -45,7 +46,7 @@ pub(crate) use negotiator::Negotiator;
 pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 10;
+pub const WIRE_VERSION: u32 = 11;
 
 /// Exchanges versions and configurations.
 ///
@@ -177,13 +178,7 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
             Bytes(needed(id))
         );
         let fitting = candidates.iter().copied().filter(|&other| other != id && needed(other) <= budget.left);
-        let divided = runs == 1 && workload.runs_in_buckets();
-        let mend = match fitting.min_by_key(|other| needed(other)) {
-            None if divided => {
-                "divide both tables: say --buckets auto on both sides, and --work FOLDER on this one, so that \
-                                its table is on disk"
-                    .into()
-            }
+        let mut mend = match fitting.min_by_key(|other| needed(other)) {
             Some(other) => format!(
                 "name a protocol that fits on both sides, --protocol {other} ({}), give it more with --memory, or \
                  agree on smaller tables (--max-peer-items refuses larger ones)",
@@ -193,6 +188,12 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
                      refuses larger ones)"
                 .into(),
         };
+        if runs == 1 && workload.runs_in_buckets() {
+            mend.push_str(
+                "; or divide the tables: say --buckets auto on both sides, and --work FOLDER on this one, so that its table \
+                 is on disk",
+            );
+        }
         let told = "with these sizes the run may take more memory than the other side has for it (its --memory, or \
                     what is free there)";
         Err(Failure { told: Some(told), ..Failure::new(code::REFUSED, fault, mend) })
@@ -243,7 +244,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
     };
     // The protocol sees the sizes of a bucket; reports and receipts name those of the tables.
     let count = buckets::count(&extent, negotiation.ours.buckets);
-    let run = match negotiation.ours.cluster {
+    let run = match negotiation.ours.cluster || negotiation.ours.resume {
         true => buckets::extent_with_reruns(&extent, count)?,
         false => buckets::extent(&extent, count)?,
     };

@@ -23,6 +23,7 @@ pub(super) fn hello(role: Role) -> Hello {
         key_columns: vec!["as it is".into()],
         or_keys: Vec::new(),
         buckets: 1,
+        resume: false,
         cluster: false,
         link: None,
         dry_run: false,
@@ -43,6 +44,7 @@ fn job(role: Role) -> Box<dyn AnyJob> {
             or_keys: false,
             buckets: 1,
             work: false,
+            resume: false,
             output: None,
         })
         .expect("a configuration")
@@ -315,6 +317,7 @@ fn forged_alternatives_are_refused() {
         or_keys: true,
         buckets: 1,
         work: false,
+        resume: false,
         output: None,
     };
     let job = task::find("intersect").expect("the task").configure(&side).expect("sound");
@@ -488,6 +491,7 @@ fn what_a_task_proposes_changes_the_session() {
                 or_keys: false,
                 buckets: 1,
                 work: false,
+                resume: false,
                 output: None,
             })
             .expect("sound");

@@ -1,6 +1,8 @@
 //! The steps until both sides agree: they compare settings, each reads its table, and then they exchange sizes, choose
 //! the protocol and fix the session.
 
+use std::path::PathBuf;
+
 use vesica_party::Channel;
 use vesica_structures::rng::SecretRng;
 
@@ -13,6 +15,7 @@ use super::ready::Ready;
 use super::revealed;
 use super::work_folder;
 use super::{Config, Protection, TaskAgreement};
+use crate::buckets;
 use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Hello, Negotiation};
@@ -21,7 +24,9 @@ use crate::memory::Budget;
 use crate::noise;
 use crate::plan::Link;
 use crate::progress::{Gauge, Stage};
+use crate::resume::{self, Going, Record};
 use crate::table::KeyStats;
+use crate::words::counted;
 
 /// Two sides whose settings go together.
 pub(super) struct Compared<'m> {
@@ -118,6 +123,11 @@ pub(super) struct Carried {
     pub own: Prepared,
     /// How many items this side brings, dummies included.
     pub padded: usize,
+    /// The run that is kept in a record, and goes on.
+    pub going: Option<Going>,
+    /// Its folder, and how many attempts at buckets there are in all conversations.
+    pub record: Option<PathBuf>,
+    pub attempts: Option<u64>,
     pub key_notes: Vec<String>,
     pub warnings: Vec<String>,
 }
@@ -126,7 +136,8 @@ impl<'m> OwnSizes<'m> {
     /// Exchanges sizes, agrees on the terms and the protocol, pays for the noise, and says what is to be said before
     /// anything has been compared.
     pub fn agree(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<InAgreement<'m>, Failure> {
-        let Self { read: Read { ready: Ready { job, hello, rng, .. }, theirs, own, workers }, padded, sizes } = self;
+        let Self { read: Read { ready: Ready { job, hello, mut rng, .. }, theirs, mut own, workers }, padded, sizes } =
+            self;
         let Config { max_peer_items, memory, ref source, link, .. } = *ctx.config;
         let negotiation = Negotiation {
             task: &*job,
@@ -140,9 +151,13 @@ impl<'m> OwnSizes<'m> {
             work: ctx.config.work.is_some(),
         };
         ctx.watch.enter(Stage::Settling, Gauge::Nothing);
-        let agreement = handshake::settle(ch, &negotiation)?;
+        let mut agreement = handshake::settle(ch, &negotiation)?;
         let (terms, received) = (&agreement.terms, ctx.config.received_bytes(&agreement.terms.disclosure()));
         work_folder::check_room(ctx.config, &own.table, received, terms.workload().extent())?;
+        let going = match own.record.take() {
+            Some(record) => Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?),
+            None => None,
+        };
         debit(ctx, ch)?;
         let (key_notes, warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
         if source.key.has_alternatives() {
@@ -150,8 +165,40 @@ impl<'m> OwnSizes<'m> {
             ctx.events.notice(&revealed::notice(source.key.alternatives().len(), both_learn));
         }
         let link = Link::agreed(link, theirs.link);
-        Ok(InAgreement { carried: Carried { hello, agreement, own, padded, key_notes, warnings }, rng, link, workers })
+        let record = going.as_ref().map(|going| going.folder().to_owned());
+        let attempts = going.as_ref().map(|going| going.attempts);
+        let carried = Carried { hello, agreement, own, padded, going, record, attempts, key_notes, warnings };
+        Ok(InAgreement { carried, rng, link, workers })
     }
+}
+
+/// Compares both sides' records of the run, and says how far it is.
+fn go_on(
+    ctx: &Context<'_>,
+    ch: &mut Channel,
+    agreement: &mut TaskAgreement,
+    record: Record,
+    rng: &mut SecretRng,
+) -> Result<Going, Failure> {
+    let Config { role, max_peer_items, .. } = *ctx.config;
+    let (own, theirs) = {
+        let run = agreement.terms.workload().extent();
+        (buckets::size(run, role), buckets::size(run, role.peer()))
+    };
+    let width = ctx.config.received_bytes(&agreement.terms.disclosure());
+    let terms = resume::Terms { role, shape: (own, width), peer_items: theirs, max_peer_items };
+    let count = agreement.buckets as usize;
+    let going = resume::go_on(ch, agreement, record, &terms, rng)?;
+    if going.swept() > 0 {
+        let records = counted(going.swept() as u64, "record of a run was", "records of runs were");
+        ctx.events.notice(&format!("{records} removed with which nobody went on for 30 days"));
+    }
+    let folder = going.folder().display();
+    ctx.events.notice(&match going.finished_before(count) {
+        0 => format!("the run is kept in {folder}: if it breaks off, type the same command again on both sides"),
+        finished => format!("going on with the run in {folder}: {finished} of {count} buckets are finished"),
+    });
+    Ok(going)
 }
 
 /// How many keys a side with `distinct` of its own brings, dummies of `--pad-to` included. One without any brings a

@@ -32,7 +32,7 @@ impl ProtocolEnded {
         let patience = ctx.limits.parting.saturating_add(began.elapsed());
         let signing = match (&ctx.config.protection, ch.transcript()) {
             (Protection::Tls { identity, peer }, Some(transcript)) => {
-                let attempts = outcome.cluster.as_ref().map(|cluster| cluster.attempts);
+                let attempts = outcome.cluster.as_ref().map(|cluster| cluster.attempts).or(carried.attempts);
                 let statement =
                     Statement { attempts, ..statement(ctx, &carried, transcript, identity.public(), *peer) };
                 Some(Signing { transcript, statement, identity, peer: *peer })

@@ -77,6 +77,8 @@ pub struct Config {
     pub buckets: u32,
     /// A folder for what outgrows memory: the table's keys, buckets, and matches. `None` keeps them in memory.
     pub work: Option<PathBuf>,
+    /// Keep the run in a record in the work folder, and go on with the run of which there is one.
+    pub resume: bool,
     /// Fill the own set with dummies to this many items.
     pub pad_to: Option<u64>,
     /// Refuse a peer that brings more items.
@@ -169,6 +171,7 @@ impl Config {
             allow_count: false,
             buckets: 1,
             work: None,
+            resume: false,
             pad_to: None,
             max_peer_items: MAX_PEER_ITEMS,
             memory: None,

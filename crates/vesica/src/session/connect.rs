@@ -58,7 +58,7 @@ pub(super) fn connect<'m>(ctx: &Context<'_>, executor: Executor<'m>) -> Result<(
     let bound = link::bind(&ctx.config.end, ctx.events)?;
     let (connection, reader) = match driver {
         None => {
-            let mut preparation = Preparation::start(ctx.config, &*ready.job);
+            let mut preparation = Preparation::start(ctx.config, &*ready.job, &ready.hello);
             let connection = ctx.reach_while_reading(&bound, &mut preparation)?;
             drop(bound);
             (connection, Reader::ThisProcess(Box::new(preparation)))

@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::progress::{Gauge, Stage};
 use crate::receipt::{Receipt, to_hex};
 use crate::report::{OutputReport, PhaseReport, Report, ValueReport};
+use crate::resume;
 use crate::table::{KeyTable, Place};
 use crate::task::{Finished, ResultSet};
 use crate::threads;
@@ -24,8 +25,8 @@ impl PartnerGone {
     pub fn deliver(self, ctx: &Context<'_>) -> Result<Report, Failure> {
         let Self { carried, outcome: ProtocolOutcome { result, matched_elsewhere, cluster, .. }, receipt, tally } =
             self;
-        let Carried { agreement, own, padded, key_notes, mut warnings, .. } = carried;
-        let Prepared { source, table, placed, distinct } = own;
+        let Carried { agreement, own, padded, key_notes, mut warnings, record, .. } = carried;
+        let Prepared { source, table, placed, distinct, .. } = own;
         // A cluster leaves nothing but a few numbers to be written here.
         let is_long = cluster.is_none();
         if is_long && let Some(reason) = ctx.interrupt.reason() {
@@ -58,6 +59,12 @@ impl PartnerGone {
             }
             _ => None,
         };
+        // The result is there, and nothing has to be run again.
+        if let Some(folder) = record
+            && let Err(error) = resume::remove(&folder)
+        {
+            warnings.push(format!("cannot remove the record of the run in {}: {error}; remove it", folder.display()));
+        }
         let partner = agreement.peer_items(ctx.config.role);
         // Of a union, the other keys of the partner are common.
         let new_rows = output.as_ref().and_then(|output: &OutputReport| output.new_rows);

@@ -64,7 +64,7 @@ impl<'m> Driver<'m> {
             integers: None,
             spilled: None,
         };
-        Ok((Prepared { source, table, placed, distinct }, Workers { machines, inside, outside }))
+        Ok((Prepared { source, table, placed, distinct, record: None }, Workers { machines, inside, outside }))
     }
 }
 
@@ -206,6 +206,9 @@ fn check(config: &Config) -> Result<(), Failure> {
     }
     if config.buckets < 2 {
         return usage("a cluster runs buckets, and there is only one", "say buckets= with at least 2, on both sides");
+    }
+    if config.resume {
+        return usage("a run on a cluster is kept in no record", "omit --resume");
     }
     if config.work.is_some() {
         return usage("a cluster keeps buckets in a work folder of its own", "omit --work");

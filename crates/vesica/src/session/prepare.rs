@@ -11,7 +11,9 @@ use super::deadline::Deadline;
 use super::files::Files;
 use super::{Config, Destination, Interrupt};
 use crate::failure::{Failure, code};
+use crate::handshake::Hello;
 use crate::progress::{Gauge, begin_pass};
+use crate::resume::{self, Record};
 use crate::table::{KeyTable, Place, Position, Sink, Source};
 use crate::task::{AnyJob, ResultKind};
 use crate::threads;
@@ -31,6 +33,8 @@ pub(super) struct Prepared {
     pub placed: Placed,
     /// Keys of the table; items behind them are dummies.
     pub distinct: usize,
+    /// The record of the run, if it is kept in one.
+    pub record: Option<Record>,
 }
 
 /// Where the results of a run go.
@@ -59,13 +63,14 @@ pub(super) struct Preparation {
     failed_at: Option<Instant>,
 }
 
-type Outcome = Result<(Box<dyn Source>, KeyTable), Failure>;
+type Outcome = Result<(Box<dyn Source>, KeyTable, Option<Record>), Failure>;
 
 impl Preparation {
-    pub fn start(config: &Config, job: &dyn AnyJob) -> Self {
+    pub fn start(config: &Config, job: &dyn AnyJob, hello: &Hello) -> Self {
         let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
         let (columns, source) = (job.columns(), config.source.clone());
         let (memory, work) = (config.memory, config.work.clone());
+        let run = config.resume.then(|| resume::name(config, hello));
         let places = Places::of(config, job);
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the
         // outcome then.
@@ -77,11 +82,16 @@ impl Preparation {
             // A run that has ended takes nothing, and the places are dropped here.
             let _ = place.send(places.make(&*opened)?);
             begin_pass(&*opened, &told);
+            let mut record = work.as_ref().zip(run).map(|(work, run)| Record::open(work, &run)).transpose()?;
+            let hash_key = record.as_ref().map(Record::table_key);
             let table = match &work {
-                Some(work) => columns.read_spilled(&*opened, &source.key, work)?,
+                Some(work) => columns.read_spilled(&*opened, &source.key, work, hash_key.as_ref())?,
                 None => columns.read(&*opened, &source.key, memory)?,
             };
-            Ok((opened, table))
+            if let (Some(record), Some(hash)) = (&mut record, table.spilled.as_ref().and_then(|keys| keys.hash())) {
+                record.check_table(&hash)?;
+            }
+            Ok((opened, table, record))
         };
         let refused = done.clone();
         let prepare = move || _ = done.send(prepare().map_err(Failure::without_details));
@@ -131,13 +141,13 @@ impl Preparation {
         interrupt: &Interrupt,
         deadline: Option<Deadline>,
     ) -> Result<Prepared, Failure> {
-        let (source, table) = match self.early.take() {
+        let (source, table, record) = match self.early.take() {
             Some(outcome) => outcome?,
             None => self.wait(ch, interrupt, deadline)?,
         };
         let placed = self.placed.recv().map_err(|_| panicked())?;
         let distinct = table.distinct();
-        Ok(Prepared { source, table, placed, distinct })
+        Ok(Prepared { source, table, placed, distinct, record })
     }
 
     fn wait(&self, ch: &Channel, interrupt: &Interrupt, deadline: Option<Deadline>) -> Outcome {

@@ -98,6 +98,7 @@ impl Folder {
             allow_count: false,
             buckets: 1,
             work: None,
+            resume: false,
             pad_to: None,
             max_peer_items: 1000,
             machine: crate::plan::Machine::REFERENCE,

@@ -9,6 +9,7 @@ use crate::key::DIGEST_VERSION;
 use crate::noise::check_budget;
 use crate::plan::{self, Permissions};
 use crate::task::{AnyJob, Side};
+use vesica_party::Security;
 
 /// The own side of the task.
 ///
@@ -46,7 +47,7 @@ fn side(config: &Config) -> Side<'_> {
     let output = config.destination.as_ref().map(|to| to.join);
     let or_keys = config.source.key.has_alternatives();
     let Config { role, buckets, ref settings, .. } = *config;
-    Side { role, settings, or_keys, buckets, work: config.work.is_some(), output }
+    Side { role, settings, or_keys, buckets, work: config.work.is_some(), resume: config.resume, output }
 }
 
 /// What the partner is told, without the time and the randomness.
@@ -55,6 +56,7 @@ fn side(config: &Config) -> Side<'_> {
 /// If no protocol is allowed, or the configuration is too long for its message.
 pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure> {
     check_buckets(config)?;
+    check_resume(config)?;
     let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
     let (task, entries) = (config.task, config.task.entries());
     let entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
@@ -67,6 +69,7 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
         key_columns: config.source.key.agreement(),
         or_keys: config.source.key.or_agreement(),
         buckets: config.buckets,
+        resume: config.resume,
         cluster: false,
         link: config.link,
         dry_run: false,
@@ -77,6 +80,25 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
     };
     hello.check_length()?;
     Ok(hello)
+}
+
+/// Refuses a record of a run that cannot go on.
+fn check_resume(config: &Config) -> Result<(), Failure> {
+    let refuse = |fault: &str, mend: &str| Err(Failure::new(code::USAGE, fault, mend));
+    match config {
+        Config { resume: false, .. } => Ok(()),
+        Config { work: None, .. } => {
+            refuse("--resume without --work: the record of the run needs a folder", "say --work FOLDER on both sides")
+        }
+        Config { protection: Protection::InsecurePlaintext, .. } => {
+            refuse("--resume is for a partner whose key is known", "omit --insecure-plaintext, or --resume")
+        }
+        Config { security: Security::Malicious, .. } => refuse(
+            "against a malicious partner, all buckets are one run, which begins anew if it breaks off",
+            "omit --resume; or, if the partner is trusted to follow the protocol, say --security semi-honest on both sides",
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a number of buckets that cannot be run.

@@ -56,7 +56,7 @@ fn set_up_here<'m>(
     link: &Link,
     rng: &mut SecretRng,
 ) -> Result<Execution<'m>, Failure> {
-    let Carried { agreement, own, padded, warnings, .. } = carried;
+    let Carried { agreement, own, padded, going, warnings, .. } = carried;
     let entry = agreement.entry;
     if let Some(own) = agreement.own_view {
         let chosen = entry.id;
@@ -65,17 +65,21 @@ fn set_up_here<'m>(
         ));
     }
     let workload = agreement.terms.workload();
-    let expected = plan::expected(entry, workload, &ctx.config.machine, link);
-    ctx.watch.enter(Stage::Running(entry.id), Gauge::Traffic(expected));
+    let gauge = match going {
+        None => Gauge::Traffic(plan::expected(entry, workload, &ctx.config.machine, link)),
+        // Some buckets are finished already.
+        Some(_) => Gauge::Nothing,
+    };
+    ctx.watch.enter(Stage::Running(entry.id), gauge);
     let role = ctx.config.role;
     let missing = *padded - own.distinct;
     let run = workload.extent();
     if let Some(keys) = &mut own.table.spilled {
         let (padding, filling) = (dummies(role, &fresh(rng)).take(missing), dummies(role, &fresh(rng)));
-        let shape = (run.runs, buckets::size(run, role));
+        let shape = (agreement.buckets as usize, buckets::size(run, role));
         let stop = || ctx.reason(ch, "the keys were divided");
         let buckets = Buckets::in_work_folder(keys, padding, agreement.salt, shape, filling, &stop)?;
-        return Ok(Execution::Buckets(Box::new(buckets)));
+        return Ok(Execution::Buckets(Box::new(buckets.going(going.take()))));
     }
     let mut items = std::mem::take(&mut own.table.digests).fold(agreement.salt);
     items.extend(dummies(role, &fresh(rng)).take(missing));

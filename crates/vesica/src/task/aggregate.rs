@@ -63,8 +63,8 @@ impl<K: AggregateKind> AggregateJob<K> {
             }
         },
         receiver_input: |bucket| AggregateReceiverInput { items: bucket.items, ..AggregateReceiverInput::default() },
-        sender_matches: |_| None,
-        receiver_matches: |_| None,
+        sender_keeps: |_| None,
+        receiver_keeps: |_| None,
         sender_result: |_, _, _| None,
         receiver_result: |agreed, _, outputs| {
             let mut totals = vec![0u64; agreed.terms.sender.len().max(1)];

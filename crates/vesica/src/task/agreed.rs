@@ -1,6 +1,7 @@
 //! Tasks without their types, for those that walk over all of them: a configured side, agreed
 //! terms, and a workload.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -16,7 +17,7 @@ use vesica_structures::secret::Secret;
 
 use super::job::{AgreedJob, Declaration, Job, Settling, TypedWorkload};
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
-use crate::buckets::{Buckets, KeptMatches, Masks};
+use crate::buckets::{Buckets, KeptMatches, Masks, ToKeep};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
@@ -133,15 +134,34 @@ fn row<J: Job>(id: &str) -> Result<&'static dyn Registered<J::Functionality>, Un
     })
 }
 
-/// What puts what a bucket found into the work folder; nothing where there is none.
-fn keeping<'k, Output>(
-    kept: &'k mut Option<KeptMatches>,
-    matches: fn(&mut Output) -> Option<&mut Vec<u32>>,
-) -> impl FnMut(usize, &mut Output) -> Result<(), Abort> + use<'k, Output> {
-    move |bucket, output| match (&mut *kept, matches(output)) {
-        (Some(kept), Some(matches)) => Ok(kept.put(bucket, matches)?),
-        _ => Ok(()),
+/// Puts what a bucket found into the work folder, if there is one.
+fn keep<Output>(
+    kept: &RefCell<Option<KeptMatches>>,
+    keeps: fn(&mut Output) -> Option<ToKeep<'_>>,
+    (bucket, output): (usize, &mut Output),
+    transcript: Option<[u8; 32]>,
+) -> Result<(), Abort> {
+    match &mut *kept.borrow_mut() {
+        Some(kept) => Ok(kept.put(bucket, keeps(output), transcript)?),
+        None => Ok(()),
     }
+}
+
+/// Runs the buckets that are due, one after the other.
+fn each<Output>(
+    buckets: &Buckets,
+    kept: &RefCell<Option<KeptMatches>>,
+    keeps: fn(&mut Output) -> Option<ToKeep<'_>>,
+    ch: &mut Channel,
+    mut run: impl FnMut(usize, &mut Channel) -> Result<Output, Abort>,
+) -> Result<Vec<Output>, Abort> {
+    let due = kept.borrow().as_ref().map_or_else(|| (0..buckets.count()).collect(), |kept| kept.due().to_vec());
+    buckets.each(ch, &due, |bucket, ch| {
+        kept.borrow_mut().as_mut().map_or(Ok(()), KeptMatches::begin)?;
+        let mut output = run(bucket, ch)?;
+        keep(kept, keeps, (bucket, &mut output), ch.transcript())?;
+        Ok(output)
+    })
 }
 
 /// What `--work` needs.
@@ -231,7 +251,7 @@ impl<J: Job> fmt::Debug for Configured<J> {
 
 impl<J: Job> Configured<J> {
     pub fn new(side: &Side<'_>) -> Result<Self, Failure> {
-        let &Side { role, settings, or_keys, buckets, work, output } = side;
+        let &Side { role, settings, or_keys, buckets, work, resume, output } = side;
         side.refuse(
             J::Functionality::NAME,
             or_keys && !J::TAKES_OR_KEYS,
@@ -259,6 +279,12 @@ impl<J: Job> Configured<J> {
                 "omit --work on this side; the other side may still say it",
             ),
         ];
+        side.refuse(
+            J::Functionality::NAME,
+            resume && !J::RESUMES,
+            "--resume is not for this task",
+            "omit it, or say --task intersect",
+        )?;
         for (holds, fault, mend) in of_work {
             side.refuse(J::Functionality::NAME, work && holds, fault, mend)?;
         }
@@ -427,48 +453,53 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
             Security::SemiHonest => None,
             Security::Malicious => Some(of.row_in_passes(row.entry())?),
         };
-        let mut kept = buckets.room_for_matches()?;
+        let mut buckets = buckets;
+        let kept = RefCell::new(buckets.room_for_matches()?);
         match self.role {
             Role::Sender => {
                 let masks = Masks::new(buckets.count(), &(of.added)(&self.terms, rng), rng);
                 let input =
                     |number| Ok::<_, Abort>((of.sender_input)(&self.terms, buckets.bucket(number)?, table, &masks));
-                let mut keep = keeping(&mut kept, of.sender_matches);
+                let keeps = of.sender_keeps;
                 let mut outputs = match in_passes {
-                    None => buckets.each(ch, |bucket, ch| {
-                        let mut output = row.sender(&request, ch, rng)?.run(input(bucket)?, ch, rng)?;
-                        keep(bucket, &mut output)?;
-                        Ok(output)
+                    None => each(&buckets, &kept, keeps, ch, |bucket, ch| {
+                        row.sender(&request, ch, rng)?.run(input(bucket)?, ch, rng)
                     }),
                     Some(row) => {
                         let commit = |input: &_, ch: &mut _, rng: &mut _| row.commit_sender(&request, input, ch, rng);
-                        buckets.each_in_passes(input, ch, rng, commit, &mut keep)
+                        let keep = |bucket, output: &mut _| keep(&kept, keeps, (bucket, output), None);
+                        buckets.each_in_passes(input, ch, rng, commit, keep)
                     }
                 }?;
-                for (bucket, output) in outputs.iter_mut().enumerate() {
-                    keep(bucket, output)?;
+                if in_passes.is_some() {
+                    for (bucket, output) in outputs.iter_mut().enumerate() {
+                        keep(&kept, keeps, (bucket, output), None)?;
+                    }
                 }
-                drop(keep);
+                let mut kept = kept.into_inner();
+                kept.as_mut().map_or(Ok(()), KeptMatches::count_earlier)?;
                 Ok((of.sender_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
             Role::Receiver => {
                 let input = |number| Ok::<_, Abort>((of.receiver_input)(buckets.bucket(number)?));
-                let mut keep = keeping(&mut kept, of.receiver_matches);
+                let keeps = of.receiver_keeps;
                 let mut outputs = match in_passes {
-                    None => buckets.each(ch, |bucket, ch| {
-                        let mut output = row.receiver(&request, ch, rng)?.run(input(bucket)?, ch, rng)?;
-                        keep(bucket, &mut output)?;
-                        Ok(output)
+                    None => each(&buckets, &kept, keeps, ch, |bucket, ch| {
+                        row.receiver(&request, ch, rng)?.run(input(bucket)?, ch, rng)
                     }),
                     Some(row) => {
                         let commit = |input: &_, ch: &mut _, rng: &mut _| row.commit_receiver(&request, input, ch, rng);
-                        buckets.each_in_passes(input, ch, rng, commit, &mut keep)
+                        let keep = |bucket, output: &mut _| keep(&kept, keeps, (bucket, output), None);
+                        buckets.each_in_passes(input, ch, rng, commit, keep)
                     }
                 }?;
-                for (bucket, output) in outputs.iter_mut().enumerate() {
-                    keep(bucket, output)?;
+                if in_passes.is_some() {
+                    for (bucket, output) in outputs.iter_mut().enumerate() {
+                        keep(&kept, keeps, (bucket, output), None)?;
+                    }
                 }
-                drop(keep);
+                let mut kept = kept.into_inner();
+                kept.as_mut().map_or(Ok(()), KeptMatches::count_earlier)?;
                 Ok((of.receiver_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
         }

@@ -19,6 +19,7 @@ use super::{
     Amounts, Columns, Disclosure, Example, Flags, MatchesInWorkFolder, ResultKind, ResultSet, Sample, Settings, Side,
     Unopened, Words,
 };
+use crate::buckets::ToKeep;
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
@@ -100,6 +101,8 @@ impl Job for IntersectJob {
 
     const TAKES_OR_KEYS: bool = true;
 
+    const RESUMES: bool = true;
+
     const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
         in_passes: |lists| lists.intersect_in_passes,
         added: |_, _| Secret::new(Vec::new()),
@@ -108,8 +111,8 @@ impl Job for IntersectJob {
             items: bucket.items,
         },
         receiver_input: |bucket| IntersectReceiverInput { items: bucket.items },
-        sender_matches: |output| output.matches.as_mut(),
-        receiver_matches: |output| Some(&mut output.matches),
+        sender_keeps: |output| output.matches.as_mut().map(|matches| ToKeep { matches, payloads: None }),
+        receiver_keeps: |output| Some(ToKeep { matches: &mut output.matches, payloads: Some(&mut output.payloads) }),
         sender_result: |agreed, buckets, outputs| {
             let matches: Vec<Vec<u32>> = outputs.into_iter().map(|output| output.matches).collect::<Option<_>>()?;
             agreed.terms.both_learn.then(|| -> Unopened {

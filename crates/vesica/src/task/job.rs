@@ -16,7 +16,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
-use crate::buckets::{Bucket, Buckets, Masks};
+use crate::buckets::{Bucket, Buckets, Masks, ToKeep};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
@@ -63,6 +63,9 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
 
     /// Whether the task takes a key with alternatives (`--or-key`): a row may then have several keys.
     const TAKES_OR_KEYS: bool = false;
+
+    /// Whether the task can go on where it broke off (`--resume`).
+    const RESUMES: bool = false;
 
     /// How the task runs in buckets of keys (`--buckets`); `None` for one that does not.
     const IN_BUCKETS: Option<InBuckets<Self>> = None;
@@ -211,10 +214,10 @@ pub(super) struct InBuckets<J: Job> {
     pub sender_input: fn(&J::Terms, Bucket, &KeyTable, &Masks) -> SenderInput<J>,
     /// The receiver's input of this bucket.
     pub receiver_input: fn(Bucket) -> ReceiverInput<J>,
-    /// What the sender's output has of its items, by their numbers; `None` where that is nothing.
-    pub sender_matches: fn(&mut SenderOutput<J>) -> Option<&mut Vec<u32>>,
-    /// What the receiver's output has of its items.
-    pub receiver_matches: fn(&mut ReceiverOutput<J>) -> Option<&mut Vec<u32>>,
+    /// What of the sender's output is kept in a work folder; `None` where that is nothing.
+    pub sender_keeps: fn(&mut SenderOutput<J>) -> Option<ToKeep<'_>>,
+    /// The same of the receiver's output.
+    pub receiver_keeps: fn(&mut ReceiverOutput<J>) -> Option<ToKeep<'_>>,
     /// The sender's result, from the outputs of all buckets in order; `None` if it learns nothing.
     pub sender_result: ResultOf<J, SenderOutput<J>>,
     /// The receiver's result.

@@ -6,7 +6,7 @@ use std::path::Path;
 use vesica_party::Entry;
 use vesica_protocols::tasks::{AggregateOutput, NewRecords, SealedPayloads};
 
-use crate::buckets::{Buckets, NO_PLACE};
+use crate::buckets::{Buckets, Found, NO_PLACE};
 use crate::failure::{Failure, code};
 use crate::handshake::printable;
 use crate::shares::ShareFile;
@@ -127,12 +127,16 @@ impl MatchesInWorkFolder {
         let folder = buckets.work_folder().unwrap_or(Path::new("."));
         let mut runs = RowRuns::create(folder, schema.as_ref().map_or(0, |schema| schema.width), buckets.count())?;
         for bucket in 0..buckets.count() {
-            let rows = buckets.rows(bucket)?;
+            let Found { rows, payloads: kept } = buckets.found_in(bucket)?;
             if rows.iter().any(|&(row, _)| row == NO_PLACE) {
                 return Err(dummy_matched());
             }
             let payloads = payloads.next().filter(|_| schema.is_some()).unwrap_or_default();
-            runs.add(rows, &payloads.open())?;
+            let records = match kept.filter(|_| schema.is_some()) {
+                Some(records) => records,
+                None => payloads.open(),
+            };
+            runs.add(rows, &records)?;
         }
         Ok((schema, runs))
     }

@@ -235,6 +235,8 @@ pub struct Side<'a> {
     pub buckets: u32,
     /// Whether keys and buckets are kept in a work folder.
     pub work: bool,
+    /// Whether the run is kept in a record.
+    pub resume: bool,
     /// Which own rows go to the output; `None` without an output.
     pub output: Option<Join>,
 }
@@ -283,12 +285,18 @@ impl Columns {
         examine_spilled(source, key, self.beside_spilled_keys(), work)
     }
 
-    /// [`Self::read`] of a table whose keys go to the folder `work`.
+    /// [`Self::read`] of a table whose keys go to the folder `work`, and which is hashed under `hash_key`.
     ///
     /// # Errors
     /// As of [`Self::read`], and if the folder takes no files.
-    pub fn read_spilled(&self, source: &dyn Source, key: &KeySpec, work: &Path) -> Result<KeyTable, TableError> {
-        read_spilled(source, key, self.beside_spilled_keys(), work)
+    pub fn read_spilled(
+        &self,
+        source: &dyn Source,
+        key: &KeySpec,
+        work: &Path,
+        hash_key: Option<&[u8; 32]>,
+    ) -> Result<KeyTable, TableError> {
+        read_spilled(source, key, self.beside_spilled_keys(), work, hash_key)
     }
 
     /// What is kept beside keys in a work folder. Tasks that keep something else refuse one.

@@ -172,10 +172,10 @@ fn compared(statement: &Statement) -> Section {
     if let Some(attempts) = statement.attempts {
         let again = attempts.saturating_sub(u64::from(statement.buckets));
         let text = format!(
-            "workers of two clusters ran the buckets in {attempts} attempts, {again} of them at a bucket of which one had \
-             failed; whoever sends an attempt other keys than the one before asks about those too"
+            "the buckets were run in {attempts} attempts, {again} of them at a bucket of which one had failed or broken off; \
+             whoever sends an attempt other keys than the one before asks about those too"
         );
-        rows.push(PageRow::of("cluster", text));
+        rows.push(PageRow::of("attempts", text));
     }
     for (number, columns) in (1..).zip(or_keys) {
         let text =

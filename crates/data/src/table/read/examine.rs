@@ -33,7 +33,7 @@ pub fn examine(
 /// [`examine`], with the keys and payloads in files of the folder `work`.
 pub fn examine_spilled(source: &dyn Source, spec: &KeySpec, payload: Option<&PayloadSpec>, work: &Path) -> Examined {
     let mut on_fault = OnFault::counting();
-    let read = collect_spilled(source, spec, payload, work, &mut on_fault);
+    let read = collect_spilled(source, spec, payload, work, None, &mut on_fault);
     Examined::of(source, spec, read, on_fault)
 }
 

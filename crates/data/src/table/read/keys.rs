@@ -150,7 +150,7 @@ fn read(
 }
 
 /// [`read_keys`] of a table that may outgrow memory: its keys and payloads are kept in files of the folder `work`, of
-/// which none has a name.
+/// which none has a name. With `hash_key`, the table is hashed under it.
 ///
 /// # Errors
 /// As of [`read_keys`], for a key with alternatives, and if the folder takes no file.
@@ -159,8 +159,9 @@ pub fn read_spilled(
     spec: &KeySpec,
     payload: Option<&PayloadSpec>,
     work: &Path,
+    hash_key: Option<&[u8; 32]>,
 ) -> Result<KeyTable, TableError> {
-    with_keys(source, spec, collect_spilled(source, spec, payload, work, &mut OnFault::default())?)
+    with_keys(source, spec, collect_spilled(source, spec, payload, work, hash_key, &mut OnFault::default())?)
 }
 
 /// [`read_spilled`], where no usable key is no error and faults become what `on_fault` makes of them.
@@ -169,13 +170,14 @@ pub(super) fn collect_spilled(
     spec: &KeySpec,
     payload: Option<&PayloadSpec>,
     work: &Path,
+    hash_key: Option<&[u8; 32]>,
     on_fault: &mut OnFault,
 ) -> Result<KeyTable, TableError> {
     if spec.has_alternatives() {
         let fault = "keys with alternatives are not kept in a work folder";
         return Err(TableError::Option(fault.into(), "omit --or-key, or --work"));
     }
-    let keys = Keys::Spilled(Partitions::create(work)?);
+    let keys = Keys::Spilled(Partitions::create(work, hash_key)?);
     let beside = payload.map_or(BesideKeys::Nothing, BesideKeys::Payload);
     collect_to(keys, source, spec, beside, &|| None, on_fault)
 }

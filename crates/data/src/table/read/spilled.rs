@@ -39,6 +39,7 @@ pub struct SpilledKeys {
     count: u64,
     /// Bytes of a padded payload.
     width: usize,
+    hash: Option<[u8; 32]>,
 }
 
 impl fmt::Debug for SpilledKeys {
@@ -131,6 +132,11 @@ impl SpilledKeys {
         self.width
     }
 
+    /// The hash of all keys with their rows and payloads, where a key for it was given.
+    pub fn hash(&self) -> Option<[u8; 32]> {
+        self.hash
+    }
+
     /// The rows that repeat the key of an earlier one.
     pub fn duplicates(&self) -> &RowRuns {
         &self.duplicates
@@ -175,14 +181,24 @@ pub(super) struct Partitions {
     written: Spill,
     /// Whoever brings rows to the table could otherwise bring many of one partition.
     secret: u128,
+    /// What hashes the table, if that is asked for.
+    hasher: Option<blake3::Hasher>,
 }
 
 impl Partitions {
-    pub fn create(folder: &Path) -> Result<Self, TableError> {
+    /// With a key, the table is hashed under it: the same rows give the same hash.
+    pub fn create(folder: &Path, hash_key: Option<&[u8; 32]>) -> Result<Self, TableError> {
         let written = Spill::create(folder, 1 << PARTITION_BITS, ROOM)?;
+        let secret = match hash_key {
+            None => written.random()?,
+            Some(key) => {
+                let mut secret = [0; 16];
+                blake3::Hasher::new_keyed(key).update(b"partitions").finalize_xof().fill(&mut secret);
+                u128::from_le_bytes(secret)
+            }
+        };
         // An odd factor, so that nothing is lost.
-        let secret = written.random()? | 1;
-        Ok(Self { written, secret })
+        Ok(Self { written, secret: secret | 1, hasher: hash_key.map(blake3::Hasher::new_keyed) })
     }
 
     /// Takes the keys of some rows, which follow `first` others.
@@ -237,13 +253,15 @@ impl Partitions {
             count: 0,
             longest: 0,
             conflicts: Vec::new(),
+            hasher: self.hasher,
         };
         for partition in 0..written.streams() {
             firsts.take(written.reader(partition))?;
         }
         drop(written);
         firsts.end()?;
-        let Firsts { found, duplicates, count, longest, mut conflicts, .. } = firsts;
+        let Firsts { found, duplicates, count, longest, mut conflicts, hasher, .. } = firsts;
+        let hash = hasher.map(|mut hasher| *hasher.update(&stats.rows.to_le_bytes()).finalize().as_bytes());
         conflicts.sort_unstable();
         for row in conflicts {
             on_fault.see(TableError::ConflictingPayloads { path: source.to_owned(), row: u64::from(row) + 1 })?;
@@ -255,7 +273,7 @@ impl Partitions {
             None => (found, 0),
             Some(PayloadTable { schema, .. }) => (padded(&found, schema.width)?, schema.width),
         };
-        Ok((SpilledKeys { keys: Some(keys), folder, duplicates, count, width }, payload))
+        Ok((SpilledKeys { keys: Some(keys), folder, duplicates, count, width, hash }, payload))
     }
 }
 
@@ -276,6 +294,7 @@ struct Firsts {
     longest: usize,
     /// The rows that have the key of an earlier row and another payload, where that is a fault.
     conflicts: Vec<u32>,
+    hasher: Option<blake3::Hasher>,
 }
 
 impl Firsts {
@@ -307,6 +326,9 @@ impl Firsts {
                 Ok::<(), TableError>(())
             })?;
             self.found.write(0, &distinct)?;
+            if let Some(hasher) = &mut self.hasher {
+                hasher.update(&some.records);
+            }
             if self.repeated.len() >= REPEATED_AT_A_TIME {
                 self.sort_repeated()?;
             }

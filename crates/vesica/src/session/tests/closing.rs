@@ -42,7 +42,8 @@ fn protocol(config: &Config, address: SocketAddr) -> Channel {
     let salt_share = [9; 32];
     hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
     let theirs = handshake::agree(&mut ch, &hello, &*job).expect("agreed");
-    let mut table = Preparation::start(config, &*job).finish(&ch, &Interrupt::default(), None).expect("a table").table;
+    let mut table =
+        Preparation::start(config, &*job, &hello).finish(&ch, &Interrupt::default(), None).expect("a table").table;
     let key_kinds = table.stats.kinds();
     let sizes = Sizes { items: table.digests.len() as u64, salt_share, key_kinds, measure: job.measure(&table) };
     let negotiation = Negotiation {

@@ -1,0 +1,209 @@
+//! Runs that break off and go on (`--resume`), between two processes.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::harness::{Ended, Folder, Process};
+
+const SEMI: &str = "--security semi-honest --protocol vole-fast";
+const BUCKETS: u64 = 16;
+
+/// 40,000 rows of 30,000 keys here, and 30,000 keys there, of which 15,000 are common.
+fn tables() -> Folder {
+    let folder = Folder::new();
+    let ours: String = (0..40_000).map(|row| format!("{},{row}\n", row * 7 % 30_000)).collect();
+    let theirs: String = (15_000..45_000).rev().map(|key| format!("{key},s{key}\n")).collect();
+    folder.write("ours.csv", format!("id,row\n{ours}"));
+    folder.write("theirs.csv", format!("id,score\n{theirs}"));
+    for name in ["mine", "their"] {
+        fs::create_dir(folder.path(name)).expect("made");
+    }
+    folder
+}
+
+fn expected(with_score: bool) -> String {
+    let rows = (0..40_000).filter(|row| row * 7 % 30_000 >= 15_000);
+    let line = |row: usize| match with_score {
+        true => format!("{0},{row},s{0}\n", row * 7 % 30_000),
+        false => format!("{},{row}\n", row * 7 % 30_000),
+    };
+    format!("id,row{}\n{}", if with_score { ",score" } else { "" }, rows.map(line).collect::<String>())
+}
+
+fn receive(more: &str) -> String {
+    format!(
+        "--input ours.csv --key id --output matches.csv --force {SEMI} --buckets {BUCKETS} --work mine --resume {more}"
+    )
+}
+
+fn send(more: &str) -> String {
+    format!("--input theirs.csv --key id {SEMI} --buckets {BUCKETS} --work their --resume {more}")
+}
+
+/// The records in a side's work folder.
+fn records(folder: &Folder, work: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder.path(work)).expect("a folder");
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// How many buckets a side has finished.
+fn finished(folder: &Folder, work: &str) -> usize {
+    let records = records(folder, work);
+    let files = records.iter().flat_map(|name| fs::read_dir(folder.path(work).join(name)).expect("a record"));
+    files
+        .filter(|file| file.as_ref().is_ok_and(|file| file.file_name().to_string_lossy().starts_with("bucket-")))
+        .count()
+}
+
+/// Kills one side once the other has finished so many buckets, and gives how the other side ended.
+fn kill_after(folder: &Folder, buckets: usize, (mut killed, other): (Process, Process), watched: &str) -> Ended {
+    while finished(folder, watched) < buckets && killed.child.try_wait().expect("a process").is_none() {
+        thread::sleep(Duration::from_millis(2));
+    }
+    killed.child.kill().expect("killed");
+    drop(killed);
+    other.end()
+}
+
+#[test]
+fn a_run_that_was_killed_on_either_side_goes_on_and_leaves_nothing() {
+    for (with_payload, both_learn) in [(false, false), (true, false), (true, true)] {
+        let folder = tables();
+        let payload = if with_payload { "--payload score" } else { "" };
+        let both = if both_learn { "--both-learn" } else { "" };
+        let (receive, send) = (
+            receive(&format!("{both} --receipt r.json")),
+            send(&format!("{payload} {both} {}", if both_learn { "--output sent.csv --force" } else { "" })),
+        );
+        // First the sender is killed, then the receiver.
+        let (receiver, sender) = folder.both(&receive, &send);
+        let ended = kill_after(&folder, 3, (sender, receiver), "mine");
+        ended.expect(10, &["the run is kept in", "the connection to the partner failed"]);
+        let before = finished(&folder, "mine");
+        assert!((3..BUCKETS as usize).contains(&before), "{before}");
+        let (receiver, sender) = folder.both(&receive, &send);
+        let ended = kill_after(&folder, before + 3, (receiver, sender), "their");
+        ended.expect(10, &[&format!("of {BUCKETS} buckets are finished")]);
+        assert!(!folder.files().contains(&"matches.csv".to_owned()));
+        let (receiver, sender) = folder.join(&receive, &send);
+        let rows = expected(false).lines().count() - 1;
+        receiver
+            .expect(0, &[&format!("15000 keys match; wrote {rows} rows"), "going on with the run in mine/vesica-run-"]);
+        sender.expect(0, &["going on with the run"]);
+        assert_eq!(folder.read("matches.csv"), expected(with_payload));
+        if both_learn {
+            assert_eq!(folder.read("sent.csv").lines().count(), 15_001);
+        }
+        assert!(records(&folder, "mine").is_empty() && records(&folder, "their").is_empty());
+        let receipt: Value = serde_json::from_str(&folder.read("r.json")).expect("a receipt");
+        let attempts = receipt["statement"]["attempts"].as_u64().expect("a number");
+        // Of each kill at most one bucket's work, and one that the other side had begun.
+        assert!((BUCKETS..=BUCKETS + 4).contains(&attempts), "{attempts}");
+        let shown = folder.run("receipt r.json");
+        shown.expect(0, &[]);
+        assert!(shown.stdout.contains(&format!("in {attempts} attempts")), "{}", shown.stdout);
+    }
+}
+
+/// A run of which both sides have finished some buckets.
+fn broken_off() -> Folder {
+    let folder = tables();
+    let (receiver, sender) = folder.both(&receive(""), &send(""));
+    kill_after(&folder, 3, (sender, receiver), "mine");
+    assert!(finished(&folder, "their") > 0);
+    folder
+}
+
+#[test]
+fn what_does_not_go_on_with_the_run_is_refused_on_both_sides_and_loses_nothing() {
+    let folder = broken_off();
+    let before = finished(&folder, "mine");
+    let kept = |why: &str| assert_eq!(finished(&folder, "mine"), before, "{why}");
+
+    // A changed table.
+    let ours = folder.read("ours.csv");
+    folder.write("ours.csv", ours.replacen("7,1\n", "8,1\n", 1));
+    let (receiver, sender) = folder.join(&receive(""), &send(""));
+    receiver.expect(3, &["the table is not the one with which the run in mine/vesica-run-", "put that table back"]);
+    sender.expect(9, &["its table is not the one with which the run was begun"]);
+    folder.write("ours.csv", ours);
+    kept("a changed table");
+
+    // Another work folder of one side: its partner has buckets of a run that it does not know.
+    fs::create_dir(folder.path("other")).expect("made");
+    let (receiver, sender) = folder.join(&receive(""), &send("").replace("--work their", "--work other"));
+    for side in [receiver, sender] {
+        side.expect(7, &["cannot go on with one run", "vesica-run-"]);
+    }
+    kept("another folder");
+
+    // Without the flag on one side.
+    let (receiver, sender) = folder.join(&receive(""), &send("").replace("--resume", ""));
+    for side in [receiver, sender] {
+        side.expect(7, &["--resume is"]);
+    }
+    kept("without the flag");
+
+    // Another release.
+    let state = folder.path("mine").join(&records(&folder, "mine")[0]).join("run.json");
+    let text = fs::read_to_string(&state).expect("a state");
+    fs::write(&state, text.replace("\"release\":\"", "\"release\":\"9.")).expect("written");
+    let (receiver, sender) = folder.join(&receive(""), &send(""));
+    receiver.expect(11, &["was begun by release 9."]);
+    sender.expect(9, &["it cannot use its record of the run"]);
+    fs::write(&state, text).expect("written");
+
+    // A folder that others may write to.
+    fs::set_permissions(folder.path("mine"), Permissions::from_mode(0o777)).expect("set");
+    let (receiver, _) = folder.join(&receive(""), &send(""));
+    receiver.expect(4, &["others could replace what is in the work folder mine"]);
+    fs::set_permissions(folder.path("mine"), Permissions::from_mode(0o700)).expect("set");
+
+    let (receiver, sender) = folder.join(&receive(""), &send(""));
+    receiver.expect(0, &["15000 keys match"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("matches.csv"), expected(false));
+    assert!(records(&folder, "mine").is_empty());
+}
+
+#[test]
+fn a_record_that_is_damaged_or_set_back_gives_no_wrong_row() {
+    let folder = broken_off();
+    let record = folder.path("mine").join(&records(&folder, "mine")[0]);
+    let bucket = |number: usize| record.join(format!("bucket-{number:05}"));
+    let first = fs::read(bucket(0)).expect("finished");
+    // What one side has lost, or has of another bucket, is run again or refused.
+    fs::remove_file(bucket(1)).expect("removed");
+    let (receiver, sender) = folder.both(&receive(""), &send(""));
+    kill_after(&folder, 6, (receiver, sender), "their");
+    fs::write(bucket(2), &first).expect("written");
+    let (receiver, sender) = folder.join(&receive(""), &send(""));
+    let is_right = receiver.code == 0 && folder.read("matches.csv") == expected(false);
+    assert!(is_right || receiver.stderr.contains("cannot use the record of the run"), "{}", receiver.stderr);
+    drop(sender);
+}
+
+#[test]
+fn a_record_that_cannot_be_kept_is_refused_before_anything_is_opened() {
+    let folder = tables();
+    for (change, said) in [
+        (&(|line: String| line.replace("--work mine", "")) as &dyn Fn(String) -> String, "--resume without --work"),
+        (&|line: String| line.replace(SEMI, ""), "all buckets are one run, which begins anew"),
+        (&|line: String| format!("{line} --task cardinality"), "--resume is not for this task"),
+    ] {
+        let line = change(receive(""));
+        let ended =
+            folder.run(&format!("receive {line} --listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 0.2"));
+        ended.expect(2, &[said]);
+    }
+    assert!(records(&folder, "mine").is_empty());
+    // A partner that never comes leaves no record either.
+    let ended = folder
+        .run(&format!("receive {} --listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 0.2", receive("")));
+    ended.expect(5, &[]);
+    assert!(records(&folder, "mine").is_empty());
+}

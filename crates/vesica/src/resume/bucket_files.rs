@@ -1,0 +1,165 @@
+//! What a finished bucket found, in a file of the record's folder.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use vesica_data::spill::Seal;
+use zeroize::Zeroizing;
+
+/// The first bytes of a file: its version.
+const MAGIC: [u8; 8] = *b"vesbkt1\n";
+
+/// Bytes before what is encrypted: [`MAGIC`], the hash of all that was said, and a random number under which the file is
+/// encrypted.
+const HEAD: usize = 8 + 32 + 32;
+
+/// What a bucket found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The numbers of the items that matched.
+    pub matches: Vec<u32>,
+    /// The partner's payloads, in the places of all items of the bucket; zeros for those that did not match.
+    pub payloads: Vec<u8>,
+}
+
+/// The files of a run's buckets.
+pub(super) struct BucketFiles {
+    folder: PathBuf,
+    /// Of the record.
+    key: Zeroizing<[u8; 32]>,
+}
+
+impl BucketFiles {
+    pub fn new(folder: &Path, key: &[u8; 32]) -> Self {
+        Self { folder: folder.to_owned(), key: Zeroizing::new(*key) }
+    }
+
+    fn path(&self, bucket: usize) -> PathBuf {
+        self.folder.join(format!("bucket-{bucket:05}"))
+    }
+
+    /// Keeps what a bucket found until both sides have finished it with this hash. `random` is fresh. As many bytes are
+    /// written whatever was found, for a bucket of `size` items whose payloads have `width` bytes: the partner may time it.
+    pub fn put(
+        &self,
+        bucket: usize,
+        transcript: &[u8; 32],
+        found: &Found,
+        (size, width): (usize, usize),
+        random: &[u8; 32],
+    ) -> io::Result<()> {
+        let mut content = Zeroizing::new(Vec::with_capacity(8 + size * (4 + width) + 64));
+        content.extend_from_slice(&(found.matches.len() as u64).to_le_bytes());
+        found.matches.iter().for_each(|number| content.extend_from_slice(&number.to_le_bytes()));
+        content.resize(8 + 4 * size, 0);
+        content.extend_from_slice(&found.payloads);
+        content.resize(8 + size * (4 + width), 0);
+        let mut bytes = [&MAGIC[..], transcript, random].concat();
+        self.seal(bucket, transcript, random)?.seal(&mut content)?;
+        bytes.extend_from_slice(&content);
+        let unfinished = self.folder.join("bucket.new");
+        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        file.write_all(&bytes)?;
+        file.sync_data()?;
+        fs::rename(&unfinished, self.path(bucket))?;
+        File::open(&self.folder)?.sync_all()
+    }
+
+    /// The hash with which a bucket is finished; zeros if it is not, or its file is none.
+    pub fn transcript(&self, bucket: usize) -> [u8; 32] {
+        let mut head = [0; HEAD];
+        let read = File::open(self.path(bucket)).and_then(|mut file| file.read_exact(&mut head));
+        match (read, head.strip_prefix(&MAGIC)) {
+            (Ok(()), Some(rest)) => rest.first_chunk().copied().unwrap_or_default(),
+            _ => [0; 32],
+        }
+    }
+
+    /// What a finished bucket of `size` items found.
+    pub fn get(&self, bucket: usize, (size, width): (usize, usize)) -> io::Result<Found> {
+        let bytes = fs::read(self.path(bucket))?;
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the record of a bucket is damaged");
+        let (head, sealed) = bytes.split_at_checked(HEAD).ok_or_else(damaged)?;
+        let (transcript, random) =
+            head.strip_prefix(&MAGIC).and_then(|rest| rest.split_at_checked(32)).ok_or_else(damaged)?;
+        let [transcript, random] = [transcript, random].map(|part| part.first_chunk().copied().unwrap_or_default());
+        let mut content = Zeroizing::new(sealed.to_vec());
+        self.seal(bucket, &transcript, &random)?.open(&mut content)?;
+        let (count, rest) = content.split_first_chunk().ok_or_else(damaged)?;
+        let count =
+            usize::try_from(u64::from_le_bytes(*count)).ok().filter(|&count| count <= size).ok_or_else(damaged)?;
+        let (numbers, payloads) = rest.split_at_checked(4 * size).ok_or_else(damaged)?;
+        let matches = numbers.as_chunks().0.iter().copied().map(u32::from_le_bytes).take(count).collect();
+        let payloads = payloads.get(..size * width).ok_or_else(damaged)?.to_vec();
+        Ok(Found { matches, payloads })
+    }
+
+    /// Removes what there is of any bucket.
+    pub fn clear(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with("bucket") {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What encrypts a file: under a key of its own, since a folder that is set back to an earlier state would have a
+    /// number twice.
+    fn seal(&self, bucket: usize, transcript: &[u8; 32], random: &[u8; 32]) -> io::Result<Seal> {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 key of a finished bucket v1");
+        hasher.update(&*self.key).update(random).update(transcript).update(&(bucket as u64).to_le_bytes());
+        Seal::once(hasher.finalize().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(folder: &Path) -> BucketFiles {
+        BucketFiles::new(folder, &[7; 32])
+    }
+
+    #[test]
+    fn what_a_bucket_found_comes_back_and_its_file_is_of_one_length() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = files(folder.path());
+        let mut lengths = Vec::new();
+        for (bucket, (matches, width)) in [(vec![], 3), (vec![4, 9], 3), ((0..10).collect(), 3)].into_iter().enumerate()
+        {
+            let payloads = vec![bucket as u8; 10 * width];
+            let found = Found { matches, payloads };
+            files.put(bucket, &[bucket as u8 + 1; 32], &found, (10, width), &[9; 32]).expect("kept");
+            assert_eq!(files.get(bucket, (10, width)).expect("there"), found);
+            assert_eq!(files.transcript(bucket), [bucket as u8 + 1; 32]);
+            lengths.push(fs::metadata(files.path(bucket)).expect("there").len());
+        }
+        assert!(lengths.iter().all(|length| *length == lengths[0]), "{lengths:?}");
+        assert_eq!(files.transcript(3), [0; 32]);
+        files.clear().expect("removed");
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn a_file_that_was_changed_or_belongs_to_another_bucket_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = files(folder.path());
+        let found = Found { matches: vec![1, 2], payloads: Vec::new() };
+        files.put(0, &[1; 32], &found, (5, 0), &[3; 32]).expect("kept");
+        let whole = fs::read(files.path(0)).expect("there");
+        fs::write(files.path(1), &whole).expect("written");
+        assert!(files.get(0, (5, 0)).is_ok() && files.get(1, (5, 0)).is_err());
+        for place in [9, 50, HEAD + 2, whole.len() - 1] {
+            let mut changed = whole.clone();
+            changed[place] ^= 1;
+            fs::write(files.path(0), &changed).expect("written");
+            assert!(files.get(0, (5, 0)).is_err(), "{place}");
+        }
+        fs::write(files.path(0), &whole[..HEAD - 1]).expect("written");
+        assert!(files.get(0, (5, 0)).is_err() && files.transcript(0) == [0; 32]);
+    }
+}

@@ -1,0 +1,224 @@
+//! A run that is kept in a record while it goes on.
+
+use std::path::Path;
+
+use vesica_party::{Channel, Role};
+use vesica_protocols::tasks::SealedPayloads;
+use vesica_structures::rng::SecretRng;
+
+use super::Unfinished;
+use super::bucket_files::Found;
+use super::record::{Begun, Record};
+use crate::failure::{Failure, code};
+use crate::handshake::Agreement;
+use crate::handshake::messages::{recv, send};
+use crate::receipt::{from_hex, to_hex};
+use crate::session::fresh;
+use crate::task::AnyAgreed;
+
+/// A run on which both sides agree, with the buckets that are due.
+#[derive(Debug)]
+pub(crate) struct Going {
+    record: Record,
+    /// Which buckets are run in this conversation.
+    due: Vec<usize>,
+    /// Attempts at buckets, of this conversation and those before it.
+    pub attempts: u64,
+    /// How many of them were begun before this conversation.
+    before: u64,
+    /// Items of a bucket of this side, and bytes of a payload of its result.
+    shape: (usize, usize),
+    rng: SecretRng,
+}
+
+/// What both sides bring to [`go_on`].
+pub(crate) struct Terms {
+    /// This side's role.
+    pub role: Role,
+    /// Items of a bucket of this side, and bytes of a payload of its result.
+    pub shape: (usize, usize),
+    /// Items of a bucket of the partner.
+    pub peer_items: usize,
+    /// The most items that the partner may ask about, in all attempts.
+    pub max_peer_items: u64,
+}
+
+/// Compares both sides' records. Gives the run that goes on, or begins anew if neither side has finished anything, and
+/// sets the salt of the agreement to that of the run.
+///
+/// # Errors
+/// If the two sides have records of different runs, if settings or sizes differ from the record, if there were too many
+/// attempts, or if the record cannot be written.
+pub(crate) fn go_on(
+    ch: &mut Channel,
+    agreement: &mut Agreement<Box<dyn AnyAgreed>>,
+    mut record: Record,
+    terms: &Terms,
+    rng: &mut SecretRng,
+) -> Result<Going, Failure> {
+    let buckets = agreement.buckets;
+    let ours = record.unfinished(buckets);
+    send(ch, ours.clone())?;
+    let theirs: Unfinished = recv(ch)?;
+    if theirs.buckets.len() != ours.buckets.len() {
+        return Err(differ("your partner's record is of another number of buckets"));
+    }
+    let goes_on = ours.run == theirs.run && ours.run != [0; 32];
+    if goes_on {
+        let salt = record.begun().and_then(|run| from_hex(&run.salt)).map(u128::from_le_bytes);
+        agreement.salt = salt.ok_or_else(|| differ("the record has no salt"))?;
+        if id(agreement) != ours.run {
+            return Err(differ("sizes, security, protocol or columns are not those of the record"));
+        }
+    } else if ours.has_finished_any() || theirs.has_finished_any() {
+        let has = |side: &Unfinished| match side.has_finished_any() {
+            true => "has finished buckets of a run that the other side does not know",
+            false => "has no record of it",
+        };
+        return Err(differ(&format!("this side {}, and the partner {}", has(&ours), has(&theirs))));
+    }
+    let is_finished = |(ours, theirs): (&[u8; 32], &[u8; 32])| ours == theirs && *ours != [0; 32];
+    let finished: Vec<bool> = match goes_on {
+        true => ours.buckets.iter().zip(&theirs.buckets).map(is_finished).collect(),
+        false => vec![false; buckets as usize],
+    };
+    let due: Vec<usize> = (0..).zip(&finished).filter(|(_, finished)| !**finished).map(|(bucket, _)| bucket).collect();
+    let before = if goes_on { ours.attempts.max(theirs.attempts) } else { 0 };
+    let attempts = before.saturating_add(due.len() as u64);
+    check_attempts(attempts, buckets, terms)?;
+    if goes_on {
+        record.set_attempts(before)?;
+    } else {
+        let id = to_hex(&id(agreement));
+        record.begin(Begun { id, salt: to_hex(&agreement.salt.to_le_bytes()), attempts: 0 })?;
+    }
+    Ok(Going { record, due, attempts, before, shape: terms.shape, rng: rng.child() })
+}
+
+/// Refuses more attempts at buckets than the bounds on failures are derived for, or than the partner may ask for.
+fn check_attempts(attempts: u64, buckets: u32, terms: &Terms) -> Result<(), Failure> {
+    let begin_anew = "remove the record on both sides to begin anew";
+    if attempts > 2 * u64::from(buckets) {
+        let fault =
+            format_args!("the run has broken off so often that {attempts} attempts at {buckets} buckets would be due");
+        return Err(Failure::new(code::REFUSED, fault, begin_anew));
+    }
+    let asked = attempts.saturating_mul(terms.peer_items as u64);
+    if asked > terms.max_peer_items {
+        let fault = format_args!(
+            "with {attempts} attempts at buckets, those that broke off among them, the {} asks about {asked} items, more \
+             than the {} that the {} allows",
+            terms.role.peer(),
+            terms.max_peer_items,
+            terms.role
+        );
+        return Err(Failure::new(
+            code::REFUSED,
+            fault,
+            "raise --max-peer-items on the side that refused, or begin anew",
+        ));
+    }
+    Ok(())
+}
+
+fn differ(what: &str) -> Failure {
+    let fault = format_args!("the two sides cannot go on with one run: {what}");
+    let mend = "go on with the settings and in the work folders of that run, or remove the folder vesica-run-... of it from \
+                --work on both sides to begin anew";
+    Failure::new(code::MISMATCH, fault, mend)
+}
+
+/// What a run is: all that must be the same when it goes on.
+fn id(agreement: &Agreement<Box<dyn AnyAgreed>>) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 id of a run that is kept v1");
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    };
+    part(&agreement.salt.to_le_bytes());
+    part(&(agreement.extent.sender_items as u64).to_le_bytes());
+    part(&(agreement.extent.receiver_items as u64).to_le_bytes());
+    part(&agreement.buckets.to_le_bytes());
+    part(agreement.extent.security.to_string().as_bytes());
+    part(agreement.entry.id.as_bytes());
+    part(format!("{:?}", agreement.terms.disclosure()).as_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+impl Going {
+    /// The buckets that are due in this conversation, ascending.
+    pub fn due(&self) -> &[usize] {
+        &self.due
+    }
+
+    /// How many buckets were finished before.
+    pub fn finished_before(&self, buckets: usize) -> usize {
+        buckets - self.due.len()
+    }
+
+    /// How many records were removed that nobody went on with.
+    pub fn swept(&self) -> usize {
+        self.record.swept
+    }
+
+    /// The folder of the record.
+    pub fn folder(&self) -> &Path {
+        self.record.folder()
+    }
+
+    /// Notes that an attempt at a bucket begins.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn begin_bucket(&mut self) -> Result<(), Failure> {
+        self.before += 1;
+        self.record.set_attempts(self.before)
+    }
+
+    /// Keeps what a bucket found, of which both sides have the hash of all that was said.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn end_bucket(
+        &mut self,
+        bucket: usize,
+        transcript: &[u8; 32],
+        matches: Vec<u32>,
+        payloads: SealedPayloads,
+    ) -> Result<(), Failure> {
+        let random = *fresh(&mut self.rng);
+        let (size, width) = self.shape;
+        let payloads = payloads.open_for_all(size, width);
+        self.record.put(bucket, transcript, &Found { matches, payloads }, self.shape, &random)
+    }
+
+    /// The numbers of the items of a bucket that matched, and their payloads, one behind the other.
+    ///
+    /// # Errors
+    /// If the record cannot be read.
+    pub fn found(&self, bucket: usize) -> Result<(Vec<u32>, Vec<u8>), Failure> {
+        let Found { matches, payloads } = self.record.get(bucket, self.shape)?;
+        let width = self.shape.1;
+        let of = |&item: &u32| payloads.get(item as usize * width..(item as usize + 1) * width).unwrap_or_default();
+        let records = matches.iter().flat_map(of).copied().collect();
+        Ok((matches, records))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_are_bounded_by_the_failure_budget_and_by_what_the_partner_may_ask() {
+        let check = |attempts, max_peer_items| {
+            let terms = Terms { role: Role::Sender, shape: (100, 0), peer_items: 1000, max_peer_items };
+            check_attempts(attempts, 8, &terms).map_err(|failure| (failure.code, failure.fault))
+        };
+        assert_eq!((check(8, 8000), check(16, 16_000)), (Ok(()), Ok(())));
+        let (number, fault) = check(17, u64::MAX).expect_err("too often");
+        assert!(number == code::REFUSED && fault.contains("17 attempts at 8 buckets"), "{fault}");
+        let (number, fault) = check(9, 8999).expect_err("too many items");
+        assert!(number == code::REFUSED && fault.contains("the receiver asks about 9000 items"), "{fault}");
+        assert!(check(u64::MAX, u64::MAX).is_err());
+    }
+}

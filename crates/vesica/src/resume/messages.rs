@@ -1,0 +1,47 @@
+//! What two sides tell each other of a run that broke off, behind the handshake, both at once.
+
+use std::ops::RangeInclusive;
+
+use vesica_party::{Malformed, Reader, Writer};
+
+use crate::buckets::MOST_BUCKETS;
+use crate::handshake::messages::Body;
+
+/// What a side has finished of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unfinished {
+    /// What the run is; zeros if the side has no record of one.
+    pub run: [u8; 32],
+    /// How many attempts at buckets the side has begun.
+    pub attempts: u64,
+    /// For each bucket the hash of all that was said until it was finished; zeros if it is not.
+    pub buckets: Vec<[u8; 32]>,
+}
+
+impl Unfinished {
+    /// Whether the side has finished a bucket.
+    pub fn has_finished_any(&self) -> bool {
+        self.buckets.iter().any(|bucket| *bucket != [0; 32])
+    }
+}
+
+impl Body for Unfinished {
+    const NUMBER: u8 = 12;
+    const CARRIES: &'static str = "buckets that are finished";
+    const LENGTHS: RangeInclusive<usize> = 40..=40 + 32 * MOST_BUCKETS as usize;
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&self.run);
+        out.bytes(&self.attempts.to_le_bytes());
+        self.buckets.iter().for_each(|bucket| out.bytes(bucket));
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let (run, attempts) = (bytes.array()?, u64::from_le_bytes(bytes.array()?));
+        let mut buckets = Vec::with_capacity(bytes.remaining() / 32);
+        while bytes.remaining() > 0 {
+            buckets.push(bytes.array()?);
+        }
+        Ok(Self { run, attempts, buckets })
+    }
+}

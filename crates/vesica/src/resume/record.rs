@@ -1,0 +1,333 @@
+//! The folder in which a side keeps its record of a run.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use vesica_structures::rng::SecretRng;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::bucket_files::{BucketFiles, Found};
+use super::messages::Unfinished;
+use crate::bounded::read_text;
+use crate::failure::{Failure, code};
+use crate::handshake::{Hello, WIRE_VERSION};
+use crate::receipt::{from_hex, to_hex};
+use crate::session::{Config, Protection, fresh};
+
+/// How the folder of a run begins; behind it stands which run.
+const PREFIX: &str = "vesica-run-";
+
+/// After this a record that nobody went on with is removed.
+const STALE: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Longest state that is read.
+const FILE_LIMIT: u64 = 1 << 16;
+
+/// What the partner hears of a record that cannot be used.
+const TOLD: &str = "it cannot use its record of the run";
+
+/// What a record says beside its buckets.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    /// Version of this file.
+    vesica_run: u32,
+    /// The release that made it.
+    release: String,
+    wire_version: u32,
+    /// In hexadecimal: under which the table is hashed and buckets are encrypted.
+    key: String,
+    /// The hash of the table, once it was read.
+    table: Option<String>,
+    /// The run, once both sides have agreed on it.
+    run: Option<Begun>,
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.key.zeroize();
+    }
+}
+
+/// A run on which both sides have agreed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Begun {
+    /// What it is, in hexadecimal.
+    pub id: String,
+    /// The salt under which keys are divided, in hexadecimal.
+    pub salt: String,
+    /// How many attempts at buckets were begun.
+    pub attempts: u64,
+}
+
+/// A side's record of a run. Nobody else can use it while this is there.
+pub(crate) struct Record {
+    folder: PathBuf,
+    state: State,
+    files: BucketFiles,
+    /// How many records of other runs were removed, which nobody went on with.
+    pub(super) swept: usize,
+    /// Locked.
+    _lock: File,
+}
+
+impl Drop for Record {
+    /// Leaves nothing of a run that did not begin.
+    fn drop(&mut self) {
+        if self.state.run.is_none() {
+            let _ = remove(&self.folder);
+        }
+    }
+}
+
+impl std::fmt::Debug for Record {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Record").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl Record {
+    /// The record in the work folder of the run that has this `name`, which is made if there is none. A name stands for
+    /// settings and partner.
+    ///
+    /// # Errors
+    /// If the folder cannot be used, others could replace it, another run uses it, or another release made it.
+    pub fn open(work: &Path, name: &[u8; 32]) -> Result<Self, Failure> {
+        let folder = work.join(format!("{PREFIX}{}", to_hex(name.first_chunk::<8>().unwrap_or(&[0; 8]))));
+        let failed = |error: io::Error| failed(&folder, &error);
+        check_owners(work)?;
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => {}
+        }
+        let found = fs::symlink_metadata(&folder).map_err(failed)?;
+        if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o077 != 0 {
+            let fault = format_args!("{} is not a folder of yours alone", folder.display());
+            return Err(refused(code::OUTPUT, fault, "remove it, or name another folder with --work"));
+        }
+        let lock = File::options().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock"));
+        let lock = lock.map_err(failed)?;
+        if lock.try_lock().is_err() {
+            let fault = format_args!("another run uses the record in {}", folder.display());
+            return Err(refused(code::REFUSED, fault, "wait until it has ended, or name another folder with --work"));
+        }
+        let path = folder.join("run.json");
+        let state = match read_text(&path, FILE_LIMIT) {
+            Ok(text) => Self::read(&folder, &text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => State {
+                vesica_run: 1,
+                release: env!("CARGO_PKG_VERSION").into(),
+                wire_version: WIRE_VERSION,
+                key: to_hex(&*fresh(&mut from_os()?)),
+                table: None,
+                run: None,
+            },
+            Err(error) => return Err(failed(error)),
+        };
+        let key = Zeroizing::new(from_hex::<32>(&state.key).ok_or_else(|| damaged(&folder))?);
+        let files = BucketFiles::new(&folder, &key);
+        let swept = sweep(work, &folder);
+        let record = Self { folder, state, files, swept, _lock: lock };
+        record.save()?;
+        Ok(record)
+    }
+
+    fn read(folder: &Path, text: &str) -> Result<State, Failure> {
+        // A parser's message may hold the file's text.
+        let state: State = serde_json::from_str(text).map_err(|_| damaged(folder))?;
+        let release = (env!("CARGO_PKG_VERSION"), WIRE_VERSION);
+        if (state.release.as_str(), state.wire_version) != release || state.vesica_run != 1 {
+            let fault = format_args!(
+                "the run in {} was begun by release {} (wire version {}) of vesica, and this is {} ({})",
+                folder.display(),
+                state.release,
+                state.wire_version,
+                release.0,
+                release.1
+            );
+            let mend =
+                "go on with the release that began it, on both sides, or remove the folder on both to begin anew";
+            return Err(refused(code::REFUSED, fault, mend));
+        }
+        Ok(state)
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Under which the table is hashed. The same for as long as the record is there.
+    pub fn table_key(&self) -> [u8; 32] {
+        blake3::derive_key("vesica 2026-11-29 hash of a table of a run v1", self.state.key.as_bytes())
+    }
+
+    /// Notes the hash of the table, or refuses another one than is noted.
+    ///
+    /// # Errors
+    /// If the table is not the same, or the state cannot be written.
+    pub fn check_table(&mut self, hash: &[u8; 32]) -> Result<(), Failure> {
+        let hash = to_hex(hash);
+        match &self.state.table {
+            Some(noted) if *noted != hash && self.state.run.is_some() => Err(Failure {
+                told: Some("its table is not the one with which the run was begun"),
+                ..refused(
+                    code::INPUT,
+                    format_args!("the table is not the one with which the run in {} was begun", self.folder.display()),
+                    "put that table back to go on, or remove the folder on both sides to begin anew",
+                )
+            }),
+            _ => {
+                self.state.table = Some(hash);
+                self.save()
+            }
+        }
+    }
+
+    /// The run that was begun, if there is one.
+    pub(super) fn begun(&self) -> Option<&Begun> {
+        self.state.run.as_ref()
+    }
+
+    /// What to tell the partner of a run in so many buckets.
+    pub(super) fn unfinished(&self, buckets: u32) -> Unfinished {
+        let run = self.state.run.as_ref().and_then(|run| from_hex(&run.id).map(|id| (id, run.attempts)));
+        let Some((run, attempts)) = run else {
+            return Unfinished { run: [0; 32], attempts: 0, buckets: vec![[0; 32]; buckets as usize] };
+        };
+        let buckets = (0..buckets as usize).map(|bucket| self.files.transcript(bucket)).collect();
+        Unfinished { run, attempts, buckets }
+    }
+
+    /// Begins a run anew.
+    pub(super) fn begin(&mut self, run: Begun) -> Result<(), Failure> {
+        self.files.clear().map_err(|error| failed(&self.folder, &error))?;
+        self.state.run = Some(run);
+        self.save()
+    }
+
+    /// Notes how many attempts at buckets were begun.
+    pub(super) fn set_attempts(&mut self, attempts: u64) -> Result<(), Failure> {
+        if let Some(run) = &mut self.state.run {
+            run.attempts = attempts;
+        }
+        self.save()
+    }
+
+    /// Keeps what a bucket found.
+    pub(super) fn put(
+        &self,
+        bucket: usize,
+        transcript: &[u8; 32],
+        found: &Found,
+        shape: (usize, usize),
+        random: &[u8; 32],
+    ) -> Result<(), Failure> {
+        self.files.put(bucket, transcript, found, shape, random).map_err(|error| failed(&self.folder, &error))
+    }
+
+    /// What a finished bucket found.
+    pub(super) fn get(&self, bucket: usize, shape: (usize, usize)) -> Result<Found, Failure> {
+        self.files.get(bucket, shape).map_err(|error| failed(&self.folder, &error))
+    }
+
+    /// Writes the state so that a crash leaves this or the one before.
+    fn save(&self) -> Result<(), Failure> {
+        let write = || {
+            let unfinished = self.folder.join("run.new");
+            let text = Zeroizing::new(serde_json::to_vec(&self.state)?);
+            let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+            file.write_all(&text)?;
+            file.sync_data()?;
+            fs::rename(&unfinished, self.folder.join("run.json"))?;
+            File::open(&self.folder)?.sync_all()
+        };
+        write().map_err(|error: io::Error| failed(&self.folder, &error))
+    }
+}
+
+fn from_os() -> Result<SecretRng, Failure> {
+    SecretRng::from_os()
+        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
+}
+
+/// The name of a run: what this side has said of it, and to whom.
+pub(crate) fn name(config: &Config, hello: &Hello) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 name of a run v1");
+    let mut part = |text: &str| {
+        hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+    };
+    part(&hello.task);
+    part(&hello.role.to_string());
+    part(&hello.security.to_string());
+    part(&hello.buckets.to_string());
+    part(&hello.key_columns.join("\n"));
+    part(&hello.key_digest);
+    part(&String::from_utf8_lossy(&hello.proposal));
+    part(&config.source.table.name());
+    part(&config.source.key.columns().iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join("\n"));
+    part(&config.protocol.clone().unwrap_or_default());
+    part(&config.pad_to.unwrap_or_default().to_string());
+    if let Protection::Tls { identity, peer } = &config.protection {
+        part(&identity.public().to_string());
+        part(&peer.to_string());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+/// Removes the record of a run that is over.
+pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    fs::remove_dir_all(folder)
+}
+
+/// Removes the records of this user's other runs that nobody went on with for a long time, and gives their number.
+fn sweep(work: &Path, except: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(work) else { return 0 };
+    let is_stale = |folder: &PathBuf| {
+        let is_record = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+        let found = fs::symlink_metadata(folder).ok().filter(|found| is_record && found.is_dir() && folder != except);
+        let is_own = found.is_some_and(|found| found.uid() == rustix::process::geteuid().as_raw());
+        let age = fs::metadata(folder.join("run.json")).and_then(|state| state.modified()).map(|then| then.elapsed());
+        is_own && age.is_ok_and(|age| age.is_ok_and(|age| age > STALE))
+    };
+    let stale = entries.flatten().map(|entry| entry.path()).filter(is_stale);
+    let is_unused = |folder: &PathBuf| File::open(folder.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok());
+    stale.filter(is_unused).filter(|folder| remove(folder).is_ok()).count()
+}
+
+/// Refuses a folder in which others could put something in the place of a record.
+fn check_owners(work: &Path) -> Result<(), Failure> {
+    let found = fs::metadata(work).map_err(|error| failed(work, &error))?;
+    let (own, owner) = (rustix::process::geteuid().as_raw(), found.uid());
+    let is_open = found.mode() & 0o022 != 0 && found.mode() & 0o1000 == 0;
+    if !found.is_dir() || is_open || (owner != own && owner != 0) {
+        let fault = format_args!("others could replace what is in the work folder {}", work.display());
+        let mend = "name a folder with --work that belongs to you and in which nobody else may write (chmod go-w)";
+        return Err(refused(code::OUTPUT, fault, mend));
+    }
+    Ok(())
+}
+
+fn refused(code: u8, fault: impl std::fmt::Display, mend: &str) -> Failure {
+    Failure { told: Some(TOLD), ..Failure::new(code, fault, mend) }
+}
+
+fn failed(folder: &Path, error: &io::Error) -> Failure {
+    let mend = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free space on that disk, and type the same command again on both sides: what is finished stays"
+        }
+        io::ErrorKind::InvalidData => "remove the folder on both sides to begin anew",
+        _ => "see that you may write there; what is finished stays",
+    };
+    refused(code::OUTPUT, format_args!("cannot use the record of the run in {}: {error}", folder.display()), mend)
+}
+
+fn damaged(folder: &Path) -> Failure {
+    failed(folder, &io::Error::new(io::ErrorKind::InvalidData, "it is damaged"))
+}
