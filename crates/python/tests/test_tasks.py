@@ -200,6 +200,13 @@ def test_a_join_in_a_work_folder_is_the_same_join_and_leaves_nothing(tmp_path):
         vesica.intersect([1], role="receiver", work=tmp_path, insecure_plaintext=True, connect="localhost:1")
 
 
+def test_a_join_that_is_kept_in_a_record_leaves_none_when_it_has_ended(tmp_path):
+    kept = {"buckets": 4, "work": tmp_path, "resume": True, **SEMI_HONEST}
+    with partner(range(0, 3000, 2), role="sender", **kept) as them:
+        assert vesica.intersect(range(0, 3000, 3), role="receiver", **kept, **them) == list(range(0, 3000, 6))
+    assert not list(tmp_path.iterdir())
+
+
 def test_plans_protocols_and_checks():
     plan = vesica.plan(sender_items=1e5, receiver_items=2e5, link="100mbit,40ms", payload_bytes=8)
     assert plan["ok"] and plan["receiver_items"] == 200_000

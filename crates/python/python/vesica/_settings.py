@@ -58,6 +58,7 @@ class RunSettings(TypedDict, total=False):
     pad_to: Optional[Count]
     buckets: Union[Count, Literal["auto"]]
     work: Optional[Path]
+    resume: bool
     max_peer_items: Count
     memory: Optional[Size]
     threads: Optional[Count]
