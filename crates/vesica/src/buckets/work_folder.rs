@@ -132,7 +132,7 @@ enum Kept {
     /// In a file without a name: the numbers of a bucket's items that matched, for buckets of so many items.
     Spill(Spill, usize),
     /// In the record of a run that can go on where it broke off, with the partner's payloads.
-    Record(Going),
+    Record(Box<Going>),
 }
 
 /// What a run of a bucket gave that is kept.
@@ -167,7 +167,7 @@ impl KeptMatches {
     /// For so many buckets of a run that is kept in a record.
     pub(super) fn recorded(going: Going, buckets: usize) -> Self {
         let due = going.due().to_vec();
-        Self { kept: Kept::Record(going), counts: vec![None; buckets], due }
+        Self { kept: Kept::Record(Box::new(going)), counts: vec![None; buckets], due }
     }
 
     /// The buckets that are run, ascending.

@@ -120,7 +120,9 @@ impl Job for IntersectJob {
                     Some(buckets) => {
                         ResultSet::Keep { keys: in_bucket::sender_matches(buckets, matches), payload: None, unread: 0 }
                     }
-                    None => ResultSet::KeepInWorkFolder(MatchesInWorkFolder::new(buckets, Vec::new(), None, 0)),
+                    None => {
+                        ResultSet::KeepInWorkFolder(Box::new(MatchesInWorkFolder::new(buckets, Vec::new(), None, 0)))
+                    }
                 })
             })
         },
@@ -136,7 +138,9 @@ impl Job for IntersectJob {
                     None => {
                         let unread = outputs.iter().map(|output| output.unread).sum();
                         let payloads = outputs.into_iter().map(|output| output.payloads).collect();
-                        ResultSet::KeepInWorkFolder(MatchesInWorkFolder::new(buckets, payloads, schema, unread))
+                        ResultSet::KeepInWorkFolder(Box::new(MatchesInWorkFolder::new(
+                            buckets, payloads, schema, unread,
+                        )))
                     }
                 }
             }))

@@ -44,7 +44,7 @@ pub enum ResultSet {
         unread: usize,
     },
     /// The same of a table that outgrows memory.
-    KeepInWorkFolder(MatchesInWorkFolder),
+    KeepInWorkFolder(Box<MatchesInWorkFolder>),
     /// All rows of the own table, and a row for each key that it does not have.
     Union {
         /// How keys travel.

@@ -177,7 +177,7 @@ pub(super) fn collect_spilled(
         let fault = "keys with alternatives are not kept in a work folder";
         return Err(TableError::Option(fault.into(), "omit --or-key, or --work"));
     }
-    let keys = Keys::Spilled(Partitions::create(work, hash_key)?);
+    let keys = Keys::Spilled(Box::new(Partitions::create(work, hash_key)?));
     let beside = payload.map_or(BesideKeys::Nothing, BesideKeys::Payload);
     collect_to(keys, source, spec, beside, &|| None, on_fault)
 }
@@ -267,7 +267,7 @@ enum Keys {
     /// Distinct digests, and for each row and alternative which of them its key is.
     InMemory { index: DistinctKeys, row_key: Vec<u32> },
     /// All digests, of which the distinct ones are found at the end.
-    Spilled(Partitions),
+    Spilled(Box<Partitions>),
 }
 
 impl Keys {
