@@ -151,7 +151,7 @@ impl Asked {
         let (workload, run) = (self.workload.workload(), self.workload.workload().extent());
         let memory = (run.runs > 1).then(|| plan::memory_with_work(id, workload)).flatten()?;
         let Amounts { payload_bytes, .. } = self.amounts;
-        let disk = |role, payload| OnDisk::new(self.keys(role), payload, run, role).most();
+        let disk = |role, payload| OnDisk::new(self.keys(role), payload, (run, self.buckets), role).most();
         let disk = Memory {
             sender: disk(Role::Sender, (payload_bytes, 0)),
             receiver: disk(Role::Receiver, (0, payload_bytes)),

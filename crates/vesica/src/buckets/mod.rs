@@ -93,9 +93,9 @@ pub struct OnDisk {
 
 impl OnDisk {
     /// Of the side in this role.
-    pub fn new(rows: u64, (own, received): (usize, usize), run: &Extent, role: Role) -> Self {
+    pub fn new(rows: u64, (own, received): (usize, usize), (run, buckets): (&Extent, u32), role: Role) -> Self {
         let (own, received) = (own as u64, received as u64);
-        let items = (size(run, role) as u64).saturating_mul(run.runs as u64);
+        let items = (size(run, role) as u64).saturating_mul(buckets.into());
         let between_passes = if run.security == Security::Malicious { 16 } else { 0 };
         // Seals take at most as much as those of the shortest chunks.
         let sealed = |rows: u64, each: u64| {
@@ -106,8 +106,9 @@ impl OnDisk {
         Self {
             reading: keys.saturating_mul(2),
             dividing: keys.saturating_add(sealed(items, 16 + 4 + own)),
-            // A row of each repeated key is there twice.
-            running: sealed(items, 16 + 4 + own + between_passes + 4).saturating_add(sealed(rows, 2 * (4 + received))),
+            // Found in buckets, perhaps in a record with payloads; and a row of each repeated key is there twice.
+            running: sealed(items, 16 + 4 + own + between_passes + 4 + received)
+                .saturating_add(sealed(rows, 2 * (4 + received))),
         }
     }
 

@@ -245,9 +245,12 @@ impl Buckets {
         Self { matches, ..self }
     }
 
-    /// How many items matched in all buckets. For buckets in a work folder.
-    pub fn matched(&self) -> u64 {
-        self.matches.as_ref().map_or(0, KeptMatches::count)
+    /// How many items matched in all buckets. For buckets in a work folder, when the conversation is over.
+    ///
+    /// # Errors
+    /// If the record of the run cannot be read.
+    pub fn matched(&self) -> Result<u64, Failure> {
+        self.matches.as_ref().map_or(Ok(0), KeptMatches::count)
     }
 
     /// The rows of a bucket's items that matched, each with its number among them; the highest number instead of the row of a dummy, which no

@@ -223,23 +223,21 @@ impl KeptMatches {
         }
     }
 
-    /// Counts what earlier conversations have found.
+    /// How many there are in all buckets. Not to be asked before the conversation is over: it takes time by what earlier
+    /// ones have found.
     ///
     /// # Errors
     /// If the record cannot be read.
-    pub fn count_earlier(&mut self) -> Result<(), Failure> {
-        let Kept::Record(going) = &self.kept else { return Ok(()) };
-        for (bucket, count) in self.counts.iter_mut().enumerate() {
-            if count.is_none() {
-                *count = Some(going.found(bucket)?.0.len());
-            }
+    pub(super) fn count(&self) -> Result<u64, Failure> {
+        let mut all = 0;
+        for (bucket, count) in self.counts.iter().enumerate() {
+            all += match (count, &self.kept) {
+                (Some(count), _) => *count as u64,
+                (None, Kept::Spill(..)) => 0,
+                (None, Kept::Record(going)) => going.found(bucket)?.0.len() as u64,
+            };
         }
-        Ok(())
-    }
-
-    /// How many there are in all buckets.
-    pub(super) fn count(&self) -> u64 {
-        self.counts.iter().flatten().map(|&count| count as u64).sum()
+        Ok(all)
     }
 
     /// Those of a bucket, with their payloads where these are kept with them.

@@ -1,7 +1,7 @@
 //! What a finished bucket found, in a file of the record's folder.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -29,11 +29,18 @@ pub(super) struct BucketFiles {
     folder: PathBuf,
     /// Of the record.
     key: Zeroizing<[u8; 32]>,
+    /// Of which run they are.
+    run: [u8; 32],
 }
 
 impl BucketFiles {
-    pub fn new(folder: &Path, key: &[u8; 32]) -> Self {
-        Self { folder: folder.to_owned(), key: Zeroizing::new(*key) }
+    pub fn new(folder: &Path, key: &[u8; 32], run: [u8; 32]) -> Self {
+        Self { folder: folder.to_owned(), key: Zeroizing::new(*key), run }
+    }
+
+    /// Of which run they are from here on.
+    pub fn set_run(&mut self, run: [u8; 32]) {
+        self.run = run;
     }
 
     fn path(&self, bucket: usize) -> PathBuf {
@@ -57,7 +64,7 @@ impl BucketFiles {
         content.extend_from_slice(&found.payloads);
         content.resize(8 + size * (4 + width), 0);
         let mut bytes = [&MAGIC[..], transcript, random].concat();
-        self.seal(bucket, transcript, random)?.seal(&mut content)?;
+        self.seal((bucket, (size, width)), transcript, random)?.seal(&mut content)?;
         bytes.extend_from_slice(&content);
         let unfinished = self.folder.join("bucket.new");
         let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
@@ -67,18 +74,26 @@ impl BucketFiles {
         File::open(&self.folder)?.sync_all()
     }
 
-    /// The hash with which a bucket is finished; zeros if it is not, or its file is none.
-    pub fn transcript(&self, bucket: usize) -> [u8; 32] {
-        let mut head = [0; HEAD];
-        let read = File::open(self.path(bucket)).and_then(|mut file| file.read_exact(&mut head));
-        match (read, head.strip_prefix(&MAGIC)) {
-            (Ok(()), Some(rest)) => rest.first_chunk().copied().unwrap_or_default(),
-            _ => [0; 32],
-        }
+    /// The hash with which a bucket is finished; zeros if it is not, or its file is not whole. Takes the same time whatever
+    /// was found.
+    pub fn transcript(&self, bucket: usize, shape: (usize, usize)) -> [u8; 32] {
+        self.open(bucket, shape).map_or([0; 32], |(transcript, _)| transcript)
     }
 
     /// What a finished bucket of `size` items found.
     pub fn get(&self, bucket: usize, (size, width): (usize, usize)) -> io::Result<Found> {
+        let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the record of a bucket is damaged");
+        let (_, content) = self.open(bucket, (size, width))?;
+        let (count, rest) = content.split_first_chunk().ok_or_else(damaged)?;
+        let count =
+            usize::try_from(u64::from_le_bytes(*count)).ok().filter(|&count| count <= size).ok_or_else(damaged)?;
+        let (numbers, payloads) = rest.split_at_checked(4 * size).ok_or_else(damaged)?;
+        let matches = numbers.as_chunks().0.iter().copied().map(u32::from_le_bytes).take(count).collect();
+        Ok(Found { matches, payloads: payloads.to_vec() })
+    }
+
+    /// The hash of all that was said, and what was written.
+    fn open(&self, bucket: usize, (size, width): (usize, usize)) -> io::Result<([u8; 32], Zeroizing<Vec<u8>>)> {
         let bytes = fs::read(self.path(bucket))?;
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the record of a bucket is damaged");
         let (head, sealed) = bytes.split_at_checked(HEAD).ok_or_else(damaged)?;
@@ -86,14 +101,11 @@ impl BucketFiles {
             head.strip_prefix(&MAGIC).and_then(|rest| rest.split_at_checked(32)).ok_or_else(damaged)?;
         let [transcript, random] = [transcript, random].map(|part| part.first_chunk().copied().unwrap_or_default());
         let mut content = Zeroizing::new(sealed.to_vec());
-        self.seal(bucket, &transcript, &random)?.open(&mut content)?;
-        let (count, rest) = content.split_first_chunk().ok_or_else(damaged)?;
-        let count =
-            usize::try_from(u64::from_le_bytes(*count)).ok().filter(|&count| count <= size).ok_or_else(damaged)?;
-        let (numbers, payloads) = rest.split_at_checked(4 * size).ok_or_else(damaged)?;
-        let matches = numbers.as_chunks().0.iter().copied().map(u32::from_le_bytes).take(count).collect();
-        let payloads = payloads.get(..size * width).ok_or_else(damaged)?.to_vec();
-        Ok(Found { matches, payloads })
+        self.seal((bucket, (size, width)), &transcript, &random)?.open(&mut content)?;
+        match content.len() == 8 + size * (4 + width) {
+            true => Ok((transcript, content)),
+            false => Err(damaged()),
+        }
     }
 
     /// Removes what there is of any bucket.
@@ -109,9 +121,17 @@ impl BucketFiles {
 
     /// What encrypts a file: under a key of its own, since a folder that is set back to an earlier state would have a
     /// number twice.
-    fn seal(&self, bucket: usize, transcript: &[u8; 32], random: &[u8; 32]) -> io::Result<Seal> {
+    fn seal(
+        &self,
+        (bucket, (size, width)): (usize, (usize, usize)),
+        transcript: &[u8; 32],
+        random: &[u8; 32],
+    ) -> io::Result<Seal> {
         let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 key of a finished bucket v1");
-        hasher.update(&*self.key).update(random).update(transcript).update(&(bucket as u64).to_le_bytes());
+        hasher.update(&*self.key).update(&self.run).update(random).update(transcript);
+        for number in [bucket, size, width] {
+            hasher.update(&(number as u64).to_le_bytes());
+        }
         Seal::once(hasher.finalize().as_bytes())
     }
 }
@@ -121,7 +141,7 @@ mod tests {
     use super::*;
 
     fn files(folder: &Path) -> BucketFiles {
-        BucketFiles::new(folder, &[7; 32])
+        BucketFiles::new(folder, &[7; 32], [5; 32])
     }
 
     #[test]
@@ -135,11 +155,11 @@ mod tests {
             let found = Found { matches, payloads };
             files.put(bucket, &[bucket as u8 + 1; 32], &found, (10, width), &[9; 32]).expect("kept");
             assert_eq!(files.get(bucket, (10, width)).expect("there"), found);
-            assert_eq!(files.transcript(bucket), [bucket as u8 + 1; 32]);
+            assert_eq!(files.transcript(bucket, (10, width)), [bucket as u8 + 1; 32]);
             lengths.push(fs::metadata(files.path(bucket)).expect("there").len());
         }
         assert!(lengths.iter().all(|length| *length == lengths[0]), "{lengths:?}");
-        assert_eq!(files.transcript(3), [0; 32]);
+        assert_eq!(files.transcript(3, (10, 3)), [0; 32]);
         files.clear().expect("removed");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
@@ -157,9 +177,16 @@ mod tests {
             let mut changed = whole.clone();
             changed[place] ^= 1;
             fs::write(files.path(0), &changed).expect("written");
-            assert!(files.get(0, (5, 0)).is_err(), "{place}");
+            assert!(files.get(0, (5, 0)).is_err() && files.transcript(0, (5, 0)) == [0; 32], "{place}");
         }
-        fs::write(files.path(0), &whole[..HEAD - 1]).expect("written");
-        assert!(files.get(0, (5, 0)).is_err() && files.transcript(0) == [0; 32]);
+        for length in [0, HEAD - 1, HEAD + 3, whole.len() - 1] {
+            fs::write(files.path(0), &whole[..length]).expect("written");
+            assert!(files.get(0, (5, 0)).is_err() && files.transcript(0, (5, 0)) == [0; 32], "{length}");
+        }
+        fs::write(files.path(0), &whole).expect("written");
+        assert_eq!((files.transcript(0, (5, 0)), files.transcript(0, (5, 1))), ([1; 32], [0; 32]));
+        let mut files = files;
+        files.set_run([6; 32]);
+        assert_eq!(files.transcript(0, (5, 0)), [0; 32], "of another run");
     }
 }

@@ -1,6 +1,8 @@
 //! A run that is kept in a record while it goes on.
 
+use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use vesica_party::{Channel, Role};
 use vesica_protocols::tasks::SealedPayloads;
@@ -57,25 +59,25 @@ pub(crate) fn go_on(
     rng: &mut SecretRng,
 ) -> Result<Going, Failure> {
     let buckets = agreement.buckets;
-    let ours = record.unfinished(buckets);
+    let ours = record.unfinished(buckets, terms.shape);
     send(ch, ours.clone())?;
     let theirs: Unfinished = recv(ch)?;
     if theirs.buckets.len() != ours.buckets.len() {
-        return Err(differ("your partner's record is of another number of buckets"));
+        return Err(differ(&record, "your partner's record is of another number of buckets"));
     }
     let goes_on = ours.run == theirs.run && ours.run != [0; 32];
     if goes_on {
         let salt = record.begun().and_then(|run| from_hex(&run.salt)).map(u128::from_le_bytes);
-        agreement.salt = salt.ok_or_else(|| differ("the record has no salt"))?;
+        agreement.salt = salt.ok_or_else(|| differ(&record, "the record has no salt"))?;
         if id(agreement) != ours.run {
-            return Err(differ("sizes, security, protocol or columns are not those of the record"));
+            return Err(differ(&record, "sizes, security, protocol or columns are not those of the record"));
         }
     } else if ours.has_finished_any() || theirs.has_finished_any() {
         let has = |side: &Unfinished| match side.has_finished_any() {
             true => "has finished buckets of a run that the other side does not know",
             false => "has no record of it",
         };
-        return Err(differ(&format!("this side {}, and the partner {}", has(&ours), has(&theirs))));
+        return Err(differ(&record, &format!("this side {}, and the partner {}", has(&ours), has(&theirs))));
     }
     let is_finished = |(ours, theirs): (&[u8; 32], &[u8; 32])| ours == theirs && *ours != [0; 32];
     let finished: Vec<bool> = match goes_on {
@@ -83,14 +85,19 @@ pub(crate) fn go_on(
         false => vec![false; buckets as usize],
     };
     let due: Vec<usize> = (0..).zip(&finished).filter(|(_, finished)| !**finished).map(|(bucket, _)| bucket).collect();
-    let before = if goes_on { ours.attempts.max(theirs.attempts) } else { 0 };
+    // What either side has begun counts, also of a run that is given up.
+    let mut before = ours.attempts.max(theirs.attempts);
+    if goes_on && due.is_empty() {
+        // A conversation in which nothing is run could otherwise be had any number of times.
+        before = before.saturating_add(1);
+    }
     let attempts = before.saturating_add(due.len() as u64);
     check_attempts(attempts, buckets, terms)?;
     if goes_on {
         record.set_attempts(before)?;
     } else {
         let id = to_hex(&id(agreement));
-        record.begin(Begun { id, salt: to_hex(&agreement.salt.to_le_bytes()), attempts: 0 })?;
+        record.begin(Begun { id, salt: to_hex(&agreement.salt.to_le_bytes()), attempts: before })?;
     }
     Ok(Going { record, due, attempts, before, shape: terms.shape, rng: rng.child() })
 }
@@ -121,11 +128,15 @@ fn check_attempts(attempts: u64, buckets: u32, terms: &Terms) -> Result<(), Fail
     Ok(())
 }
 
-fn differ(what: &str) -> Failure {
+fn differ(record: &Record, what: &str) -> Failure {
     let fault = format_args!("the two sides cannot go on with one run: {what}");
-    let mend = "go on with the settings and in the work folders of that run, or remove the folder vesica-run-... of it from \
-                --work on both sides to begin anew";
-    Failure::new(code::MISMATCH, fault, mend)
+    let mend = format_args!(
+        "go on with the settings and the work folders of that run; or begin anew, without {} on this side and its like on the \
+         other",
+        record.folder().display()
+    );
+    let told = "the two sides cannot go on with one run: settings, work folders or what is finished there differ";
+    Failure { told: Some(told), ..Failure::new(code::MISMATCH, fault, mend) }
 }
 
 /// What a run is: all that must be the same when it goes on.
@@ -158,6 +169,11 @@ impl Going {
     /// How many records were removed that nobody went on with.
     pub fn swept(&self) -> usize {
         self.record.swept
+    }
+
+    /// See [`Record::lock`].
+    pub fn lock(&self) -> Arc<File> {
+        self.record.lock()
     }
 
     /// The folder of the record.

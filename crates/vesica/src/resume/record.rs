@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -73,7 +74,7 @@ pub(crate) struct Record {
     /// How many records of other runs were removed, which nobody went on with.
     pub(super) swept: usize,
     /// Locked.
-    _lock: File,
+    lock: Arc<File>,
 }
 
 impl Drop for Record {
@@ -103,7 +104,8 @@ impl Record {
         check_owners(work)?;
         match DirBuilder::new().mode(0o700).create(&folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            _ => {}
+            Err(_) => {}
+            Ok(()) => File::open(work).and_then(|work| work.sync_all()).map_err(failed)?,
         }
         let found = fs::symlink_metadata(&folder).map_err(failed)?;
         if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o077 != 0 {
@@ -112,7 +114,12 @@ impl Record {
         }
         let lock = File::options().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock"));
         let lock = lock.map_err(failed)?;
-        if lock.try_lock().is_err() {
+        let is_here = |lock: &File| {
+            let (held, named) = (lock.metadata()?, fs::metadata(folder.join("lock"))?);
+            Ok::<bool, io::Error>((held.dev(), held.ino()) == (named.dev(), named.ino()))
+        };
+        // One that ends may remove the folder before this lock is taken.
+        if lock.try_lock().is_err() || !is_here(&lock).unwrap_or(false) {
             let fault = format_args!("another run uses the record in {}", folder.display());
             return Err(refused(code::REFUSED, fault, "wait until it has ended, or name another folder with --work"));
         }
@@ -130,9 +137,10 @@ impl Record {
             Err(error) => return Err(failed(error)),
         };
         let key = Zeroizing::new(from_hex::<32>(&state.key).ok_or_else(|| damaged(&folder))?);
-        let files = BucketFiles::new(&folder, &key);
+        let run = state.run.as_ref().and_then(|run| from_hex(&run.id)).unwrap_or_default();
+        let files = BucketFiles::new(&folder, &key, run);
         let swept = sweep(work, &folder);
-        let record = Self { folder, state, files, swept, _lock: lock };
+        let record = Self { folder, state, files, swept, lock: Arc::new(lock) };
         record.save()?;
         Ok(record)
     }
@@ -155,6 +163,11 @@ impl Record {
             return Err(refused(code::REFUSED, fault, mend));
         }
         Ok(state)
+    }
+
+    /// As long as this is there, nobody else can use the record.
+    pub fn lock(&self) -> Arc<File> {
+        self.lock.clone()
     }
 
     /// Where it is.
@@ -195,18 +208,19 @@ impl Record {
     }
 
     /// What to tell the partner of a run in so many buckets.
-    pub(super) fn unfinished(&self, buckets: u32) -> Unfinished {
+    pub(super) fn unfinished(&self, buckets: u32, shape: (usize, usize)) -> Unfinished {
         let run = self.state.run.as_ref().and_then(|run| from_hex(&run.id).map(|id| (id, run.attempts)));
         let Some((run, attempts)) = run else {
             return Unfinished { run: [0; 32], attempts: 0, buckets: vec![[0; 32]; buckets as usize] };
         };
-        let buckets = (0..buckets as usize).map(|bucket| self.files.transcript(bucket)).collect();
+        let buckets = (0..buckets as usize).map(|bucket| self.files.transcript(bucket, shape)).collect();
         Unfinished { run, attempts, buckets }
     }
 
     /// Begins a run anew.
     pub(super) fn begin(&mut self, run: Begun) -> Result<(), Failure> {
         self.files.clear().map_err(|error| failed(&self.folder, &error))?;
+        self.files.set_run(from_hex(&run.id).unwrap_or_default());
         self.state.run = Some(run);
         self.save()
     }
@@ -282,6 +296,11 @@ pub(crate) fn name(config: &Config, hello: &Hello) -> [u8; 32] {
 
 /// Removes the record of a run that is over.
 pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    // Without its state it is no record, whatever else is left.
+    match fs::remove_file(folder.join("run.json")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     fs::remove_dir_all(folder)
 }
 

@@ -1,9 +1,11 @@
 //! The steps until both sides agree: they compare settings, each reads its table, and then they exchange sizes, choose
 //! the protocol and fix the session.
 
+use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use vesica_party::Channel;
+use vesica_party::{Channel, Role};
 use vesica_structures::rng::SecretRng;
 
 use super::advice;
@@ -125,8 +127,8 @@ pub(super) struct Carried {
     pub padded: usize,
     /// The run that is kept in a record, and goes on.
     pub going: Option<Going>,
-    /// Its folder, and how many attempts at buckets there are in all conversations.
-    pub record: Option<PathBuf>,
+    /// Its folder, which nobody else can use, and how many attempts at buckets there are in all conversations.
+    pub record: Option<(PathBuf, Arc<File>)>,
     pub attempts: Option<u64>,
     pub key_notes: Vec<String>,
     pub warnings: Vec<String>,
@@ -153,7 +155,7 @@ impl<'m> OwnSizes<'m> {
         ctx.watch.enter(Stage::Settling, Gauge::Nothing);
         let mut agreement = handshake::settle(ch, &negotiation)?;
         let (terms, received) = (&agreement.terms, ctx.config.received_bytes(&agreement.terms.disclosure()));
-        work_folder::check_room(ctx.config, &own.table, received, terms.workload().extent())?;
+        work_folder::check_room(ctx.config, &own.table, received, (terms.workload().extent(), agreement.buckets))?;
         let going = match own.record.take() {
             Some(record) => Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?),
             None => None,
@@ -165,7 +167,7 @@ impl<'m> OwnSizes<'m> {
             ctx.events.notice(&revealed::notice(source.key.alternatives().len(), both_learn));
         }
         let link = Link::agreed(link, theirs.link);
-        let record = going.as_ref().map(|going| going.folder().to_owned());
+        let record = going.as_ref().map(|going| (going.folder().to_owned(), going.lock()));
         let attempts = going.as_ref().map(|going| going.attempts);
         let carried = Carried { hello, agreement, own, padded, going, record, attempts, key_notes, warnings };
         Ok(InAgreement { carried, rng, link, workers })
@@ -185,7 +187,8 @@ fn go_on(
         let run = agreement.terms.workload().extent();
         (buckets::size(run, role), buckets::size(run, role.peer()))
     };
-    let width = ctx.config.received_bytes(&agreement.terms.disclosure());
+    // Which rows are the result may change when the run goes on.
+    let width = if role == Role::Receiver { agreement.terms.disclosure().payload_bytes } else { 0 };
     let terms = resume::Terms { role, shape: (own, width), peer_items: theirs, max_peer_items };
     let count = agreement.buckets as usize;
     let going = resume::go_on(ch, agreement, record, &terms, rng)?;

@@ -60,7 +60,7 @@ impl PartnerGone {
             _ => None,
         };
         // The result is there, and nothing has to be run again.
-        if let Some(folder) = record
+        if let Some((folder, _lock)) = record
             && let Err(error) = resume::remove(&folder)
         {
             warnings.push(format!("cannot remove the record of the run in {}: {error}; remove it", folder.display()));

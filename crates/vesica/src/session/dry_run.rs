@@ -291,7 +291,8 @@ impl Sides<'_> {
         };
         let measure = self.job.measure(table);
         let ours = TaskBytes { proposal: &self.ours.proposal, measure: &measure };
-        let run = buckets::extent(&extent, buckets::count(&extent, self.ours.buckets))?;
+        let count = buckets::count(&extent, self.ours.buckets);
+        let run = buckets::extent(&extent, count)?;
         let terms = self.job.foresee(&run, ours, &self.theirs.proposal, table);
         let terms = terms.map_err(|refusal| refusal.into_failure())?;
         let link = Link::agreed(self.ours.link, self.theirs.link);
@@ -307,7 +308,7 @@ impl Sides<'_> {
         let memory_of = if self.config.work.is_some() { plan::memory_with_work } else { plan::memory };
         let memory_bytes = memory_of(chosen.entry.id, workload).map(|bytes| bytes.of(role));
         let received = self.config.received_bytes(&terms.disclosure());
-        let needed = || work_folder::needed(table, received, workload.extent(), role).most();
+        let needed = || work_folder::needed(table, received, (workload.extent(), count), role).most();
         let disk_bytes = self.config.work.is_some().then(needed);
         if let (Some(needed), Some(budget)) = (memory_bytes, Budget::now(memory))
             && needed > budget.left

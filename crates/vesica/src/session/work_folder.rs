@@ -13,7 +13,7 @@ use crate::memory::Bytes;
 use crate::table::KeyTable;
 
 /// What a run of these buckets has in the folder, where the partner's payload has `received` bytes.
-pub(super) fn needed(table: &KeyTable, received: usize, run: &Extent, role: Role) -> OnDisk {
+pub(super) fn needed(table: &KeyTable, received: usize, run: (&Extent, u32), role: Role) -> OnDisk {
     let own = table.spilled.as_ref().map_or(0, |keys| keys.width());
     OnDisk::new(table.stats.rows, (own, received), run, role)
 }
@@ -25,12 +25,18 @@ pub(super) fn check_room_for_own(config: &Config, table: &KeyTable, own_items: u
     }
     // The partner's sizes, which are not known yet, have no part in it.
     let whole = Extent::new(own_items, own_items, config.security);
-    check_room(config, table, 0, &buckets::extent(&whole, buckets::count(&whole, config.buckets))?)
+    let count = buckets::count(&whole, config.buckets);
+    check_room(config, table, 0, (&buckets::extent(&whole, count)?, count))
 }
 
 /// Refuses a run of these buckets for which the folder's disk has no room, where the partner's payload has `received`
 /// bytes.
-pub(super) fn check_room(config: &Config, table: &KeyTable, received: usize, run: &Extent) -> Result<(), Failure> {
+pub(super) fn check_room(
+    config: &Config,
+    table: &KeyTable,
+    received: usize,
+    run: (&Extent, u32),
+) -> Result<(), Failure> {
     let (Some(folder), Some(keys)) = (&config.work, &table.spilled) else { return Ok(()) };
     let OnDisk { dividing, running, .. } = needed(table, received, run, config.role);
     // The keys are there already, and go when they are divided.

@@ -476,8 +476,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                         keep(&kept, keeps, (bucket, output), None)?;
                     }
                 }
-                let mut kept = kept.into_inner();
-                kept.as_mut().map_or(Ok(()), KeptMatches::count_earlier)?;
+                let kept = kept.into_inner();
                 Ok((of.sender_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
             Role::Receiver => {
@@ -498,8 +497,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                         keep(&kept, keeps, (bucket, output), None)?;
                     }
                 }
-                let mut kept = kept.into_inner();
-                kept.as_mut().map_or(Ok(()), KeptMatches::count_earlier)?;
+                let kept = kept.into_inner();
                 Ok((of.receiver_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
         }

@@ -80,7 +80,7 @@ impl ResultSet {
     pub fn matched_keys(&self) -> Option<u64> {
         match self {
             Self::Keep { keys, .. } => Some(keys.len() as u64),
-            Self::KeepInWorkFolder(matches) => Some(matches.count()),
+            Self::KeepInWorkFolder(matches) => matches.count,
             _ => None,
         }
     }
@@ -95,6 +95,8 @@ pub struct MatchesInWorkFolder {
     schema: Option<PayloadSchema>,
     /// Keys of which nothing is known, because the partner's answer could not be read.
     pub unread: usize,
+    /// How many keys matched. Where it cannot be told, the rows cannot be had either.
+    count: Option<u64>,
 }
 
 impl fmt::Debug for MatchesInWorkFolder {
@@ -105,14 +107,10 @@ impl fmt::Debug for MatchesInWorkFolder {
 }
 
 impl MatchesInWorkFolder {
-    /// Matches that nobody has looked at.
+    /// Matches that nobody has looked at. To be called when the conversation is over.
     pub fn new(buckets: Buckets, payloads: Vec<SealedPayloads>, schema: Option<PayloadSchema>, unread: usize) -> Self {
-        Self { buckets, payloads, schema, unread }
-    }
-
-    /// How many keys matched.
-    fn count(&self) -> u64 {
-        self.buckets.matched()
+        let count = buckets.matched().ok();
+        Self { buckets, payloads, schema, unread, count }
     }
 
     /// The first row of each key that matched, with its payload if `join` has it; a run for each bucket. Gives also what
