@@ -204,6 +204,29 @@ fn a_record_that_is_damaged_or_set_back_gives_no_wrong_row() {
     assert!(records(&folder, "mine").is_empty() && records(&folder, "their").is_empty());
 }
 
+/// The receiver is killed while it writes, when the sender has ended: what it has is enough.
+#[test]
+fn a_result_that_could_not_be_written_is_written_when_the_same_command_is_typed_again() {
+    let folder = tables();
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo");
+    assert!(made.success());
+    // Somebody has opened the pipe, and reads nothing from it.
+    let reader = thread::spawn({
+        let pipe = folder.path("pipe");
+        move || fs::File::open(pipe).expect("opened")
+    });
+    let (mut receiver, sender) = folder.both(&receive("").replace("matches.csv", "pipe"), &send(""));
+    sender.end().expect(0, &[]);
+    assert!(records(&folder, "their").is_empty() && finished(&folder, "mine") == BUCKETS as usize);
+    receiver.child.kill().expect("killed");
+    drop((receiver, reader.join().expect("opened")));
+    let (receiver, sender) = folder.join(&receive(""), &send(""));
+    receiver.expect(0, &[&format!("{BUCKETS} of {BUCKETS} buckets are finished"), "15000 keys match"]);
+    sender.expect(0, &[]);
+    assert_eq!(folder.read("matches.csv"), expected(false));
+    assert!(records(&folder, "mine").is_empty() && records(&folder, "their").is_empty());
+}
+
 /// Records of two runs of the same settings, one of each: what one side has finished is nothing to the other.
 #[test]
 fn records_of_two_runs_do_not_go_together() {

@@ -11,7 +11,11 @@ use crate::task::TASKS;
 
 #[test]
 fn every_message_of_a_session_is_read() {
-    let sources = [include_str!("../handshake/messages.rs"), include_str!("../cluster/messages.rs")];
+    let sources = [
+        include_str!("../handshake/messages.rs"),
+        include_str!("../cluster/messages.rs"),
+        include_str!("../resume/messages.rs"),
+    ];
     let lines = sources.into_iter().flat_map(str::lines);
     let bodies = lines.filter_map(|line| line.strip_prefix("impl Body for ")?.strip_suffix(" {"));
     assert_eq!(bodies.collect::<BTreeSet<_>>(), SESSION_MESSAGES.map(|(name, _)| name).into());

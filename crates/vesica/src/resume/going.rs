@@ -33,6 +33,9 @@ pub(crate) struct Going {
     rng: SecretRng,
 }
 
+/// In the place of the hash of a run, or of a bucket: there is none.
+const NO_RUN: [u8; 32] = [0; 32];
+
 /// What both sides bring to [`go_on`].
 pub(crate) struct Terms {
     /// This side's role.
@@ -65,29 +68,32 @@ pub(crate) fn go_on(
     if theirs.buckets.len() != ours.buckets.len() {
         return Err(differ(&record, "your partner's record is of another number of buckets"));
     }
-    let goes_on = ours.run == theirs.run && ours.run != [0; 32];
+    let both_learn = agreement.terms.disclosure().both_learn;
+    let learns = |role| role == Role::Receiver || both_learn;
+    // One side has all that it needs, and the other, which learns nothing, has ended and removed its record.
+    let is_over = ours.is_complete() && theirs.run == NO_RUN && !learns(terms.role.peer())
+        || theirs.is_complete() && ours.run == NO_RUN && !learns(terms.role);
+    let is_same = ours.run == theirs.run && ours.run != NO_RUN;
+    let goes_on = is_same || is_over && ours.run != NO_RUN;
     if goes_on {
         let salt = record.begun().and_then(|run| from_hex(&run.salt)).map(u128::from_le_bytes);
         agreement.salt = salt.ok_or_else(|| differ(&record, "the record has no salt"))?;
         if id(agreement) != ours.run {
             return Err(differ(&record, "sizes, security, protocol or columns are not those of the record"));
         }
-    } else if ours.has_finished_any() || theirs.has_finished_any() {
+    } else if !is_over && (ours.has_finished_any() || theirs.has_finished_any()) {
         let has = |side: &Unfinished| match side.has_finished_any() {
             true => "has finished buckets of a run that the other side does not know",
             false => "has no record of it",
         };
         return Err(differ(&record, &format!("this side {}, and the partner {}", has(&ours), has(&theirs))));
     }
-    let is_finished = |(ours, theirs): (&[u8; 32], &[u8; 32])| ours == theirs && *ours != [0; 32];
-    let finished: Vec<bool> = match goes_on {
-        true => ours.buckets.iter().zip(&theirs.buckets).map(is_finished).collect(),
-        false => vec![false; buckets as usize],
-    };
+    let counts = |(ours, theirs): (&[u8; 32], &[u8; 32])| is_over || is_same && ours == theirs && *ours != NO_RUN;
+    let finished: Vec<bool> = ours.buckets.iter().zip(&theirs.buckets).map(counts).collect();
     let due: Vec<usize> = (0..).zip(&finished).filter(|(_, finished)| !**finished).map(|(bucket, _)| bucket).collect();
     // What either side has begun counts, also of a run that is given up.
     let mut before = ours.attempts.max(theirs.attempts);
-    if goes_on && due.is_empty() {
+    if due.is_empty() {
         // A conversation in which nothing is run could otherwise be had any number of times.
         before = before.saturating_add(1);
     }

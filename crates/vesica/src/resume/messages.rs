@@ -19,6 +19,11 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
+    /// Whether the side has finished all buckets.
+    pub fn is_complete(&self) -> bool {
+        self.run != [0; 32] && self.buckets.iter().all(|bucket| *bucket != [0; 32])
+    }
+
     /// Whether the side has finished a bucket.
     pub fn has_finished_any(&self) -> bool {
         self.buckets.iter().any(|bucket| *bucket != [0; 32])
