@@ -196,7 +196,7 @@ def test_a_join_in_a_work_folder_is_the_same_join_and_leaves_nothing(tmp_path):
     assert list(result["id"]) == [*range(0, 3000, 6)] * 2
     assert list(result["n"]) == [*range(0, 1500, 3)] * 2
     assert not list(tmp_path.iterdir())
-    with pytest.raises(vesica.UsageError, match="--work without --buckets"):
+    with pytest.raises(vesica.UsageError, match="work= without buckets="):
         vesica.intersect([1], role="receiver", work=tmp_path, insecure_plaintext=True, connect="localhost:1")
 
 

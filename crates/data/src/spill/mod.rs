@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::rand;
+use rustix::fs::{FallocateFlags, fallocate};
 use zeroize::Zeroizing;
 
 use crate::table::TableError;
@@ -255,6 +256,16 @@ impl Spill {
         Ok(all)
     }
 
+    /// Gives the disk back what a stream takes, which is not read again. Where the file system cannot, it stays until the file
+    /// is closed.
+    pub fn release(&mut self, stream: usize) {
+        let Some(stream) = self.streams.get_mut(stream) else { return };
+        for Chunk { offset, length } in stream.chunks.drain(..) {
+            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let _ = fallocate(&self.file, hole, offset, (length + SEAL) as u64);
+        }
+    }
+
     /// A stream that has ended, from its beginning.
     pub fn reader(&self, stream: usize) -> SpillReader<'_> {
         SpillReader { spill: self, stream, next: 0, bytes: Vec::new(), read: 0 }
@@ -403,6 +414,21 @@ mod tests {
             }
         }
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "no file has a name");
+    }
+
+    #[test]
+    fn what_is_released_takes_no_room_and_harms_no_other_stream() {
+        let folder = folder();
+        let mut spill = Spill::create(folder.path(), 2, usize::MAX).expect("a spill");
+        for number in 0..64u8 {
+            spill.write(usize::from(number) % 2, &vec![number; LONGEST_CHUNK]).expect("written");
+        }
+        spill.end_all().expect("written");
+        let blocks = |spill: &Spill| std::os::unix::fs::MetadataExt::blocks(&spill.file.metadata().expect("a file"));
+        let (before, expected) = (blocks(&spill), spill.read(1).expect("read"));
+        spill.release(0);
+        assert!(blocks(&spill) < before * 6 / 10, "{before} {}", blocks(&spill));
+        assert!(spill.read(1).expect("read") == expected && spill.read(0).expect("nothing").is_empty());
     }
 
     #[test]

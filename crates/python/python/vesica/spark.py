@@ -44,7 +44,6 @@ def intersect(
     *,
     on: Any,
     role: Role,
-    work: str,
     slots: int | None = None,
     rendezvous: str | None = None,
     keep: bool = False,
@@ -70,7 +69,7 @@ def intersect(
 
     All other arguments are those of `vesica.intersect`.
     """
-    given = {"work": work, "slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
+    given = {"slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
     return run("intersect", df, on, role, given)
 
 
@@ -81,7 +80,6 @@ def cardinality(
     *,
     on: Any,
     role: Role,
-    work: str,
     slots: int | None = None,
     rendezvous: str | None = None,
     keep: bool = False,
@@ -92,7 +90,7 @@ def cardinality(
     Returns an integer, and `None` on the sender's side. Arguments are those of `intersect` but `join`, and `epsilon` and
     `budget` of `vesica.cardinality`. The rows are not kept in `work`, only hashes of their keys.
     """
-    given = {"work": work, "slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
+    given = {"slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
     return run("cardinality", df, on, role, given)
 
 
@@ -103,7 +101,6 @@ def sum(
     *,
     on: Any,
     role: Role,
-    work: str,
     slots: int | None = None,
     rendezvous: str | None = None,
     keep: bool = False,
@@ -115,7 +112,7 @@ def sum(
     are those of `intersect` but `join`, and of `vesica.sum` the sender's `payload`, `scale`, `clamp`, `epsilon` and
     `budget`. Rows that share a key must have the same values, or are added up with payload_duplicates="sum".
     """
-    given = {"work": work, "slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
+    given = {"slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
     return run("sum", df, on, role, given)
 
 
@@ -131,7 +128,8 @@ def run(
     refuse_others(df)
     refuse_role(role)
     given: dict[str, Any] = {"buckets": 64, **settings}
-    work, slots, rendezvous = given.pop("work", ""), given.pop("slots", None), given.pop("rendezvous", None)
+    work = str(given.pop("work", None) or "")
+    slots, rendezvous = given.pop("slots", None), given.pop("rendezvous", None)
     keep = given.pop("keep", False)
     task, join = task.replace("_", "-"), given.pop("join", "inner")
     with_report = given.pop("with_report", False)

@@ -77,7 +77,7 @@ pub(crate) const fn bytes_per_item(security: Security) -> u64 {
 pub(crate) const BYTES_PER_ITEM_WITH_WORK: u64 = 1;
 
 /// Memory of a work folder's buffers, whatever the sizes.
-pub(crate) const WORK_MEMORY: u64 = 192 << 20;
+pub(crate) const WORK_MEMORY: u64 = 128 << 20;
 
 /// What stands in a side's work folder in the course of a run, in bytes: of a table of so many rows, where its payload
 /// has `own` bytes a key and the partner's `received`.

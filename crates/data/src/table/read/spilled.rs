@@ -257,6 +257,7 @@ impl Partitions {
         };
         for partition in 0..written.streams() {
             firsts.take(written.reader(partition))?;
+            written.release(partition);
         }
         drop(written);
         firsts.end()?;
