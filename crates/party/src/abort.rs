@@ -169,7 +169,7 @@ mod tests {
         let step = Step { protocol: "test", number: 1, from: Role::Sender, carries: "tags" };
         let told = Abort::PeerMisbehaved(step, "it repeats a tag").told(Role::Receiver);
         assert_eq!(told.fault, "the sender misbehaved at test step 1 (tags, from the sender): it repeats a tag");
-        let (code, fault, mend) = (exit_code::OUTPUT, "no room in /home/x".into(), "free space".into());
+        let (code, fault, mend) = (exit_code::OUTPUT, "no room in /work-folder".into(), "free space".into());
         let told = Abort::Private { code, fault, mend, told: "it cannot use its work folder" }.told(Role::Sender);
         assert_eq!((&told.fault[..], &told.mend[..]), ("it cannot use its work folder", OF_OTHER_SIDE));
         let (fault, mend) = ("this side waited for the partner's tags".into(), "ask your partner".into());

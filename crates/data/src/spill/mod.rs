@@ -116,13 +116,12 @@ impl Spill {
     pub fn create(folder: &Path, streams: usize, room: usize) -> Result<Self, TableError> {
         let failed = |source| TableError::Work { folder: folder.display().to_string(), source };
         let mut key = Zeroizing::new([0; 32]);
-        let no_randomness = || failed(io::Error::other(NO_RANDOMNESS));
-        rand::fill(&mut *key).map_err(|_| no_randomness())?;
-        let key = UnboundKey::new(&AES_256_GCM, &*key).map_err(|_| no_randomness())?;
+        rand::fill(&mut *key).map_err(|_| failed(io::Error::other(NO_RANDOMNESS)))?;
+        let Seal(key) = Seal::once(&key).map_err(failed)?;
         Ok(Self {
             file: tempfile::tempfile_in(folder).map_err(failed)?,
             folder: folder.to_owned(),
-            key: LessSafeKey::new(key),
+            key,
             end: 0,
             chunk: chunk(room, streams),
             streams: (0..streams).map(|_| Stream::default()).collect(),
@@ -256,8 +255,8 @@ impl Spill {
         Ok(all)
     }
 
-    /// Gives the disk back what a stream takes, which is not read again. Where the file system cannot, it stays until the file
-    /// is closed.
+    /// Gives the disk back what a stream takes, which is not read again. Where the file system cannot, it stays until
+    /// the file is closed.
     pub fn release(&mut self, stream: usize) {
         let Some(stream) = self.streams.get_mut(stream) else { return };
         for Chunk { offset, length } in stream.chunks.drain(..) {
@@ -453,7 +452,7 @@ mod tests {
         let mut bytes = vec![0; spill.bytes() as usize];
         spill.file.read_exact_at(&mut bytes, 0).expect("read");
         assert!(!bytes.windows(8).any(|window| window == b"kkkkkkkk"));
-        // Equal chunks of two streams, one in the place of the other.
+        // The file gives the chunk of one stream where an equally long one of another belongs.
         let one = spill.streams[1].chunks[0];
         let other = std::mem::replace(&mut spill.streams[0].chunks[0], one);
         assert!(spill.read(0).is_err());

@@ -22,7 +22,7 @@ use crate::failure::{Failure, code};
 use crate::handshake::compare_transcripts;
 use crate::key::Digests;
 use crate::rows;
-use crate::session::{dummies, in_role};
+use crate::session::{dummies, in_role, randomness};
 use crate::threads;
 
 /// How long the TLS handshake with the partner's worker may take.
@@ -82,8 +82,7 @@ pub fn run(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Ran, F
     }
     // All that takes time by the number of keys, before the partner's worker is met.
     let input = Input::new(ticket, digests, values)?;
-    let mut rng = SecretRng::from_os()
-        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
+    let mut rng = randomness()?;
     let mut ch = meet(ticket)?;
     ch.bind_session(ticket.own_session());
     let ran = in_role(ticket.role, &mut ch, |ch| protocol(ticket, input, ch, &mut rng)).and_then(|found| {

@@ -15,6 +15,21 @@ const MAGIC: [u8; 8] = *b"vesbkt1\n";
 /// encrypted.
 const HEAD: usize = 8 + 32 + 32;
 
+/// Writes a file of a record's folder so that a crash leaves this one or the one before.
+pub(super) fn replace(folder: &Path, unfinished: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let unfinished = folder.join(unfinished);
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+    file.write_all(bytes)?;
+    file.sync_data()?;
+    fs::rename(&unfinished, folder.join(name))?;
+    File::open(folder)?.sync_all()
+}
+
+/// The name of a bucket's file.
+fn name(bucket: usize) -> String {
+    format!("bucket-{bucket:05}")
+}
+
 /// What a bucket found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
@@ -44,7 +59,7 @@ impl BucketFiles {
     }
 
     fn path(&self, bucket: usize) -> PathBuf {
-        self.folder.join(format!("bucket-{bucket:05}"))
+        self.folder.join(name(bucket))
     }
 
     /// Keeps what a bucket found until both sides have finished it with this hash. `random` is fresh. As many bytes are
@@ -66,12 +81,7 @@ impl BucketFiles {
         let mut bytes = [&MAGIC[..], transcript, random].concat();
         self.seal((bucket, (size, width)), transcript, random)?.seal(&mut content)?;
         bytes.extend_from_slice(&content);
-        let unfinished = self.folder.join("bucket.new");
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-        file.write_all(&bytes)?;
-        file.sync_data()?;
-        fs::rename(&unfinished, self.path(bucket))?;
-        File::open(&self.folder)?.sync_all()
+        replace(&self.folder, "bucket.new", &name(bucket), &bytes)
     }
 
     /// The hash with which a bucket is finished; zeros if it is not, or its file is not whole. Takes the same time whatever

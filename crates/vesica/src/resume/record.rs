@@ -1,23 +1,22 @@
 //! The folder in which a side keeps its record of a run.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use vesica_structures::rng::SecretRng;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::bucket_files::{BucketFiles, Found};
+use super::bucket_files::{BucketFiles, Found, replace};
 use super::messages::Unfinished;
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 use crate::handshake::{Hello, WIRE_VERSION};
 use crate::receipt::{from_hex, to_hex};
-use crate::session::{Config, Protection, fresh};
+use crate::session::{Config, Protection, fresh, randomness};
 
 /// How the folder of a run begins; behind it stands which run.
 const PREFIX: &str = "vesica-run-";
@@ -130,7 +129,7 @@ impl Record {
                 vesica_run: 1,
                 release: env!("CARGO_PKG_VERSION").into(),
                 wire_version: WIRE_VERSION,
-                key: to_hex(&*fresh(&mut from_os()?)),
+                key: to_hex(&*fresh(&mut randomness()?)),
                 table: None,
                 run: None,
             },
@@ -253,21 +252,11 @@ impl Record {
     /// Writes the state so that a crash leaves this or the one before.
     fn save(&self) -> Result<(), Failure> {
         let write = || {
-            let unfinished = self.folder.join("run.new");
             let text = Zeroizing::new(serde_json::to_vec(&self.state)?);
-            let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-            file.write_all(&text)?;
-            file.sync_data()?;
-            fs::rename(&unfinished, self.folder.join("run.json"))?;
-            File::open(&self.folder)?.sync_all()
+            replace(&self.folder, "run.new", "run.json", &text)
         };
         write().map_err(|error: io::Error| failed(&self.folder, &error))
     }
-}
-
-fn from_os() -> Result<SecretRng, Failure> {
-    SecretRng::from_os()
-        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
 }
 
 /// The name of a run: what this side has said of it, and to whom.
@@ -319,7 +308,7 @@ fn sweep(work: &Path, except: &Path) -> usize {
     stale.filter(is_unused).filter(|folder| remove(folder).is_ok()).count()
 }
 
-/// Refuses a folder in which others could put something in the place of a record.
+/// Refuses a folder in which other users could exchange a record for theirs.
 fn check_owners(work: &Path) -> Result<(), Failure> {
     let found = fs::metadata(work).map_err(|error| failed(work, &error))?;
     let (own, owner) = (rustix::process::geteuid().as_raw(), found.uid());

@@ -47,10 +47,10 @@ use vesica_protocols::recurrent::{self, rfc9497::OprfRfc9497};
 use vesica_protocols::tasks::{Intersect, IntersectRequest};
 use vesica_protocols::unbalanced::cmdg21::{self, Cmdg21};
 use vesica_structures::facts::Unsupported;
-use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
 use crate::key::KeySpec;
+use crate::session::randomness;
 
 /// A service that a table can be served by: what either side has fits into a file.
 trait TableService: Service<Task = Intersect, Server: State, Client: State> {
@@ -297,11 +297,6 @@ fn not_served(id: &str) -> Failure {
         format_args!("no table is served by a protocol {:?}", crate::handshake::printable(id)),
         named,
     )
-}
-
-fn randomness() -> Result<SecretRng, Failure> {
-    SecretRng::from_os()
-        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
 }
 
 /// Fewest items of a set: smaller sets are filled up to it.

@@ -39,7 +39,7 @@ pub(crate) use guests::{Guests, Limits as GuestLimits, Outcome as Greeted, Visit
 pub use interrupt::Interrupt;
 pub(crate) use link::{Bound, RetryPolicy, bind as bind_end, reach as reach_end};
 pub use link::{End, Protection};
-pub(crate) use ready::fresh;
+pub(crate) use ready::{fresh, randomness};
 pub(crate) use run::in_role;
 pub use run::{run, run_on_cluster};
 pub use tell::{Meeting, tell_partner};

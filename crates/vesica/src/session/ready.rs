@@ -21,14 +21,19 @@ impl Ready {
     pub fn new(config: &Config) -> Result<Self, Failure> {
         let job = validate::configure(config)?;
         let mut hello = validate::hello(config, &*job)?;
-        let mut rng = SecretRng::from_os()
-            .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))?;
+        let mut rng = randomness()?;
         fill(&mut rng, &mut hello.nonce);
         let mut salt_share = [0; 32];
         fill(&mut rng, &mut salt_share);
         hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);
         Ok(Self { job, hello, salt_share, rng })
     }
+}
+
+/// Random numbers of the operating system.
+pub(crate) fn randomness() -> Result<SecretRng, Failure> {
+    SecretRng::from_os()
+        .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
 }
 
 /// A fresh secret.

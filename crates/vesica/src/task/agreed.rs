@@ -147,6 +147,15 @@ fn keep<Output>(
     }
 }
 
+/// Puts what all buckets found into the work folder, if there is one.
+fn keep_all<Output>(
+    kept: &RefCell<Option<KeptMatches>>,
+    keeps: fn(&mut Output) -> Option<ToKeep<'_>>,
+    outputs: &mut [Output],
+) -> Result<(), Abort> {
+    outputs.iter_mut().enumerate().try_for_each(|found| keep(kept, keeps, found, None))
+}
+
 /// Runs the buckets that are due, one after the other.
 fn each<Output>(
     buckets: &Buckets,
@@ -442,7 +451,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
     fn run_in_buckets(
         &self,
         entry: &Entry,
-        buckets: Buckets,
+        mut buckets: Buckets,
         table: &KeyTable,
         ch: &mut Channel,
         rng: &mut SecretRng,
@@ -453,7 +462,6 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
             Security::SemiHonest => None,
             Security::Malicious => Some(of.row_in_passes(row.entry())?),
         };
-        let mut buckets = buckets;
         let kept = RefCell::new(buckets.room_for_matches()?);
         match self.role {
             Role::Sender => {
@@ -472,9 +480,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                     }
                 }?;
                 if in_passes.is_some() {
-                    for (bucket, output) in outputs.iter_mut().enumerate() {
-                        keep(&kept, keeps, (bucket, output), None)?;
-                    }
+                    keep_all(&kept, keeps, &mut outputs)?;
                 }
                 let kept = kept.into_inner();
                 Ok((of.sender_result)(self.clone(), buckets.with_matches(kept), outputs))
@@ -493,9 +499,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                     }
                 }?;
                 if in_passes.is_some() {
-                    for (bucket, output) in outputs.iter_mut().enumerate() {
-                        keep(&kept, keeps, (bucket, output), None)?;
-                    }
+                    keep_all(&kept, keeps, &mut outputs)?;
                 }
                 let kept = kept.into_inner();
                 Ok((of.receiver_result)(self.clone(), buckets.with_matches(kept), outputs))
