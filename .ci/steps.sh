@@ -71,5 +71,5 @@ program() {
 # python_environment FOLDER [REQUIREMENT...]: a virtual environment with the Python package, what its tests need, and these.
 python_environment() {
   python3 -m venv --clear "$1"
-  "$1/bin/pip" install --quiet '.[pandas,polars,duckdb,spark]' -r crates/python/tests/requirements.txt "${@:2}"
+  "$1/bin/pip" install --quiet '.[pandas,polars,duckdb,spark,dask]' -r crates/python/tests/requirements.txt "${@:2}"
 }

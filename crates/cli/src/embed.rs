@@ -11,7 +11,6 @@ use serde::Serialize;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
-use vesica::report::Report;
 use vesica::service::{QueryReport, Serve, ServeLog, Started};
 use vesica::table::{Batches, OpenSource, TableFile};
 use vesica::threads;
@@ -41,15 +40,15 @@ pub fn join(command: &str, flags: &[Flag], memory: &InMemory<'_>) -> Result<Ran,
     sides::in_memory(parsed_join(command, flags)?, memory)
 }
 
-/// A run of `command` whose rows the machines of a cluster have. The flags say neither input nor output.
+/// A run of `command` whose rows the machines of a cluster have, or a dry run. The flags say neither input nor output.
 ///
 /// # Errors
 /// As of the command.
-pub fn on_cluster(command: &str, flags: &[Flag], cluster: &mut OnCluster<'_>) -> Result<Report, Failure> {
+pub fn on_cluster(command: &str, flags: &[Flag], cluster: &mut OnCluster<'_>) -> Result<Ran, Failure> {
     sides::on_cluster(parsed_join(command, flags)?, cluster)
 }
 
-/// The key that flags declare: those named `key`, `normalise` and `null-words`.
+/// The key that flags declare: those named `key`, `or-key`, `normalise` and `null-words`.
 ///
 /// # Errors
 /// As of the commands that take them.
@@ -57,10 +56,11 @@ pub fn key_spec(flags: &[Flag]) -> Result<KeySpec, Failure> {
     let of = |name: &str| -> Vec<String> {
         flags.iter().filter(|(flag, _)| flag == name).filter_map(|(_, value)| value.clone()).collect()
     };
-    let null_words = of("null-words").iter().map(|words| columns(words)).collect::<Result<Vec<_>, _>>();
-    let null_words =
-        null_words.map_err(|error| Failure::new(code::USAGE, format_args!("--null-words: {error}"), "see --help"))?;
-    sides::key_spec(&of("key"), &[], &of("normalise"), &null_words)
+    let lists = |name: &str| {
+        let lists: Result<Vec<_>, _> = of(name).iter().map(|text| columns(text)).collect();
+        lists.map_err(|error| Failure::new(code::USAGE, format_args!("--{name}: {error}"), "see --help"))
+    };
+    sides::key_spec(&of("key"), &lists("or-key")?, &of("normalise"), &lists("null-words")?)
 }
 
 /// A query to a server. The flags say neither input nor output.

@@ -2,34 +2,31 @@
 //! `python/vesica` know.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use arrow_array::builder::BinaryBuilder;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, RecordBatchReader};
-use arrow_cast::cast;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::RecordBatch;
+use arrow_pyarrow::FromPyArrow;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use vesica::Failure;
-use vesica::cluster::{self, Attempt, Commit, Counts, Division, Inside, Learned, Machines, Stop, Ticket};
+use vesica::cluster::keys::{self, Share, ShareCounts};
+use vesica::cluster::{self, Attempt, Beside, Commit, Counts, Division, Inside, Learned, Machines, Stop, Ticket};
 use vesica::failure::code;
-use vesica::key::{Digest, KeySpec};
+use vesica::key::KeySpec;
 use vesica::receipt::{from_hex, to_hex};
-use vesica::table::{
-    KeyStats, KeyTable, NO_KEY, ValueColumn, ValueDuplicates, ValueSpec, collect_keys, collect_values,
-};
+use vesica::table::{Collected, Delivered, Head, Join, KeyStats, PayloadSchema, Sink, TableError, keep_batch};
 use vesica::threads;
 use vesica::words::counted;
 use vesica_cli::embed::{self, Flag, OnCluster};
 
-use crate::arrow::{self, ArrowTable};
+use crate::arrow::ArrowTable;
 use crate::failure::{defect, raised};
 use crate::outcome::Outcome;
-use crate::run::{on_table, refuse_after_fork};
+use crate::run::{of_run, on_table, refuse_after_fork};
 use crate::table::Table;
 
 /// Time between two looks at a job of the cluster.
@@ -54,106 +51,99 @@ pub fn on_cluster(
 ) -> PyResult<Outcome> {
     let (bind, host) = rendezvous;
     let inside = Inside { bind, host };
-    let (report, result) = on_table(py, &tell, table, move |memory| {
+    let (ran, result) = on_table(py, &tell, table, move |memory| {
         let spec = embed::key_spec(&flags)?;
         let mut machines = PyMachines { machines, spec };
-        let report =
-            embed::on_cluster(&command, &flags, &mut OnCluster { memory, inside: &inside, machines: &mut machines })?;
-        serde_json::to_string(&report).map_err(|error| defect(&error.to_string()))
+        embed::on_cluster(&command, &flags, &mut OnCluster { memory, inside: &inside, machines: &mut machines })
     })?;
-    Ok(Outcome::new(report, false, &result))
+    of_run(py, &ran, &result)
 }
 
-/// Columns of values of a DataFrame, for executors.
-#[derive(Serialize, Deserialize)]
-struct Values {
-    columns: Vec<ValueColumn>,
-    /// Whether the values of rows that share a key are added up; else they must be the same.
-    sum: bool,
+/// The keys of the rows that one task reads, for `vesica::cluster::keys`.
+#[pyclass]
+pub struct KeyPart(keys::KeyPart);
+
+#[pymethods]
+impl KeyPart {
+    /// Of a table with this key, and what is read beside it, in so many shares.
+    #[new]
+    fn new(py: Python<'_>, flags: Vec<Flag>, beside: &str, shares: u32) -> PyResult<Self> {
+        let spec = embed::key_spec(&flags).map_err(|failure| raised(py, &failure))?;
+        Ok(Self(keys::KeyPart::new(spec, &read_beside(py, beside)?, shares)))
+    }
+
+    /// Takes the rows that follow, with the columns that are needed and no more.
+    fn add(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<()> {
+        // Rows of errors are counted within this part.
+        let table = Table::of_arrow(py, "a part of the DataFrame", None, rows)?;
+        let part = &mut self.0;
+        py.detach(|| part.add(&table.batches)).map_err(|failure| raised(py, &failure))
+    }
+
+    /// Bytes of all sections so far.
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// The sections so far, which are empty from here on.
+    fn take_sections<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        as_bytes(py, &self.0.take_sections())
+    }
+
+    /// How many rows there are, their counts, and what the payload is, as texts.
+    fn counts(&self, py: Python<'_>) -> PyResult<(u32, String, Option<String>)> {
+        let (counts, payload) = self.0.counts().map_err(|failure| raised(py, &failure))?;
+        let payload = payload.map(|payload| to_text(py, &payload)).transpose()?;
+        Ok((self.0.rows(), counts, payload))
+    }
 }
 
-/// The digest of the key of each row of `rows`, which has the columns that are named and no more, as a column of 32
-/// bytes or null; behind it a column for each of the `values` that the driver named, as integers in units of its scale:
-/// in the first row of a key what all its rows here say together, before any clamping, and null in others. And counts of
-/// these rows, for the driver.
+/// Puts the sections of a share together, each with the number of its file of rows. Gives the distinct keys, the rows of
+/// each, and counts as a text.
 #[pyfunction]
-#[pyo3(signature = (flags, values, rows))]
-pub fn key_digests(
-    py: Python<'_>,
+pub fn merge_share<'py>(
+    py: Python<'py>,
     flags: Vec<Flag>,
-    values: Option<&str>,
-    rows: &Bound<'_, PyAny>,
-) -> PyResult<(ArrowTable, String)> {
-    // Rows of errors are counted within this part.
-    let table = Table::of_arrow(py, "a part of the DataFrame", None, rows)?;
-    let digests = py.detach(|| {
-        let spec = embed::key_spec(&flags)?;
-        let values: Option<Values> =
-            values.map(serde_json::from_str).transpose().map_err(|_| defect("columns of values"))?;
-        let values = values.map(|Values { columns, sum }| ValueSpec {
-            columns: columns.into_iter().map(|column| ValueColumn { clamp: None, ..column }).collect(),
-            duplicates: if sum { ValueDuplicates::Sum } else { ValueDuplicates::Refuse },
-            ..ValueSpec::default()
-        });
-        let keys = match &values {
-            Some(values) => collect_values(&table.batches, &spec, values)?,
-            None => collect_keys(&table.batches, &spec)?,
-        };
-        let mut column = BinaryBuilder::with_capacity(keys.row_key.len(), 32 * keys.digests.len());
-        for &key in &keys.row_key {
-            match keys.digests.get(key as usize).filter(|_| key != NO_KEY) {
-                Some(digest) => column.append_value(to_bytes(digest)),
-                None => column.append_null(),
-            }
-        }
-        let mut columns = vec![("digest".to_owned(), Arc::new(column.finish()) as ArrayRef)];
-        let width = values.as_ref().map_or(0, |values| values.columns.len());
-        for place in 0..width {
-            columns.push((format!("value_{place}"), value_column(&keys, place, width)));
-        }
-        Ok((columns, keys.stats.to_part()))
+    beside: &str,
+    sections: Vec<(u32, PyBackedBytes)>,
+) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, String)> {
+    let beside = read_beside(py, beside)?;
+    let merged = py.detach(|| {
+        let alternatives = embed::key_spec(&flags)?.alternatives().count();
+        keys::merge(&beside, alternatives, &sections)
     });
-    let (columns, counts) = digests.map_err(|failure: Failure| raised(py, &failure))?;
-    Ok((table_of(columns)?, counts))
+    let Share { keys, rows, counts } = merged.map_err(|failure| raised(py, &failure))?;
+    Ok((PyBytes::new(py, &keys), PyBytes::new(py, &rows), to_text(py, &counts)?))
 }
 
-/// In the first row of each key its value in this column.
-fn value_column(keys: &KeyTable, place: usize, width: usize) -> ArrayRef {
-    let all = keys.values.as_ref().map_or(&[][..], |values| &values.values);
-    let mut next = 0;
-    // Keys are numbered as they first come.
-    let of_row = |&key: &u32| {
-        (key == next).then(|| {
-            next += 1;
-            all.get(key as usize * width + place).copied()
-        })?
-    };
-    Arc::new(keys.row_key.iter().map(of_row).collect::<Int64Array>())
-}
-
-/// The bucket of each digest of `digests`, which has one column of 32 bytes.
+/// The keys of a share in a section for each bucket, with a record of `width` bytes beside each.
 #[pyfunction]
-pub fn bucket_numbers(py: Python<'_>, division: &str, digests: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
-    let division: Division =
-        serde_json::from_str(division).map_err(|_| raised(py, &defect("a division into buckets cannot be read")))?;
-    let (digests, _) = read_keys(arrow::read(digests)?).map_err(|failure| raised(py, &failure))?;
-    let numbers = py.detach(|| division.buckets_of(digests.into_iter().collect()));
-    let numbers: Int32Array = numbers.into_iter().map(|number| Some(i32::from(number))).collect();
-    table_of(vec![("bucket".to_owned(), Arc::new(numbers) as ArrayRef)])
+pub fn divide_share<'py>(
+    py: Python<'py>,
+    division: &str,
+    beside: &str,
+    width: usize,
+    share: PyBackedBytes,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let (division, beside) = (read_division(py, division)?, read_beside(py, beside)?);
+    let sections = py.detach(|| keys::divide(&division, &beside, width, &share));
+    Ok(as_bytes(py, &sections.map_err(|failure| raised(py, &failure))?))
 }
 
-/// Runs one bucket with the partner's worker, on `cores` threads; `keys` has the digests of its keys, and behind them a
-/// column for each of the sender's values.
+/// Runs one bucket with the partner's worker, on `cores` threads; `sections` are the bucket's of all shares.
 #[pyfunction]
-pub fn run_ticket(py: Python<'_>, ticket: &str, keys: &Bound<'_, PyAny>, cores: NonZeroUsize) -> PyResult<RanTicket> {
-    let keys = arrow::read(keys)?;
+pub fn run_ticket(
+    py: Python<'_>,
+    ticket: &str,
+    sections: Vec<PyBackedBytes>,
+    cores: NonZeroUsize,
+) -> PyResult<RanTicket> {
     let ran = py.detach(|| {
         refuse_after_fork()?;
         // Another task of this process may have begun with another number.
         let _ = threads::set(Some(cores));
         let ticket = read_ticket(ticket)?;
-        let (digests, values) = read_keys(keys)?;
-        let ran = cluster::run(&ticket, digests.into_iter().collect(), values)?;
+        let ran = cluster::run(&ticket, &sections)?;
         Ok((ticket, ran))
     });
     ran.map(|ran| RanTicket(Mutex::new(Some(ran)))).map_err(|failure: Failure| raised(py, &failure))
@@ -163,32 +153,106 @@ pub fn run_ticket(py: Python<'_>, ticket: &str, keys: &Bound<'_, PyAny>, cores: 
 #[pyclass(frozen)]
 pub struct RanTicket(Mutex<Option<(Ticket, cluster::Ran)>>);
 
+/// What an opened ticket has: the transcript in hexadecimal, what this side learned in numbers under the ticket's mask,
+/// and which keys matched, in encrypted sections.
+type Opened<'py> = (String, Option<Bound<'py, PyBytes>>, Option<Vec<Bound<'py, PyBytes>>>);
+
 #[pymethods]
 impl RanTicket {
-    /// The transcript in hexadecimal, and what this side learned under the ticket's mask, a bit for each key or totals; of
-    /// a side that learns nothing `None`. It can be opened once.
-    fn open<'py>(&self, py: Python<'py>) -> PyResult<(String, Option<Bound<'py, PyBytes>>)> {
+    /// What it gave. It can be opened once.
+    fn open<'py>(&self, py: Python<'py>) -> PyResult<Opened<'py>> {
         let ran = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (ticket, ran) = ran.ok_or_else(|| raised(py, &defect("a ticket was opened twice")))?;
-        let Attempt { transcript, mut learned } = ran.open(&ticket);
+        let opened = py.detach(|| ran.open(&ticket)).map_err(|failure| raised(py, &failure))?;
+        let Attempt { transcript, mut learned, matched } = opened;
         if let Some(learned) = &mut learned {
             ticket.mask(learned);
         }
-        Ok((to_hex(&transcript), learned.map(|bytes| PyBytes::new(py, &bytes))))
+        let matched = matched.map(|sections| as_bytes(py, &sections));
+        Ok((to_hex(&transcript), learned.map(|bytes| PyBytes::new(py, &bytes)), matched))
     }
 }
 
-/// What `RanTicket.open` returned for this ticket, without the mask; and what it says: how many keys matched, or totals.
+/// What a worker returned for this ticket, without the mask: how many keys matched, or totals.
 #[pyfunction]
-pub fn unmasked<'py>(py: Python<'py>, ticket: &str, mut learned: Vec<u8>) -> PyResult<(Bound<'py, PyBytes>, Given)> {
+pub fn unmasked(py: Python<'_>, ticket: &str, mut learned: Vec<u8>) -> PyResult<Given> {
     let ticket = read_ticket(ticket).map_err(|failure| raised(py, &failure))?;
     ticket.mask(&mut learned);
-    let given = ticket.learned(&learned).ok_or_else(|| raised(py, &defect("what a worker returned cannot be read")))?;
-    let given = match given {
-        Learned::Matched(keys) => Given::Matched(keys),
-        Learned::Totals(totals) => Given::Totals(totals),
+    match ticket.learned(&learned).ok_or_else(|| raised(py, &defect("what a worker returned cannot be read")))? {
+        Learned::Matched(keys) => Ok(Given::Matched(keys)),
+        Learned::Totals(totals) => Ok(Given::Totals(totals)),
+    }
+}
+
+/// The key of what the worker of a ticket left in files, in hexadecimal.
+#[pyfunction]
+pub fn seal_key(py: Python<'_>, ticket: &str) -> PyResult<String> {
+    let ticket = read_ticket(ticket).map_err(|failure| raised(py, &failure))?;
+    Ok(to_hex(&ticket.seal_key()))
+}
+
+/// The rows of a share that match, in a section for each of `files` files of rows. `terms` are the division, what is read
+/// beside keys, and what the partner gives; `share` is its number, its keys and their rows. `matched` gives for a bucket
+/// the key of its worker's files in hexadecimal, and what matched of this share there.
+#[pyfunction]
+pub fn find_rows<'py>(
+    py: Python<'py>,
+    terms: (String, String, Option<String>),
+    share: (u32, PyBackedBytes, PyBackedBytes),
+    files: usize,
+    matched: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let ((division, beside, received), (number, share, rows)) = (terms, share);
+    let (division, beside) = (read_division(py, &division)?, read_beside(py, &beside)?);
+    let width = read_payload(py, received.as_deref())?.map_or(0, |payload| payload.width);
+    let matched = |bucket: u32| {
+        let (key, section): (String, PyBackedBytes) =
+            matched.call1((bucket,)).and_then(|found| found.extract()).map_err(failure)?;
+        let key = from_hex(&key).ok_or_else(|| defect("the key of what a worker left"))?;
+        keys::open_matched(&key, number, section.to_vec())
     };
-    Ok((PyBytes::new(py, &learned), given))
+    let found = keys::find(&division, &beside, (&share, &rows), (width, files), matched);
+    Ok(as_bytes(py, &found.map_err(|failure| raised(py, &failure))?))
+}
+
+/// The rows of one file that match.
+#[pyclass]
+pub struct FoundRows {
+    found: keys::FoundRows,
+    /// What stands behind the own columns.
+    received: Option<PayloadSchema>,
+}
+
+#[pymethods]
+impl FoundRows {
+    /// From the file's section of each share: rows to be joined in this way with what the partner gives.
+    #[new]
+    fn new(py: Python<'_>, join: &str, received: Option<&str>, sections: Vec<PyBackedBytes>) -> PyResult<Self> {
+        let join: Join = serde_json::from_value(join.into()).map_err(|_| raised(py, &defect("a kind of join")))?;
+        let received = read_payload(py, received)?;
+        let found = keys::FoundRows::new(join, received.clone(), &sections);
+        let received = received.filter(|_| join != Join::Difference);
+        Ok(Self { found: found.map_err(|failure| raised(py, &failure))?, received })
+    }
+
+    /// What the next rows of the file become. Also of no rows, which gives the columns.
+    fn keep(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
+        let kept = RecordBatch::from_pyarrow_bound(rows)?;
+        let Self { found, received } = self;
+        let result = py.detach(|| {
+            let all = found.next(kept.num_rows())?;
+            let collected = Collected::default();
+            let mut sink = collected.rows();
+            sink.begin(&Head::of("the DataFrame", kept.schema(), received.as_ref()))?;
+            keep_batch("the DataFrame", &kept, 0, &all, &mut *sink)?;
+            sink.finish()?;
+            Ok(collected.take())
+        });
+        match result.map_err(|error: TableError| raised(py, &error.into()))? {
+            Some(Delivered::Rows { schema, batches }) => Ok(ArrowTable::new(schema, batches)),
+            _ => Err(raised(py, &defect("rows became something else"))),
+        }
+    }
 }
 
 /// What a side learned of a bucket, on its way through Python.
@@ -205,47 +269,24 @@ fn read_ticket(ticket: &str) -> Result<Ticket, Failure> {
     Ticket::from_json(ticket).ok_or_else(unreadable)
 }
 
-fn to_bytes([low, high]: Digest) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    let (first, last) = bytes.split_at_mut(16);
-    first.copy_from_slice(&low.to_le_bytes());
-    last.copy_from_slice(&high.to_le_bytes());
-    bytes
+fn read_beside(py: Python<'_>, text: &str) -> PyResult<Beside> {
+    serde_json::from_str(text).map_err(|_| raised(py, &defect("what is read beside keys")))
 }
 
-fn from_bytes(bytes: &[u8]) -> Option<Digest> {
-    let (low, high) = bytes.split_at_checked(16)?;
-    Some([u128::from_le_bytes(low.try_into().ok()?), u128::from_le_bytes(high.try_into().ok()?)])
+fn read_division(py: Python<'_>, text: &str) -> PyResult<Division> {
+    serde_json::from_str(text).map_err(|_| raised(py, &defect("a division into buckets")))
 }
 
-/// The digests of the first column, and row by row the values of those behind it.
-fn read_keys(rows: impl RecordBatchReader) -> Result<(Vec<Digest>, Vec<i64>), Failure> {
-    let unreadable = || defect("columns of digests and values cannot be read");
-    let (mut digests, mut values) = (Vec::new(), Vec::new());
-    for batch in rows {
-        let batch = batch.map_err(|_| unreadable())?;
-        let [column, of_values @ ..] = batch.columns() else { return Err(unreadable()) };
-        let column = cast(column, &DataType::LargeBinary).map_err(|_| unreadable())?;
-        for bytes in column.as_binary::<i64>() {
-            digests.push(bytes.and_then(from_bytes).ok_or_else(unreadable)?);
-        }
-        let of_values: Vec<&Int64Array> =
-            of_values.iter().map(|column| column.as_primitive_opt()).collect::<Option<_>>().ok_or_else(unreadable)?;
-        if of_values.iter().any(|column| column.null_count() > 0) {
-            return Err(unreadable());
-        }
-        values.extend((0..batch.num_rows()).flat_map(|row| of_values.iter().map(move |column| column.value(row))));
-    }
-    Ok((digests, values))
+fn read_payload(py: Python<'_>, text: Option<&str>) -> PyResult<Option<PayloadSchema>> {
+    text.map(serde_json::from_str).transpose().map_err(|_| raised(py, &defect("what a payload is")))
 }
 
-fn table_of(columns: Vec<(String, ArrayRef)>) -> PyResult<ArrowTable> {
-    let field = |(name, column): &(String, ArrayRef)| Field::new(name, column.data_type().clone(), true);
-    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-    let failed = |error: arrow_schema::ArrowError| pyo3::exceptions::PyValueError::new_err(error.to_string());
-    let columns = columns.into_iter().map(|(_, column)| column).collect();
-    let batch = RecordBatch::try_new(schema.clone(), columns).map_err(failed)?;
-    Ok(ArrowTable::new(schema, vec![batch]))
+fn to_text(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| raised(py, &defect(&error.to_string())))
+}
+
+fn as_bytes<'py>(py: Python<'py>, sections: &[Vec<u8>]) -> Vec<Bound<'py, PyBytes>> {
+    sections.iter().map(|section| PyBytes::new(py, section)).collect()
 }
 
 /// A cluster that an object of Python speaks for. Its jobs go on in threads of Python.
@@ -283,6 +324,25 @@ impl PyMachines {
     }
 }
 
+/// Refuses keys that have no value to compute with.
+fn refuse_keys_without_value(beside: &Beside, without_value: &[u64]) -> Result<(), Failure> {
+    let mut columns = beside.values.iter().zip(without_value);
+    let Some((column, &count)) = columns.find(|(_, count)| **count > 0) else { return Ok(()) };
+    let (name, keys) = (&column.name, counted(count, "key", "keys"));
+    Err(match beside.adds_up {
+        true => Failure::new(
+            code::INPUT,
+            format_args!("the values of {keys} in column {name:?} add up to more than 64 bits hold"),
+            "choose fewer digits (scale=), or another column",
+        ),
+        false => Failure::new(
+            code::INPUT,
+            format_args!("{} rows that differ in column {name:?}", counted(count, "key has", "keys have")),
+            "remove duplicate keys, or add up the values of each with payload_duplicates=\"sum\"",
+        ),
+    })
+}
+
 /// How a ticket ended, as Python says it: the transcript in hexadecimal and what was learned; or an exit code, what
 /// went wrong, and what to do.
 #[derive(FromPyObject)]
@@ -292,27 +352,51 @@ enum Ended {
 }
 
 impl Machines for PyMachines {
-    fn keys(&mut self, values: &ValueSpec, stop: &Stop<'_>) -> Result<Counts, Failure> {
-        let sum = values.duplicates == ValueDuplicates::Sum;
-        let values = serde_json::to_string(&Values { columns: values.columns.clone(), sum });
-        let values = values.map_err(|error| defect(&error.to_string()))?;
-        let (distinct, parts, clamped): (u64, Vec<String>, Vec<u64>) =
-            self.job("keys", &values, stop, |given| given.extract())?;
-        let parts = parts.iter().map(String::as_str);
-        let stats = KeyStats::of_parts(&self.spec, parts, distinct).ok_or_else(|| defect("counts of a table"))?;
-        if distinct == 0 {
+    fn keys(&mut self, beside: &Beside, stop: &Stop<'_>) -> Result<Counts, Failure> {
+        let text = serde_json::to_string(beside).map_err(|error| defect(&error.to_string()))?;
+        let (parts, payloads, shares): (Vec<String>, Vec<String>, Vec<String>) =
+            self.job("keys", &text, stop, |given| given.extract())?;
+        let mut counts = ShareCounts::none(self.spec.alternatives().count(), beside);
+        for share in &shares {
+            counts.add(&serde_json::from_str(share).map_err(|_| defect("counts of a share"))?);
+        }
+        let ShareCounts { distinct, clamped, without_value, totals, differing } = counts;
+        let stats = KeyStats::of_parts(&self.spec, parts.iter().map(String::as_str), &distinct);
+        let stats = stats.ok_or_else(|| defect("counts of a table"))?;
+        if stats.distinct == 0 {
             let fault = match stats.rows {
                 0 => "the DataFrame has no rows".to_owned(),
                 rows => format!("the DataFrame has {}, and none of them a usable key", counted(rows, "row", "rows")),
             };
             return Err(Failure::new(code::INPUT, fault, "name another key column, or look at its values"));
         }
-        Ok(Counts { stats, clamped })
+        refuse_keys_without_value(beside, &without_value)?;
+        if differing > 0 {
+            let fault =
+                format!("{} rows that differ in the columns of payload=", counted(differing, "key has", "keys have"));
+            return Err(Failure::new(code::INPUT, fault, "remove duplicate keys, or name columns that are the same"));
+        }
+        let payloads = payloads.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<_>, _>>();
+        let payloads = payloads.map_err(|_| defect("what a payload is"))?;
+        let payload = match &payloads[..] {
+            [] => None,
+            parts => Some(keys::payload_of_parts(parts).ok_or_else(|| defect("parts of a payload"))?),
+        };
+        Ok(Counts { stats, clamped, totals, payload })
     }
 
-    fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure> {
-        let division = serde_json::to_string(division).map_err(|error| defect(&error.to_string()))?;
-        self.job("divide", &division, stop, |given| given.extract())
+    fn divide(
+        &mut self,
+        division: &Division,
+        width: usize,
+        received: Option<&PayloadSchema>,
+        stop: &Stop<'_>,
+    ) -> Result<Vec<usize>, Failure> {
+        let text = |value: Result<String, serde_json::Error>| value.map_err(|error| defect(&error.to_string()));
+        let division = text(serde_json::to_string(division))?;
+        let received = received.map(|received| text(serde_json::to_string(received))).transpose()?;
+        let argument = text(serde_json::to_string(&(division, width, received)))?;
+        self.job("divide", &argument, stop, |given| given.extract())
     }
 
     fn slots(&mut self) -> Result<u32, Failure> {

@@ -25,7 +25,9 @@ mod _vesica {
     #[pymodule_export]
     use crate::arrow::ArrowTable;
     #[pymodule_export]
-    use crate::cluster::{RanTicket, bucket_numbers, key_digests, on_cluster, run_ticket, unmasked};
+    use crate::cluster::{
+        FoundRows, KeyPart, RanTicket, divide_share, find_rows, merge_share, on_cluster, run_ticket, seal_key, unmasked,
+    };
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

@@ -54,11 +54,16 @@ enum FromRun<T> {
 #[pyfunction]
 pub fn join(py: Python<'_>, command: String, flags: Vec<Flag>, table: &Table, tell: Py<PyAny>) -> PyResult<Outcome> {
     let (ran, result) = on_table(py, &tell, table, move |memory| embed::join(&command, &flags, memory))?;
-    let (report, is_dry_run) = match &ran {
+    of_run(py, &ran, &result)
+}
+
+/// What a run or a dry run left.
+pub fn of_run(py: Python<'_>, ran: &Ran, result: &Placed) -> PyResult<Outcome> {
+    let (report, is_dry_run) = match ran {
         Ran::Run(report) => (serde_json::to_string(report), false),
         Ran::DryRun(found) => (serde_json::to_string(found), true),
     };
-    Ok(Outcome::new(report.map_err(|error| raised(py, &defect(&error.to_string())))?, is_dry_run, &result))
+    Ok(Outcome::new(report.map_err(|error| raised(py, &defect(&error.to_string())))?, is_dry_run, result))
 }
 
 /// Runs `vesica query` on a table; `tell` as for `join`.

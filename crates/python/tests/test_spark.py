@@ -24,7 +24,7 @@ import pytest
 from conftest import SEMI_HONEST
 
 import vesica
-from vesica import _executors, _folder, _jobs
+from vesica import _cluster, _executors, _folder, _spark
 from vesica.testing import partner
 
 pyspark = pytest.importorskip("pyspark.sql", reason="PySpark is missing")
@@ -231,8 +231,8 @@ def session(tmp_path_factory):
 def reached_by_executors(monkeypatch):
     """Says `rendezvous` wherever a test with Spark Connect does not."""
     if IS_REMOTE:
-        inside = spark._inside
-        monkeypatch.setattr(spark, "_inside", lambda said, jobs: inside(said or "127.0.0.1:0", jobs))
+        inside = _cluster._inside
+        monkeypatch.setattr(_cluster, "_inside", lambda said, pool: inside(said or "127.0.0.1:0", pool))
 
 
 @pytest.mark.parametrize(
@@ -245,14 +245,14 @@ def reached_by_executors(monkeypatch):
         ({"on": "tags"}, vesica.InputError, "choose a column of text"),
         ({"security": "malicious"}, vesica.UsageError, "withstand no malicious partner"),
         ({"buckets": 1}, vesica.UsageError, "at least 2"),
-        ({"payload": ["price"]}, vesica.UsageError, "payload does not run on a cluster"),
-        ({"or_on": "price"}, vesica.UsageError, "alternatives"),
+        ({"buckets": "auto"}, vesica.UsageError, "a number of buckets"),
+        ({"role": "sender", "payload": ["tags"]}, vesica.InputError, "choose a column of text"),
+        ({"role": "sender", "payload": ["price"], "payload_duplicates": "first"}, vesica.UsageError, "have no order"),
         ({"work": "here"}, vesica.UsageError, "no absolute path"),
         ({"work": "/tmp/my work"}, vesica.UsageError, "has the character ' '"),
         ({"role": "both"}, vesica.UsageError, "no role"),
         ({"join": "outer"}, vesica.UsageError, "no join on a cluster"),
         ({"rendezvous": "here"}, vesica.UsageError, "no address"),
-        ({"dry_run": True}, vesica.UsageError, "no dry run on a cluster"),
         ({"lisen": "x"}, vesica.UsageError, "did you mean listen=?"),
     ],
 )
@@ -267,8 +267,8 @@ def test_what_cannot_run_is_refused_as_on_one_machine(session, tmp_path, identit
 @without_connect
 def test_a_session_of_spark_connect_is_asked_for_what_it_does_not_say(session, tmp_path, identities, monkeypatch):
     us, _ = identities
-    monkeypatch.setattr(_jobs.Jobs, "_context", lambda _: None)
-    monkeypatch.setattr(_jobs.Jobs, "refuse_open_link", lambda _: None)
+    monkeypatch.setattr(_spark.SparkPool, "_context", lambda _: None)
+    monkeypatch.setattr(_spark.SparkPool, "refuse_open_link", lambda _: None)
     given = {"on": "id", "role": "receiver", "work": str(tmp_path), "listen": "127.0.0.1:0", **SEMI_HONEST, **us}
     with pytest.raises(vesica.UsageError, match="how many tasks .*; say slots="):
         spark.intersect(session.range(3), **given)
@@ -324,9 +324,7 @@ def test_totals_are_those_of_pandas_polars_and_duckdb(session, tmp_path):
     assert count == len(common) == len(keys) == duckdb.sql("select mail from emails semi join partners using (mail)").shape[0]
     assert them_learned_nothing(reach) and report["matched_keys"] is None
     files = [file.name for file in Path(report["work"].removeprefix("file://")).iterdir()]
-    assert sorted(files) == ["buckets", "commits", "digests", "rows"]
-    rows = pandas.read_parquet(report["work"].removeprefix("file://") + "/rows")
-    assert list(rows.columns) == ["__vesica_digest", "__vesica_counts"], "the rows themselves are not kept"
+    assert sorted(files) == ["buckets", "commits", "shares"], "the rows themselves are not kept"
 
     terms = {"payload": ["amount"], "scale": {"amount": 2}, "clamp": {"amount": (-50, 90)}}
     with partner(theirs, task="sum", **terms, **them) as reach:
@@ -343,14 +341,14 @@ def test_totals_are_those_of_pandas_polars_and_duckdb(session, tmp_path):
     with partner(twice, task="sum", payload_duplicates="sum", **them) as reach:
         sums = spark.sum(ours, **us, **reach)
     assert sums.collect()[0].amount == 2 * common["amount"].sum() + len(common)
-    with pytest.raises(vesica.InputError, match="900 keys have rows that differ in column 'amount'; .*payload_duplicates"):
+    with pytest.raises(vesica.InputError, match='900 keys have rows that differ in column "amount"; .*payload_duplicates'):
         with partner(ours, task="sum", **{**us, "wait": 60}) as reach:
             spark.sum(twice, **them, **reach)
     with pytest.raises(vesica.InputError, match="a value in column `visits` that is missing"):
         with partner(ours, task="sum", **us) as reach:
             spark.sum(theirs, **{**them, "payload": ["visits"], "scale": {}}, **reach)
     large = session.range(1).selectExpr("'user0@example.org' as mail", "9223372036854775807 as amount")
-    with pytest.raises(vesica.InputError, match="the values of 1 keys in column 'amount' add up to more than 64 bits"):
+    with pytest.raises(vesica.InputError, match='the values of 1 key in column "amount" add up to more than 64 bits'):
         with partner(ours, task="sum", **us) as reach:
             spark.sum(large.unionAll(large), **{**them, "scale": {}}, payload_duplicates="sum", **reach)
 
@@ -421,11 +419,11 @@ def test_the_folder_of_a_run_is_private_and_tickets_are_nowhere_else(session, tm
     handed_out, modes = [], []
     write = _folder.write
 
-    def watch(folder, name, content):
-        write(folder, name, content)
+    def watch(folder, name, content, **how):
+        write(folder, name, content, **how)
         path = Path(folder.removeprefix("file://"))
         modes.append((stat.S_IMODE(path.stat().st_mode), stat.S_IMODE((path / name).stat().st_mode)))
-        if name.startswith("tickets/"):
+        if name.startswith("tickets/") and name != _executors.MATCHED:
             handed_out.append(json.loads(content))
 
     monkeypatch.setattr(_folder, "write", watch)
@@ -436,7 +434,7 @@ def test_the_folder_of_a_run_is_private_and_tickets_are_nowhere_else(session, tm
     assert rows.count() == 300 and set(modes) == {(0o700, 0o600)}
     folder = Path(report["work"].removeprefix("file://"))
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {"rows", "digests", "buckets", "matches", "commits", "result"} == {entry.name for entry in folder.iterdir()}
+    assert {"rows", "shares", "buckets", "matches", "found", "commits", "result"} == {entry.name for entry in folder.iterdir()}
     of_files = {stat.S_IMODE(entry.stat().st_mode) for entry in folder.rglob("*") if entry.is_file()}
     assert of_files == {0o600}, "also files that Spark writes"
     # One worker of each side, with at most 8 buckets in turn.
@@ -459,9 +457,9 @@ def test_a_link_of_spark_connect_without_tls_is_refused_unless_it_is_local(tmp_p
             self.host, self.secure = host, secure
 
     def refuse(*builder):
-        jobs = object.__new__(_jobs.Jobs)
-        jobs._spark = type("Session", (), {"client": type("Client", (), {"_builder": Builder(*builder)})})
-        jobs.refuse_open_link()
+        pool = object.__new__(_spark.SparkPool)
+        pool._spark = type("Session", (), {"client": type("Client", (), {"_builder": Builder(*builder)})})
+        pool.refuse_open_link()
 
     for host in ("spark.example", "10.0.0.5", "1270.example"):
         with pytest.raises(vesica.UsageError, match=f"reaches {host} without TLS .*use_ssl=true"):
@@ -507,19 +505,4 @@ def test_a_partner_that_ends_has_the_job_cancelled(session, tmp_path):
     else:
         while session.sparkContext.statusTracker().getActiveJobsIds():
             time.sleep(0.1)
-    assert not list(tmp_path.glob("vesica-*/rows/_SUCCESS")), "the job went on to its end"
-
-
-def test_digests_are_read_in_one_order_from_any_files(tmp_path):
-    import pyarrow
-    import pyarrow.parquet
-
-    folder = tmp_path / "buckets" / "bucket=3"
-    folder.mkdir(parents=True)
-    digests = [bytes([number]) * 32 for number in (9, 2, 200, 5)]
-    for name, part in (("b", digests[:3]), ("a", digests[3:])):
-        pyarrow.parquet.write_table(pyarrow.table({_executors.DIGEST: part}), folder / f"part-{name}.parquet")
-    (folder / "_SUCCESS").touch()
-    read = _executors.keys_of(f"file://{tmp_path}", 3)
-    assert read.column(0).to_pylist() == sorted(digests)
-    assert _executors.keys_of(f"file://{tmp_path}", 4).num_rows == 0
+    assert not list(tmp_path.glob("vesica-*/shares/*")), "the jobs went on to their end"

@@ -302,14 +302,25 @@ impl Way {
 
     /// Runs what the flags say, or tries it; or, where they do not say it, tells the partner so.
     fn run(&self, config: Result<Config, Failure>, interrupt: &Interrupt, events: &dyn Events) -> Result<Ran, Failure> {
-        match (config, self.dry_run) {
-            (Ok(config), Some(peer_items)) => {
-                let assumed = Assumptions { peer_items, machine: calibration::kept(threads::count()) };
-                session::dry_run(&config, &assumed, interrupt, events).map(Box::new).map(Ran::DryRun)
-            }
-            (Ok(config), None) => session::run(&config, interrupt, events).map(Box::new).map(Ran::Run),
-            (Err(failure), _) => Err(session::tell_partner(&self.meeting(), failure, interrupt, events)),
-        }
+        self.start(config, interrupt, events, |config, assumed| match assumed {
+            Some(assumed) => session::dry_run(config, &assumed, interrupt, events).map(Ran::dry),
+            None => session::run(config, interrupt, events).map(Ran::run),
+        })
+    }
+
+    /// Runs what `run` does with a configuration, and for a dry run with what is assumed. A configuration that is none is
+    /// told to the partner.
+    fn start(
+        &self,
+        config: Result<Config, Failure>,
+        interrupt: &Interrupt,
+        events: &dyn Events,
+        run: impl FnOnce(&Config, Option<Assumptions>) -> Result<Ran, Failure>,
+    ) -> Result<Ran, Failure> {
+        let config = config.map_err(|failure| session::tell_partner(&self.meeting(), failure, interrupt, events))?;
+        let assumed =
+            self.dry_run.map(|peer_items| Assumptions { peer_items, machine: calibration::kept(threads::count()) });
+        run(&config, assumed)
     }
 
     fn meeting(&self) -> Meeting<'_> {
@@ -340,25 +351,22 @@ pub fn in_memory(command: Command, memory: &InMemory<'_>) -> Result<Ran, Failure
 ///
 /// # Errors
 /// As `vesica receive` and `vesica send` have them.
-pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Report, Failure> {
+pub fn on_cluster(command: Command, cluster: &mut OnCluster<'_>) -> Result<Ran, Failure> {
     let OnCluster { memory: InMemory { table, result, interrupt, events }, inside, machines } = cluster;
     let args = SideArgs::of(command)?;
     let way = Way::new(args.shared(), &|text| events.notice(text), &|text| events.warning(text))?;
     let config = args.without_output(&way);
-    let config = config.and_then(|mut config| {
-        if way.dry_run.is_some() {
-            return Err(usage("there is no dry run on a cluster", "omit dry_run=, or try a part of the table alone"));
-        }
+    let config = config.map(|mut config| {
         config.source.table = table.clone();
         // Rows stay with the machines.
         let is_numbers = config.task.result_kind(config.role, &config.settings) == Some(ResultKind::Numbers);
         config.destination = is_numbers.then(|| Destination { sink: result.clone(), join: vesica::table::Join::Inner });
-        Ok(config)
+        config
     });
-    match config {
-        Ok(config) => session::run_on_cluster(&config, inside, *machines, interrupt, *events),
-        Err(failure) => Err(session::tell_partner(&way.meeting(), failure, interrupt, *events)),
-    }
+    way.start(config, interrupt, *events, |config, assumed| match assumed {
+        Some(assumed) => session::dry_run_on_cluster(config, &assumed, *machines, interrupt, *events).map(Ran::dry),
+        None => session::run_on_cluster(config, inside, *machines, interrupt, *events).map(Ran::run),
+    })
 }
 
 /// What a run on a cluster takes beside its settings.
@@ -402,6 +410,16 @@ pub enum Ran {
     Run(Box<Report>),
     /// What a dry run found.
     DryRun(Box<DryRun>),
+}
+
+impl Ran {
+    fn run(report: Report) -> Self {
+        Self::Run(Box::new(report))
+    }
+
+    fn dry(found: DryRun) -> Self {
+        Self::DryRun(Box::new(found))
+    }
 }
 
 /// What a side needs to meet its partner, if only to tell it that this side cannot start.

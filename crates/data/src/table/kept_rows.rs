@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use crate::spill::MergedRows;
 use crate::table::{PayloadSchema, ReceivedPayload, TableError};
 
 /// The key of a row that has no usable one: the row never matches.
@@ -58,18 +57,21 @@ enum MatchedRows<'a> {
         records: &'a [u8],
     },
     /// Those that come next, each with its record, of a table of so many rows.
-    Merged { next: RefCell<NextRow<'a>>, rows: usize },
+    Ascending { next: RefCell<NextRow<'a>>, rows: usize },
 }
 
-/// The next row of those that are merged.
+/// Rows with a match, ascending, each with its record.
+pub type AscendingRows<'a> = Box<dyn Iterator<Item = Result<(u32, Vec<u8>), TableError>> + 'a>;
+
+/// The next row of those that come one after the other.
 struct NextRow<'a> {
-    merged: MergedRows<'a>,
+    ascending: AscendingRows<'a>,
     row: Option<(usize, Vec<u8>)>,
 }
 
 impl NextRow<'_> {
     fn advance(&mut self) -> Result<(), TableError> {
-        self.row = self.merged.next_row()?.map(|(row, record)| (row as usize, record.to_vec()));
+        self.row = self.ascending.next().transpose()?.map(|(row, record)| (row as usize, record));
         Ok(())
     }
 
@@ -130,17 +132,20 @@ impl<'a> KeptRows<'a> {
 
     /// The rows of a table of `rows` rows that `join` keeps, where those with a match come one after the other, each with its
     /// record of these columns.
-    pub(crate) fn merged(
-        merged: MergedRows<'a>,
+    ///
+    /// # Errors
+    /// If the columns are none that a sender declares, or the first row cannot be read.
+    pub fn ascending(
+        ascending: AscendingRows<'a>,
         rows: usize,
         join: Join,
         schema: Option<&'a PayloadSchema>,
     ) -> Result<Self, TableError> {
         let schema = schema.filter(|_| join != Join::Difference);
         schema.map_or(Ok(()), PayloadSchema::check)?;
-        let mut next = NextRow { merged, row: None };
+        let mut next = NextRow { ascending, row: None };
         next.advance()?;
-        Ok(Self::of(MatchedRows::Merged { next: RefCell::new(next), rows }, join, schema))
+        Ok(Self::of(MatchedRows::Ascending { next: RefCell::new(next), rows }, join, schema))
     }
 
     fn of(matched: MatchedRows<'a>, join: Join, schema: Option<&'a PayloadSchema>) -> Self {
@@ -177,7 +182,7 @@ impl<'a> KeptRows<'a> {
                 let start = place as usize * width;
                 (place != NO_MATCH).then(|| Cow::Borrowed(records.get(start..start + width).unwrap_or_default()))
             }
-            MatchedRows::Merged { next, .. } => next.borrow_mut().take(row)?.map(Cow::Owned),
+            MatchedRows::Ascending { next, .. } => next.borrow_mut().take(row)?.map(Cow::Owned),
         };
         let is_kept = match self.join {
             Join::Inner => record.is_some(),
@@ -205,7 +210,7 @@ impl<'a> KeptRows<'a> {
     pub(crate) fn check_rows(&self, source: &str) -> Result<(), TableError> {
         let seen_all = match &self.matched {
             MatchedRows::InMemory { keys, .. } => self.asked.get() * keys.per_row == keys.all.len(),
-            MatchedRows::Merged { next, rows } => self.asked.get() == *rows && next.borrow().row.is_none(),
+            MatchedRows::Ascending { next, rows } => self.asked.get() == *rows && next.borrow().row.is_none(),
         };
         if seen_all { Ok(()) } else { Err(TableError::Changed { path: source.to_owned() }) }
     }

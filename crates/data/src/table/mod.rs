@@ -48,7 +48,7 @@ pub use format::Format;
 pub use formats::arrow::batches::Batches;
 pub use formats::arrow::columns::{keep_batch, scan_batch};
 pub use identity::FileIdentity;
-pub use kept_rows::{Join, KeptRows, Matches, NO_KEY};
+pub use kept_rows::{AscendingRows, Join, KeptRows, Matches, NO_KEY};
 pub use open::{OpenSink, OpenSource};
 pub use packing::Packing;
 pub use payload::{
@@ -58,7 +58,7 @@ pub use payload::{
 pub use position::Position;
 pub use read::{
     AllKeys, AlternativeStats, BesideKeys, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS,
-    MOST_INTEGER_BITS, SomeKeys, SpilledKeys, collect_keys, collect_values, examine, examine_spilled, read_integers,
+    MOST_INTEGER_BITS, SomeKeys, SpilledKeys, collect_keys, collect_part, examine, examine_spilled, read_integers,
     read_keys, read_keys_within, read_spilled, read_union_within, read_values,
 };
 pub use sink::{CsvHead, Head, ResultKind, RowBatch, Sink, WriteStats, write_new_rows, write_rows};

@@ -172,7 +172,7 @@ fn parts_of_a_table_add_up() {
         collect_keys(&open(&path).unwrap(), &spec).unwrap().stats.to_part()
     };
     let parts = [part("a,1\n\\N,2\nid,n\n"), part("NULL,1\n\\N,2\nb,1.5\n")];
-    let stats = KeyStats::of_parts(&spec, parts.iter().map(String::as_str), 4).unwrap();
+    let stats = KeyStats::of_parts(&spec, parts.iter().map(String::as_str), &[4]).unwrap();
     assert_eq!((stats.rows, stats.header_rows, stats.columns[0].null_words.total()), (5, 1, 3));
     let error = stats.check_null_words("rows", &spec).unwrap_err();
     assert!(told(&error).contains("2 of 5 rows of rows") && told(&error).contains("`\\N`"), "{}", told(&error));

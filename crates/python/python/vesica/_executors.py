@@ -1,149 +1,202 @@
-"""What executors do. Every function here runs in a task of Spark, on batches of Arrow."""
+"""What the machines of a cluster do. Every function here runs in a task, of whatever system.
+
+`vesica::cluster::keys` has the picture of the files that tasks leave for each other in the folder of the run. A task may be
+done twice: where others are to find its file, it is put in place whole, and has the same content each time; where not, it
+has a name of its own, which the driver program hears.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
+import uuid
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Callable
 
 import pyarrow as pa
 import pyarrow.fs
+import pyarrow.parquet
 
 from vesica import _folder, _vesica
-from vesica._errors import Error, OutputError, PeerAbsent
+from vesica._errors import Error, PeerAbsent
 from vesica._flags import Flag
-
-# Columns that vesica adds to the rows of a run.
-DIGEST = "__vesica_digest"
-COUNTS = "__vesica_counts"
-
-
-def value(place: int) -> str:
-    """The name of the column of values at this place among those that a side computes with."""
-    return f"__vesica_value_{place}"
-
 
 # Whoever waited so many seconds for the partner's worker in vain does not wait for it again in this task.
 LONG_WAIT = 60.0
 
-# What a task of a wave returns.
-OUTCOMES = "bucket int, attempt int, transcript string, learned binary, failure string"
+# Bytes of keys and rows that a task holds before it writes them.
+_HELD = 64 << 20
 
-_OUTCOMES = pa.schema(
-    [
-        ("bucket", pa.int32()),
-        ("attempt", pa.int32()),
-        ("transcript", pa.string()),
-        ("learned", pa.binary()),
-        ("failure", pa.string()),
-    ]
-)
-
-
-def with_digests(
-    folder: str, key: list[Flag], on: list[str], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """Rows with the digest of their key, and with counts in the last row of each batch."""
-    _folder.check(folder)
-    for batch in batches:
-        if batch.num_rows:
-            table, counts = _vesica.key_digests(key, None, batch.select(on))
-            (digests,) = _columns(table)
-            yield batch.append_column(DIGEST, digests).append_column(COUNTS, _told(counts, batch.num_rows))
-
-
-def only_digests(
-    folder: str, key: list[Flag], needed: list[str], values: str, batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    """The digest of the key of each row, its values, and counts in the last row of each batch; nothing else of rows."""
-    _folder.check(folder)
-    for batch in batches:
-        if batch.num_rows:
-            table, counts = _vesica.key_digests(key, values, batch.select(needed))
-            digests, *columns = _columns(table)
-            names = [DIGEST, COUNTS, *(value(place) for place in range(len(columns)))]
-            yield pa.record_batch([digests, _told(counts, batch.num_rows), *columns], names=names)
-
-
-def with_buckets(folder: str, division: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Digests, and what stands beside them, with their buckets."""
-    _folder.check(folder)
-    for batch in batches:
-        if batch.num_rows:
-            (buckets,) = _columns(_vesica.bucket_numbers(division, batch.select([DIGEST])))
-            yield batch.append_column("bucket", buckets)
+# Rows that are read at a time for the result.
+_ROWS_AT_A_TIME = 1 << 16
 
 
 def tickets(wave: int, number: int) -> str:
-    """The file with the tickets of a worker: nobody else needs them, and no plan or log of Spark shall have them."""
+    """The file with the tickets of a worker: nobody else needs them, and no plan or log of the system shall have them."""
     return f"tickets/{wave}-{number}.json"
 
 
-def run(folder: str, wave: int, cores: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Runs the tickets of the worker whose number comes in, of which there is one in each task."""
+# The file with all that is needed to read what matched.
+MATCHED = "tickets/matched.json"
+
+
+def scan(
+    folder: str, key: list[Flag], needed: list[str], beside: str, shares: int, keeps_rows: bool,
+    batches: Iterator[pa.RecordBatch],
+) -> dict[str, Any]:
+    """Keeps the keys of rows, and the rows themselves if they can become a result."""
     _folder.check(folder)
-    for number in (number for batch in batches for number in batch.column(0).to_pylist()):
-        ran: list[tuple[dict[str, Any], _vesica.RanTicket | None]] = []
-        absent: str | None = None
-        for bucket, attempt, ticket in json.loads(_folder.read(folder, tickets(wave, number))):
-            outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": absent}
-            done = None
-            began = time.monotonic()
-            try:
-                if absent is None:
-                    done = _vesica.run_ticket(ticket, keys_of(folder, bucket), cores)
-            except Error as error:
-                # No failure of the task: Spark would run the same tickets again, each of which is good for one run.
-                outcome["failure"] = json.dumps([error.exit_code, error.fault, error.mend])
-                if isinstance(error, PeerAbsent) and time.monotonic() - began > LONG_WAIT:
-                    absent = outcome["failure"]
-            ran.append((outcome, done))
-        # Only now is looked at what matched: a partner could time when the next bucket begins.
-        for outcome, done in ran:
-            if done is not None:
-                outcome["transcript"], outcome["learned"] = done.open()
-            yield pa.RecordBatch.from_pylist([outcome], schema=_OUTCOMES)
+    part = _vesica.KeyPart(key, beside, shares)
+    files: list[str] = []
+    name = uuid.uuid4().hex
+    # Read once, by us.
+    rows = _Rows(folder, f"rows/{name}.parquet", "lz4") if keeps_rows else None
+    types: list[str] = []
+    with rows or contextlib.nullcontext():
+        for batch in batches:
+            if batch.num_rows:
+                types = [str(batch.schema.field(name).type) for name in needed]
+                part.add(batch.select(needed))
+                if rows is not None:
+                    rows.add(batch)
+            if part.bytes() > _HELD:
+                files.append(_sections(folder, f"parts/{name}-{len(files)}", part.take_sections()))
+    count, counts, payload = part.counts()
+    if count:
+        files.append(_sections(folder, f"parts/{name}-{len(files)}", part.take_sections()))
+    return {"name": name, "rows": count, "parts": files, "counts": counts, "payload": payload, "types": types}
 
 
-def matches(folder: str, attempts: dict[int, int], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The digests that matched in the buckets whose numbers come in."""
+def merge(
+    folder: str, key: list[Flag], beside: str, shares: int, parts: list[tuple[int, str]], keeps_rows: bool, share: int
+) -> dict[str, Any]:
+    """Puts the keys of a share together."""
     _folder.check(folder)
-    for bucket in (bucket for batch in batches for bucket in batch.column(0).to_pylist()):
-        bits = _folder.read(folder, f"matches/{bucket}-{attempts[bucket]}.bits")
-        digests = keys_of(folder, bucket).column(DIGEST)
-        # From the lowest bit of each byte, as Arrow has them.
-        matched = pa.Array.from_buffers(pa.bool_(), len(digests), [None, pa.py_buffer(bits)])
-        yield from pa.table({DIGEST: digests.filter(matched)}).to_batches()
+    sections = [(file, _folder.section(folder, name, shares, share)) for file, name in parts]
+    keys, rows, counts = _vesica.merge_share(key, beside, sections)
+    _folder.write(folder, f"shares/{share}.keys", keys)
+    if keeps_rows:
+        _folder.write(folder, f"shares/{share}.rows", rows)
+    return {"share": share, "counts": counts}
 
 
-def keys_of(folder: str, bucket: int) -> pa.Table:
-    """The digests of a bucket with their values, in ascending order: the same one whenever they are read."""
-    tables = [file.read() for file in _folder.parquet_files(f"{folder}/buckets/bucket={bucket}")]
-    return pa.concat_tables(tables).sort_by(DIGEST) if tables else pa.table({DIGEST: pa.array([], pa.binary())})
+def divide(folder: str, division: str, beside: str, width: int, share: int) -> dict[str, Any]:
+    """Divides the keys of a share into buckets."""
+    _folder.check(folder)
+    sections = _vesica.divide_share(division, beside, width, _folder.read(folder, f"shares/{share}.keys"))
+    _sections(folder, f"buckets/{share}", sections)
+    return {"share": share, "keys": [len(section) // (32 + width) for section in sections]}
 
 
-def count_rows(folder: str, names: list[str]) -> list[int]:
-    """How many rows each of these tables of the run has, by the footers of its files."""
+def run(folder: str, wave: int, cores: int, shares: int, buckets: int, number: int) -> dict[str, Any]:
+    """Runs the tickets of this worker, one after the other."""
+    _folder.check(folder)
+    ran: list[tuple[dict[str, Any], _vesica.RanTicket | None]] = []
+    absent: list[Any] | None = None
+    for bucket, attempt, ticket in json.loads(_folder.read(folder, tickets(wave, number))):
+        outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": absent}
+        done = None
+        began = time.monotonic()
+        try:
+            if absent is None:
+                keys = [_folder.section(folder, f"buckets/{share}", buckets, bucket) for share in range(shares)]
+                done = _vesica.run_ticket(ticket, keys, cores)
+        except Error as error:
+            # No failure of the task: it would run the same tickets again, each of which is good for one run.
+            outcome["failure"] = [error.exit_code, error.fault, error.mend]
+            if isinstance(error, PeerAbsent) and time.monotonic() - began > LONG_WAIT:
+                absent = outcome["failure"]
+        ran.append((outcome, done))
+    # Only now is looked at what matched: a partner could time when the next bucket begins.
+    for outcome, done in ran:
+        if done is not None:
+            outcome["transcript"], learned, matched = done.open()
+            outcome["learned"] = None if learned is None else learned.hex()
+            if matched is not None:
+                _sections(folder, _matches(outcome["bucket"], outcome["attempt"]), matched)
+    return {"outcomes": [outcome for outcome, _ in ran]}
 
-    def count(name: str) -> int:
-        return sum(file.metadata.num_rows for file in _folder.parquet_files(f"{folder}/{name}"))
 
-    files, path = _folder.filesystem(folder)
-    if files.get_file_info(path).type != pyarrow.fs.FileType.Directory:
-        fault = f"this program does not see what the executors wrote to {folder}"
-        raise OutputError(fault, "name a directory with work= that it and all executors read and write")
+def find(folder: str, shares: int, files: int, share: int) -> dict[str, Any]:
+    """Finds the rows of a share's keys that matched."""
+    _folder.check(folder)
+    said = json.loads(_folder.read(folder, MATCHED))
 
-    # Files of a store far away take their time.
-    with ThreadPoolExecutor(16) as pool:
-        return list(pool.map(count, names))
+    def matched(bucket: int) -> tuple[str, bytes]:
+        attempt, key = said["attempts"][str(bucket)]
+        return key, _folder.section(folder, _matches(bucket, attempt), shares, share)
+
+    keys, rows = (_folder.read(folder, f"shares/{share}.{kind}") for kind in ("keys", "rows"))
+    terms = (said["division"], said["beside"], said["received"])
+    _sections(folder, f"found/{share}", _vesica.find_rows(terms, (share, keys, rows), files, matched))
+    return {}
 
 
-def _told(counts: str, rows: int) -> pa.Array:
-    return pa.array([None] * (rows - 1) + [counts], pa.string())
+def keep(
+    folder: str, join: str, received: str | None, shares: int, files: list[str],
+    readable: Callable[[pa.Table, int], pa.Table], file: int,
+) -> dict[str, Any]:
+    """Writes the rows of a file that are the result."""
+    _folder.check(folder)
+    sections = [_folder.section(folder, f"found/{share}", len(files), file) for share in range(shares)]
+    found = _vesica.FoundRows(join, received, sections)
+    source, path = _folder.filesystem(f"{folder}/rows/{files[file]}.parquet")
+    with source.open_input_file(path) as opened:
+        rows = pyarrow.parquet.ParquetFile(opened)
+        with _Rows(folder, f"result/part-{file:05}.parquet", "zstd") as result:
+            for batch in rows.iter_batches(batch_size=_ROWS_AT_A_TIME):
+                table = readable(pa.table(found.keep(batch)), batch.num_columns)
+                table = table.replace_schema_metadata(batch.schema.metadata)
+                result.begin(table.schema)
+                for kept in table.to_batches():
+                    result.add(kept)
+    return {}
 
 
-def _columns(table: Any) -> list[pa.Array]:
-    columns = pa.table(table).columns
-    return [column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column for column in columns]
+class _Rows:
+    """A file of rows that is being written. It is put in place when all is well, if anything came."""
+
+    def __init__(self, folder: str, name: str, compression: str) -> None:
+        self._compression = compression
+        self._made = _folder.create(folder, name)
+        self._writer: Any = None
+        self._held: list[pa.RecordBatch] = []
+        self._bytes = 0
+
+    def begin(self, schema: pa.Schema) -> None:
+        """Fixes the columns, also where no row comes."""
+        if self._writer is None:
+            self._writer = pyarrow.parquet.ParquetWriter(self._made.open(), schema, compression=self._compression)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.begin(batch.schema)
+        self._held.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes > _HELD:
+            self._write()
+
+    def _write(self) -> None:
+        if self._held:
+            self._writer.write_table(pa.Table.from_batches(self._held))
+        self._held, self._bytes = [], 0
+
+    def __enter__(self) -> _Rows:
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if self._writer is None:
+            return
+        if error is None:
+            self._write()
+            self._writer.close()
+        self._made.close(is_whole=error is None)
+
+
+def _matches(bucket: int, attempt: int) -> str:
+    return f"matches/{bucket}-{attempt}"
+
+
+def _sections(folder: str, name: str, sections: list[bytes]) -> str:
+    _folder.write_sections(folder, name, sections)
+    return name

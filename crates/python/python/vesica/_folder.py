@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import re
 import shutil
 import stat
+import struct
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow.fs
-import pyarrow.parquet
 
 from vesica._errors import OutputError, UsageError
 
-# Stores of Hadoop whose folders have modes.
-_WITH_MODES = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
-
 # As many as Linux follows on a path.
 _MOST_LINKS = 40
-
-# Has Spark write files that others cannot read. The folder alone would do, but for a copy that keeps modes.
-OPTIONS = {"fs.permissions.umask-mode": "077", "fs.file.impl.disable.cache": "true"}
 
 
 def real(work: str) -> str:
@@ -54,17 +50,17 @@ def real(work: str) -> str:
     return f"file://{found.rstrip('/')}"
 
 
-def make(folder: str, session: Any) -> None:
-    """Makes the folder of a run, which is not there yet. `session` is that of Spark, if it runs in this program."""
+def make(folder: str) -> bool:
+    """Makes the folder of a run, which is not there yet, if it is one of this machine. Says whether it is."""
     path = _local(folder)
-    if path is not None:
-        work = os.path.dirname(path)
-        with _said(work):
-            _make_all(work)
-            _behind_links(work)
-            os.mkdir(path, 0o700)
-    elif session is not None and folder.partition(":")[0] in _WITH_MODES:
-        _make_in_hadoop(folder, session)
+    if path is None:
+        return False
+    work = os.path.dirname(path)
+    with _said(work):
+        _make_all(work)
+        _behind_links(work)
+        os.mkdir(path, 0o700)
+    return True
 
 
 def check(folder: str) -> None:
@@ -91,25 +87,78 @@ def read(folder: str, name: str) -> bytes:
         return bytes(file.readall())
 
 
-def write(folder: str, name: str, content: bytes) -> None:
+def write(folder: str, name: str, content: bytes, is_durable: bool = False) -> None:
     """Writes a small file of the run: whole, or not at all under this name."""
-    path = _local(f"{folder}/{name}")
-    if path is None:
-        files, path = filesystem(f"{folder}/{name}")
-        files.create_dir(path.rpartition("/")[0], recursive=True)
-        with files.open_output_stream(f"{path}.part") as stream:
-            stream.write(content)
-        files.move(f"{path}.part", path)
-        return
-    # Not the folder itself: if it is gone, nothing is to be written any more.
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(os.path.dirname(path), 0o700)
-    part = os.open(f"{path}.part", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(part, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(f"{path}.part", path)
+    made = create(folder, name)
+    made.open().write(content)
+    made.close(is_whole=True, is_durable=is_durable)
+
+
+def create(folder: str, name: str) -> Made:
+    """A file of the run that is to be written, and then put in place."""
+    return Made(folder, name)
+
+
+class Made:
+    """A file that nobody sees before it is whole. Two tasks may make the same one, each of which replaces the other's."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        above, _, last = f"{folder}/{name}".rpartition("/")
+        self._above, self._last = above, last
+        # Readers of tables pass over names that begin so.
+        self._part = f"_{uuid.uuid4().hex}.part"
+        self._local = _local(above)
+        self._file: Any = None
+
+    def open(self) -> Any:
+        """The file, as Python and Arrow write to it."""
+        if self._local is not None:
+            # Not the folder of the run itself: if it is gone, nothing is to be written any more.
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(self._local, 0o700)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            self._file = open(os.open(f"{self._local}/{self._part}", flags, 0o600), "wb")
+        else:
+            files, path = filesystem(self._above)
+            files.create_dir(path, recursive=True)
+            self._file = files.open_output_stream(f"{path}/{self._part}")
+        return self._file
+
+    def close(self, is_whole: bool, is_durable: bool = False) -> None:
+        """Puts the file in place, or throws it away."""
+        if is_durable and self._local is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        self._file.close()
+        files, path = filesystem(self._above)
+        if not is_whole:
+            files.delete_file(f"{path}/{self._part}")
+        elif self._local is not None:
+            os.rename(f"{path}/{self._part}", f"{path}/{self._last}")
+        else:
+            files.move(f"{path}/{self._part}", f"{path}/{self._last}")
+
+
+def write_sections(folder: str, name: str, sections: list[bytes]) -> None:
+    """Writes a file of sections, each of which can be read by itself with `section`."""
+    ends = list(itertools.accumulate(map(len, sections)))
+    made = create(folder, name)
+    file = made.open()
+    for section in sections:
+        file.write(section)
+    file.write(struct.pack(f"<{len(ends)}Q", *ends))
+    made.close(is_whole=True)
+
+
+def section(folder: str, name: str, sections: int, number: int) -> bytes:
+    """A section of a file that has so many."""
+    files, path = filesystem(f"{folder}/{name}")
+    with files.open_input_file(path) as file:
+        first = max(number - 1, 0)
+        places = file.read_at(8 * (number - first + 1), file.size() - 8 * (sections - first))
+        ends = struct.unpack(f"<{number - first + 1}Q", places)
+        start = ends[0] if number else 0
+        return bytes(file.read_at(ends[-1] - start, start))
 
 
 def remove(folder: str, names: list[str]) -> None:
@@ -144,17 +193,6 @@ def remove_if_empty(folder: str) -> None:
     if path is not None:
         with contextlib.suppress(OSError):
             os.rmdir(path)
-
-
-def parquet_files(folder: str) -> Iterator[pyarrow.parquet.ParquetFile]:
-    """The files of a table."""
-    files, path = filesystem(folder)
-    selector = pyarrow.fs.FileSelector(path, allow_not_found=True)
-    for info in sorted(files.get_file_info(selector), key=lambda info: str(info.path)):
-        # What Spark hides begins with one of these.
-        if info.extension == "parquet" and not info.base_name.startswith(("_", ".")):
-            with files.open_input_file(info.path) as file:
-                yield pyarrow.parquet.ParquetFile(file)
 
 
 def filesystem(uri: str) -> tuple[Any, str]:
@@ -237,14 +275,3 @@ def _said(path: str) -> Iterator[None]:
         # Our own errors of files are of other classes.
         fault = f"the directory {path} of work= cannot be used: {error.strerror}"
         raise OutputError(fault, "name a directory that you may write to") from None
-
-
-def _make_in_hadoop(folder: str, session: Any) -> None:
-    hadoop = session._jvm.org.apache.hadoop.fs
-    path = hadoop.Path(folder)
-    files = path.getFileSystem(session._jsc.hadoopConfiguration())
-    files.mkdirs(path.getParent())
-    made = files.mkdirs(path, hadoop.permission.FsPermission("700"))
-    if not made or files.getFileStatus(path).getPermission().toShort() & 0o077:
-        fault = f"{folder} could not be made with mode 0700"
-        raise OutputError(fault, "name with work= a directory that you may write to, whose store keeps modes")

@@ -50,6 +50,10 @@ def adapt(table: Any, on: Any = None) -> Frame:
         # It has an Arrow interface, by which all its rows would come to this machine.
         what = "a DataFrame of Spark is joined on its cluster, not in this program"
         raise UsageError(what, "use vesica.spark.intersect and its relatives; or give toPandas(), if it fits in memory")
+    if type(table).__module__.startswith("dask."):
+        # Its items are the names of its columns.
+        what = "a DataFrame of Dask is joined on its cluster, not in this program"
+        raise UsageError(what, "use vesica.dask.intersect and its relatives; or give compute(), if it fits in memory")
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return _Capsule(table)
     if isinstance(table, Mapping):

@@ -55,6 +55,10 @@ class Partner(Mapping[str, str]):
                 from vesica import spark
 
                 self.result, self.report = spark.run(task, table, on, role, settings, self._tell)
+            elif type(table).__module__.startswith("dask."):
+                from vesica import dask
+
+                self.result, self.report = dask.run(task, table, on, role, settings, self._tell)
             else:
                 self.result, self.report = _run(task, table, on, role, settings, self._tell)
         except BaseException as error:
@@ -99,7 +103,7 @@ class Partner(Mapping[str, str]):
 
 def partner(table: Any, *, on: Any = None, role: str, task: str = "intersect", **settings: Any) -> Partner:
     """The other side of a run, over TLS on the loopback interface, with throw-away identities. `table` may be a DataFrame of
-    Spark, as `vesica.spark.intersect` takes it.
+    Spark or Dask, as `vesica.spark.intersect` and `vesica.dask.intersect` take it.
 
     Use it as a context: what it yields gives your side the arguments `connect`, `peer` and `identity`.
 

@@ -28,8 +28,8 @@
 //! docs/spark.md says what a user gets from it, and what it reveals.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-mod bits;
 mod commits;
+pub mod keys;
 pub(crate) mod messages;
 mod rendezvous;
 mod ticket;
@@ -39,10 +39,10 @@ mod worker;
 use std::fmt;
 
 use crate::failure::Failure;
-use crate::table::{KeyStats, ValueSpec};
+use crate::table::{KeyStats, PayloadSchema};
 
-pub use bits::places;
 pub use commits::{Commit, Committed, EndedAttempt};
+pub use keys::Beside;
 pub use rendezvous::Inside;
 pub(crate) use rendezvous::{BoundInside, Rendezvous};
 pub(crate) use ticket::Work;
@@ -112,23 +112,34 @@ pub struct Counts {
     pub stats: KeyStats,
     /// How many values each column of values had outside of its range; empty without such columns.
     pub clamped: Vec<u64>,
+    /// The sums of these columns over all keys, modulo `2^64`.
+    pub totals: Vec<i64>,
+    /// What the payload is, where columns go along.
+    pub payload: Option<PayloadSchema>,
 }
 
 /// What a front end does for a driver, in this order: [`Self::keys`], [`Self::divide`], and for each wave
 /// [`Self::slots`], [`Self::wave`] and [`Self::committed`].
 pub trait Machines {
-    /// Reads the own table and keeps the digests of its distinct keys, and the values of these columns of each key, where
-    /// every machine can read them again: from here on they are fixed. Gives the counts of the table.
+    /// Reads the own table and keeps the digests of its distinct keys, and what is asked for beside each, where every
+    /// machine can read them again: from here on they are fixed. Gives the counts of the table.
     ///
     /// # Errors
     /// If the table has a fault, or there is no room.
-    fn keys(&mut self, values: &ValueSpec, stop: &Stop<'_>) -> Result<Counts, Failure>;
+    fn keys(&mut self, beside: &Beside, stop: &Stop<'_>) -> Result<Counts, Failure>;
 
-    /// Divides the keys into buckets, which are kept likewise. Gives how many keys each has.
+    /// Divides the keys into buckets, which are kept likewise, with a record of `width` bytes beside each key. Gives how
+    /// many keys each has. `received` is what the partner gives with each match.
     ///
     /// # Errors
     /// As of [`Self::keys`].
-    fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure>;
+    fn divide(
+        &mut self,
+        division: &Division,
+        width: usize,
+        received: Option<&PayloadSchema>,
+        stop: &Stop<'_>,
+    ) -> Result<Vec<usize>, Failure>;
 
     /// How many workers can run at once, at least one.
     ///

@@ -10,7 +10,6 @@ use vesica_structures::secret::Secret;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::Learned;
-use super::bits::places;
 use crate::buckets;
 use crate::key::Digests;
 
@@ -76,6 +75,8 @@ pub(crate) enum Work {
     Matches {
         /// Whether the sender learns its matches too.
         both_learn: bool,
+        /// Bytes of what the receiver gets with each match.
+        payload_bytes: usize,
     },
     /// The receiver learns masked totals.
     Totals {
@@ -89,10 +90,19 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// How many values a side in this role brings for each key.
-    pub(crate) fn values(&self, role: Role) -> usize {
-        match self {
-            Self::Totals { columns, .. } if role == Role::Sender => *columns,
+    /// Bytes that a side in this role brings beside each key: a payload, or values of 8 bytes.
+    pub(crate) fn width(&self, role: Role) -> usize {
+        match (self, role) {
+            (Self::Totals { columns, .. }, Role::Sender) => 8 * columns,
+            (Self::Matches { payload_bytes, .. }, Role::Sender) => *payload_bytes,
+            (_, Role::Receiver) => 0,
+        }
+    }
+
+    /// Bytes that a side in this role gets with each match.
+    pub(crate) fn received(&self, role: Role) -> usize {
+        match (self, role) {
+            (Self::Matches { payload_bytes, .. }, Role::Receiver) => *payload_bytes,
             _ => 0,
         }
     }
@@ -108,8 +118,8 @@ impl Work {
     /// Whether a side in this role learns this of a bucket.
     pub(crate) fn gives(&self, role: Role, learned: Option<&Learned>) -> bool {
         match (self, learned) {
-            (Self::Matches { both_learn }, Some(Learned::Matched(_))) => role == Role::Receiver || *both_learn,
-            (Self::Matches { both_learn }, None) => role == Role::Sender && !both_learn,
+            (Self::Matches { both_learn, .. }, Some(Learned::Matched(_))) => role == Role::Receiver || *both_learn,
+            (Self::Matches { both_learn, .. }, None) => role == Role::Sender && !both_learn,
             (Self::Totals { .. }, Some(Learned::Totals(totals))) => {
                 role == Role::Receiver && totals.len() == self.totals()
             }
@@ -170,6 +180,9 @@ pub struct Ticket {
     /// The key of [`Ticket::mask`].
     #[serde(with = "hex")]
     pub(crate) mask: [u8; 32],
+    /// The key under which the worker encrypts what it leaves in files.
+    #[serde(with = "hex")]
+    pub(crate) seal: [u8; 32],
 }
 
 impl fmt::Debug for Ticket {
@@ -211,16 +224,18 @@ impl Ticket {
 
     /// What the bytes say that an attempt gave; `None` if they are no such bytes.
     pub fn learned(&self, bytes: &[u8]) -> Option<Learned> {
+        let (numbers, []) = bytes.as_chunks() else { return None };
+        let mut numbers: Vec<u64> = numbers.iter().map(|number| u64::from_le_bytes(*number)).collect();
         match &self.work {
-            Work::Matches { .. } if bytes.len() == self.division.size.div_ceil(8) => {
-                Some(Learned::Matched(places(bytes).count() as u64))
-            }
-            Work::Totals { .. } if bytes.len() == 8 * self.work.totals() => {
-                let totals = bytes.as_chunks().0.iter();
-                Some(Learned::Totals(totals.map(|total| u64::from_le_bytes(*total)).collect()))
-            }
+            Work::Matches { .. } if numbers.len() == 1 => numbers.pop().map(Learned::Matched),
+            Work::Totals { .. } if numbers.len() == self.work.totals() => Some(Learned::Totals(numbers)),
             _ => None,
         }
+    }
+
+    /// The key of what the worker leaves in files, which is told to whoever is to read them.
+    pub fn seal_key(&self) -> [u8; 32] {
+        self.seal
     }
 
     /// Masks what an attempt gave for the way from the worker to its driver, or takes the mask off: systems that carry it
@@ -255,6 +270,7 @@ impl Drop for Ticket {
         self.pass.zeroize();
         self.dummies.zeroize();
         self.mask.zeroize();
+        self.seal.zeroize();
         if let Work::Totals { masks, .. } = &mut self.work {
             masks.zeroize();
         }
@@ -280,7 +296,7 @@ mod tests {
             receiver_items: 100,
             security: Security::SemiHonest,
             runs: 14,
-            work: Work::Matches { both_learn: false },
+            work: Work::Matches { both_learn: false, payload_bytes: 0 },
             dummies: [2; 32],
             rendezvous: "host:1".into(),
             pass: [3; 32],
@@ -289,16 +305,16 @@ mod tests {
             listens: true,
             wait_ms: 1,
             mask: [6; 32],
+            seal: [7; 32],
         }
     }
 
     #[test]
     fn what_an_attempt_gave_reads_back() {
         let mut ticket = ticket();
-        let mut bits = vec![0; 13];
-        (bits[0], bits[1]) = (0b101, 1);
-        assert_eq!(ticket.learned(&bits), Some(Learned::Matched(3)));
-        assert_eq!(ticket.learned(&bits[1..]), None);
+        let count = 3u64.to_le_bytes();
+        assert_eq!(ticket.learned(&count), Some(Learned::Matched(3)));
+        assert_eq!(ticket.learned(&count[1..]), None);
         ticket.work = Work::Totals { task: "sum".into(), columns: 2, masks: vec![1, 2] };
         let bytes: Vec<u8> = [7, u64::MAX].into_iter().flat_map(u64::to_le_bytes).collect();
         let totals = Some(Learned::Totals(vec![7, u64::MAX]));
@@ -311,7 +327,7 @@ mod tests {
             !gives(Role::Receiver, Some(&Learned::Matched(1)))
                 && !gives(Role::Receiver, Some(&Learned::Totals(vec![1])))
         );
-        assert_eq!((ticket.work.values(Role::Sender), ticket.work.values(Role::Receiver)), (2, 0));
+        assert_eq!((ticket.work.width(Role::Sender), ticket.work.width(Role::Receiver)), (16, 0));
         let again = Ticket::from_json(&ticket.to_json()).expect("its own text");
         assert!(matches!(&again.work, Work::Totals { masks, .. } if *masks == [1, 2]));
     }

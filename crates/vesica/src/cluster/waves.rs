@@ -46,7 +46,7 @@ pub(crate) struct Waves<'a> {
 
 /// How many buckets a worker runs at most in one wave, one after the other. To start workers takes longer than to run a
 /// small bucket; but when a worker is lost, all its buckets of the wave are run again.
-const MOST_IN_TURN: usize = 8;
+const MOST_IN_TURN: usize = 16;
 
 /// How many of the buckets that are due run in the next wave, with so many slots: up to
 /// [`MOST_IN_TURN`] a slot of those that never ran, and at the end one a slot of those that failed.
@@ -213,7 +213,7 @@ impl Waves<'_> {
                     u64::from_le_bytes([a, b, c, d, e, f, g, h])
                 }));
             }
-            ticket.mask = fresh();
+            (ticket.mask, ticket.seal) = (fresh(), fresh());
             (ticket.pass, ticket.seed, ticket.peer) = (passes.worker, *identity.seed(), theirs.public);
             ticket
         };

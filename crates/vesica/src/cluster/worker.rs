@@ -10,11 +10,12 @@ use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role, Task, varia
 use vesica_protocols::registry::Rows;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateReceiverInput, AggregateSenderInput, Cardinality, Intersect,
-    IntersectOptions, IntersectReceiverInput, IntersectSenderInput, SetFunctionality, Sum,
+    IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput, SealedPayloads,
+    SetFunctionality, Sum, UnionCardinality, UnionSum,
 };
 use vesica_structures::rng::SecretRng;
 
-use super::bits::of_matches;
+use super::keys::{BucketKeys, matched_in_shares, seal_of};
 use super::rendezvous::{BUSY, GO, NO, TO_DRIVER, WAIT, WAIT_EVERY};
 use super::{Division, Ticket, Work};
 use crate::buckets::Overflow;
@@ -36,16 +37,35 @@ const DIAL_FOR: Duration = Duration::from_secs(10);
 pub struct Ran {
     transcript: [u8; 32],
     found: Option<Found>,
+    /// How many keys of the bucket come from each share of the table.
+    of_shares: Vec<usize>,
 }
 
 impl Ran {
     /// What the attempt at this ticket gave.
-    pub fn open(self, ticket: &Ticket) -> Attempt {
-        let learned = self.found.map(|found| match found {
-            Found::Matches(matches) => of_matches(&matches, ticket.keys, ticket.division.size),
-            Found::Totals(totals) => totals.into_iter().flat_map(u64::to_le_bytes).collect(),
-        });
-        Attempt { transcript: self.transcript, learned }
+    ///
+    /// # Errors
+    /// If it cannot be encrypted.
+    pub fn open(self, ticket: &Ticket) -> Result<Attempt, Failure> {
+        let Self { transcript, found, of_shares } = self;
+        let (learned, matched) = match found {
+            None => (None, None),
+            Some(Found::Totals(totals)) => (Some(totals.into_iter().flat_map(u64::to_le_bytes).collect()), None),
+            Some(Found::Matches { matches, payloads }) => {
+                // Dummies stand behind the keys.
+                let count = matches.partition_point(|&place| (place as usize) < ticket.keys) as u64;
+                let width = ticket.work.received(ticket.role);
+                // The partner can time the end of a wave.
+                let records = payloads.open_for_all(ticket.keys, width);
+                let mut sections = matched_in_shares(&of_shares, &matches, &records, width);
+                for (share, section) in (0..).zip(&mut sections) {
+                    let failed = |error| Failure::new(code::INTERNAL, error, "please report this");
+                    seal_of(&ticket.seal, share)?.seal(section).map_err(failed)?;
+                }
+                (Some(count.to_le_bytes().to_vec()), Some(sections))
+            }
+        };
+        Ok(Attempt { transcript, learned, matched })
     }
 }
 
@@ -60,28 +80,23 @@ impl fmt::Debug for Ran {
 pub struct Attempt {
     /// The hash of all that was said.
     pub transcript: [u8; 32],
-    /// What this side learned, as long whatever matched; `None` if it learns nothing. Where keys match, a bit for each
-    /// digest that the worker was given, in their order and from the lowest bit of each byte, and zeros up to the size
-    /// of the bucket; else totals, little endian.
+    /// What this side learned in numbers, as long whatever matched; `None` if it learns nothing. How many keys match, or
+    /// totals, as 8 bytes each, little endian.
     pub learned: Option<Vec<u8>>,
+    /// Where keys match: which of them, and the partner's columns, encrypted; a section for each share of the table, as
+    /// long whatever matched.
+    pub matched: Option<Vec<Vec<u8>>>,
 }
 
-/// Runs the protocol on the keys of a bucket with the partner's worker. `digests` are those of the bucket's keys in
-/// an order of the caller's own, and `values` what goes with them where the sender brings columns: key by key, within
-/// their ranges.
+/// Runs the protocol on the keys of a bucket with the partner's worker. `sections` are the bucket's of each share of the
+/// table, in their order.
 ///
 /// # Errors
-/// If the digests are not those of this bucket, the partner's worker does not come, or the run fails.
-pub fn run(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Ran, Failure> {
-    if values.len() != digests.len() * ticket.work.values(ticket.role) {
-        return Err(Failure::new(
-            code::INTERNAL,
-            format_args!("bucket {} has {} values for {} keys", ticket.bucket, values.len(), digests.len()),
-            "start again with an empty work directory, which nothing else writes to",
-        ));
-    }
+/// If the keys are not those of this bucket, the partner's worker does not come, or the run fails.
+pub fn run(ticket: &Ticket, sections: &[impl AsRef<[u8]>]) -> Result<Ran, Failure> {
+    let BucketKeys { digests, records, of_shares } = BucketKeys::read(sections, ticket.work.width(ticket.role))?;
     // All that takes time by the number of keys, before the partner's worker is met.
-    let input = Input::new(ticket, digests, values)?;
+    let input = Input::new(ticket, digests, records)?;
     let mut rng = randomness()?;
     let mut ch = meet(ticket)?;
     ch.bind_session(ticket.own_session());
@@ -94,7 +109,7 @@ pub fn run(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Ran, F
         Ok((transcript, found)) => {
             // What the partner does from here on changes nothing: whether its part is kept, its driver says.
             let _ = ch.finish();
-            Ok(Ran { transcript, found })
+            Ok(Ran { transcript, found, of_shares })
         }
         Err(abort) => {
             let failure = Failure::from(abort);
@@ -106,24 +121,28 @@ pub fn run(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Ran, F
 
 /// What a worker brings to the protocol.
 enum Input {
-    /// To look for matches, and what the receiver of totals brings.
+    /// What the receiver brings.
     Items(Vec<u128>),
+    /// What the sender brings to look for matches.
+    Payloads(IntersectSenderInput),
     /// What the sender of totals brings.
-    Sent(AggregateSenderInput),
+    Values(AggregateSenderInput),
 }
 
 impl Input {
-    fn new(ticket: &Ticket, digests: Digests, values: Vec<i64>) -> Result<Self, Failure> {
+    /// From the bucket's keys, and the records beside them.
+    fn new(ticket: &Ticket, digests: Digests, mut records: Vec<u8>) -> Result<Self, Failure> {
         let items = items(ticket, digests)?;
-        let Work::Totals { columns, masks, .. } = &ticket.work else { return Ok(Self::Items(items)) };
-        if ticket.role == Role::Receiver {
-            return Ok(Self::Items(items));
-        }
-        let mut all = Vec::with_capacity(items.len() * columns);
-        all.extend(values.into_iter().map(|value| value as u64));
-        all.resize(items.len() * columns, 0);
-        let dummies = items.len().saturating_sub(ticket.keys);
-        Ok(Self::Sent(AggregateSenderInput { items, dummies, values: all, noise: masks.clone() }))
+        records.resize(items.len() * ticket.work.width(ticket.role), 0);
+        Ok(match (&ticket.work, ticket.role) {
+            (_, Role::Receiver) => Self::Items(items),
+            (Work::Matches { .. }, Role::Sender) => Self::Payloads(IntersectSenderInput { items, payloads: records }),
+            (Work::Totals { masks, .. }, Role::Sender) => {
+                let dummies = items.len().saturating_sub(ticket.keys);
+                let values = records.as_chunks().0.iter().map(|value| u64::from_le_bytes(*value)).collect();
+                Self::Values(AggregateSenderInput { items, dummies, values, noise: masks.clone() })
+            }
+        })
     }
 }
 
@@ -204,50 +223,55 @@ fn meet(ticket: &Ticket) -> Result<Channel, Failure> {
 
 /// What a protocol gave.
 enum Found {
-    /// The places of the items that matched.
-    Matches(Vec<u32>),
+    /// The places of the items that matched, and what came for them.
+    Matches { matches: Vec<u32>, payloads: SealedPayloads },
     /// Masked totals.
     Totals(Vec<u64>),
 }
 
 /// What this side learns, if anything.
 fn protocol(ticket: &Ticket, input: Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Found>, Abort> {
-    match (&ticket.work, input) {
-        (&Work::Matches { both_learn }, Input::Items(items)) => {
-            let options = IntersectOptions { payload_bytes: 0, both_learn };
-            Ok(matches(ticket, options, items, ch, rng)?.map(Found::Matches))
+    match &ticket.work {
+        &Work::Matches { both_learn, payload_bytes } => {
+            matches(ticket, IntersectOptions { payload_bytes, both_learn }, input, ch, rng)
         }
-        (Work::Totals { task, columns, .. }, input) => {
+        Work::Totals { task, columns, .. } => {
             let options = AggregateOptions { columns: *columns, ..AggregateOptions::default() };
             let totals = match task.as_str() {
                 Cardinality::NAME => totals(|lists| lists.cardinality, ticket, &options, input, ch, rng),
                 Sum::NAME => totals(|lists| lists.sum, ticket, &options, input, ch, rng),
+                UnionCardinality::NAME => totals(|lists| lists.union_cardinality, ticket, &options, input, ch, rng),
+                UnionSum::NAME => totals(|lists| lists.union_sum, ticket, &options, input, ch, rng),
                 _ => Err(unknown("task", task)),
             };
             Ok(totals?.map(Found::Totals))
         }
-        (Work::Matches { .. }, Input::Sent(_)) => Err(unknown("work", "of this kind")),
     }
 }
 
 fn matches(
     ticket: &Ticket,
     options: IntersectOptions,
-    items: Vec<u128>,
+    input: Input,
     ch: &mut Channel,
     rng: &mut SecretRng,
-) -> Result<Option<Vec<u32>>, Abort> {
+) -> Result<Option<Found>, Abort> {
     let (row, request) =
         (row(|lists| lists.intersect, &ticket.protocol)?, Intersect::request(&ticket.extent(), &options));
-    match ticket.role {
-        Role::Sender => {
-            let party = row.sender(&request, ch, rng)?;
-            Ok(party.run(IntersectSenderInput { items, payloads: Vec::new() }, ch, rng)?.matches)
+    match input {
+        Input::Payloads(sent) => {
+            let output = row.sender(&request, ch, rng)?.run(sent, ch, rng)?;
+            Ok(output.matches.map(|matches| Found::Matches { matches, payloads: SealedPayloads::default() }))
         }
-        Role::Receiver => {
-            let party = row.receiver(&request, ch, rng)?;
-            Ok(Some(party.run(IntersectReceiverInput { items }, ch, rng)?.matches))
+        Input::Items(items) => {
+            let output = row.receiver(&request, ch, rng)?.run(IntersectReceiverInput { items }, ch, rng)?;
+            let IntersectReceiverOutput { matches, payloads, unread } = output;
+            match unread {
+                0 => Ok(Some(Found::Matches { matches, payloads })),
+                _ => Err(unknown("payload", "that it cannot read")),
+            }
         }
+        Input::Values(_) => Err(unknown("work", "of this kind")),
     }
 }
 
@@ -261,10 +285,11 @@ fn totals<T: Aggregate>(
 ) -> Result<Option<Vec<u64>>, Abort> {
     let (row, request) = (row(of, &ticket.protocol)?, T::request(&ticket.extent(), options));
     match input {
-        Input::Sent(sent) => {
+        Input::Values(sent) => {
             row.sender(&request, ch, rng)?.run(sent, ch, rng)?;
             Ok(None)
         }
+        Input::Payloads(_) => Err(unknown("work", "of this kind")),
         Input::Items(items) => {
             let party = row.receiver(&request, ch, rng)?;
             let asked = AggregateReceiverInput { items, ..AggregateReceiverInput::default() };

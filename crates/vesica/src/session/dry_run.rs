@@ -19,8 +19,9 @@ use super::prepare::Places;
 use super::ready::Ready;
 use super::revealed::revealed;
 use super::tell::tell_partner;
-use super::{Config, Events, Interrupt, Protection, advice, link, work_folder};
+use super::{Config, Events, Interrupt, Protection, advice, link, on_cluster, work_folder};
 use crate::buckets;
+use crate::cluster::Machines;
 use crate::failure::{Failure, code};
 use crate::handshake::{self, Hello, TaskBytes};
 use crate::memory::{Budget, Bytes};
@@ -132,13 +133,40 @@ pub fn dry_run(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<DryRun, Failure> {
-    watched(&Limits::default(), config, interrupt, events, |ctx| try_run(ctx, assumed))
+    watched(&Limits::default(), config, interrupt, events, |ctx| try_run(ctx, assumed, None))
 }
 
-fn try_run(ctx: &Context<'_>, assumed: &Assumptions) -> Result<DryRun, Failure> {
+/// [`dry_run`] of a side whose rows the machines of a cluster have: they read the table and keep what a run would keep of
+/// it. A fault of the table is the first one that they find.
+///
+/// # Errors
+/// As of [`dry_run`].
+pub fn dry_run_on_cluster(
+    config: &Config,
+    assumed: &Assumptions,
+    machines: &mut dyn Machines,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+) -> Result<DryRun, Failure> {
+    watched(&Limits::default(), config, interrupt, events, |ctx| try_run(ctx, assumed, Some(machines)))
+}
+
+/// What there is to say of the own table.
+struct OwnTable {
+    table: Option<KeyTable>,
+    faults: Vec<Fault>,
+    /// What else keeps this side from a run.
+    obstacle: Option<Failure>,
+}
+
+fn try_run(ctx: &Context<'_>, assumed: &Assumptions, machines: Option<&mut dyn Machines>) -> Result<DryRun, Failure> {
     let config = ctx.config;
+    let ready = || match machines {
+        Some(_) => on_cluster::ready(config),
+        None => Ready::new(config),
+    };
     let Ready { job, hello, .. } =
-        Ready::new(config).map_err(|failure| tell_partner(&ctx.meeting(), failure, ctx.interrupt, ctx.events))?;
+        ready().map_err(|failure| tell_partner(&ctx.meeting(), failure, ctx.interrupt, ctx.events))?;
     let mut hello = Hello { dry_run: true, ..hello };
     let met = meet(ctx, &*job, &mut hello);
     // The partner is gone from here on.
@@ -146,9 +174,23 @@ fn try_run(ctx: &Context<'_>, assumed: &Assumptions) -> Result<DryRun, Failure> 
         (Protection::Tls { peer, .. }, Ok(_)) => Some(peer.fingerprint().to_string()),
         _ => None,
     };
-    let position = Arc::default();
-    ctx.watch.enter(Stage::Reading, Gauge::Position(Arc::clone(&position)));
-    let (examined, obstacle) = examine(ctx, &*job, position)?;
+    let OwnTable { table, faults, obstacle } = match machines {
+        Some(machines) => {
+            ctx.watch.enter(Stage::Reading, Gauge::Nothing);
+            let read = on_cluster::read(config, machines, &|| ctx.interrupt.reason());
+            let (table, obstacle) = match read {
+                Ok(table) => (Some(table), None),
+                Err(failure) => (None, Some(ctx.interrupt.reason().map_or(Ok(failure), Err)?)),
+            };
+            OwnTable { table, faults: Vec::new(), obstacle }
+        }
+        None => {
+            let position = Arc::default();
+            ctx.watch.enter(Stage::Reading, Gauge::Position(Arc::clone(&position)));
+            let (Examined { table, faults }, obstacle) = examine(ctx, &*job, position)?;
+            OwnTable { table: table.ok(), faults, obstacle }
+        }
+    };
     let mut found = DryRun {
         ok: false,
         dry_run: true,
@@ -157,14 +199,14 @@ fn try_run(ctx: &Context<'_>, assumed: &Assumptions) -> Result<DryRun, Failure> 
         security: config.security,
         peer,
         disagreement: met.as_ref().err().cloned(),
-        input: examined.table.as_ref().ok().map(|table| table.stats.clone()),
-        faults: examined.faults,
+        input: table.as_ref().map(|table| table.stats.clone()),
+        faults,
         obstacle,
         estimate: None,
         revealed: Vec::new(),
         warnings: Vec::new(),
     };
-    if let Ok(table) = &examined.table {
+    if let Some(table) = &table {
         found.warnings = table.stats.warnings(&config.source.key);
         found.warnings.extend(advice::notes(&config.source.key, &table.stats));
         found.warnings.extend(advice::empty(&table.stats));
@@ -292,7 +334,10 @@ impl Sides<'_> {
         let measure = self.job.measure(table);
         let ours = TaskBytes { proposal: &self.ours.proposal, measure: &measure };
         let count = buckets::count(&extent, self.ours.buckets);
-        let run = buckets::extent(&extent, count)?;
+        let run = match self.ours.cluster {
+            true => buckets::extent_with_reruns(&extent, count)?,
+            false => buckets::extent(&extent, count)?,
+        };
         let terms = self.job.foresee(&run, ours, &self.theirs.proposal, table);
         let terms = terms.map_err(|refusal| refusal.into_failure())?;
         let link = Link::agreed(self.ours.link, self.theirs.link);

@@ -33,7 +33,7 @@ mod write;
 use std::net::SocketAddr;
 
 pub use config::{Config, Destination, MAX_PEER_ITEMS, OwnTable};
-pub use dry_run::{Assumptions, DryRun, Estimate, dry_run};
+pub use dry_run::{Assumptions, DryRun, Estimate, dry_run, dry_run_on_cluster};
 pub(crate) use files::{named_path, refuse_one_file};
 pub(crate) use guests::{Guests, Limits as GuestLimits, Outcome as Greeted, Visit};
 pub use interrupt::Interrupt;

@@ -13,16 +13,19 @@ use super::prepare::{Placed, Places, Prepared};
 use super::ready::{Ready, fresh};
 use super::{Config, Protection, TaskAgreement};
 use crate::buckets::{self, Overflow};
-use crate::cluster::{BoundInside, Counts, Division, Inside, Learned, Machines, Rendezvous, Ticket, Waves, Work};
+use crate::cluster::{
+    Beside, BoundInside, Counts, Division, Inside, Learned, Machines, Rendezvous, Stop, Ticket, Waves, Work,
+};
 use crate::failure::{Failure, code};
 use crate::key::Digests;
-use crate::table::{KeyTable, Source, ValueDuplicates, ValueTable};
+use crate::table::{Duplicates, KeyTable, PayloadSpec, PayloadTable, Source, ValueDuplicates, ValueTable};
+use crate::task::Settings;
 
 /// How long a worker waits for the partner's, whose cluster may begin a wave later.
 const WORKER_WAIT: Duration = Duration::from_secs(120);
 
 /// The tasks that run on a cluster.
-const TASKS: [&str; 3] = ["intersect", "cardinality", "sum"];
+const TASKS: [&str; 5] = ["intersect", "cardinality", "sum", "union-cardinality", "union-sum"];
 
 /// What a driver has before the partner is there.
 pub(super) struct Driver<'m> {
@@ -35,9 +38,7 @@ pub(super) struct Driver<'m> {
 impl<'m> Driver<'m> {
     /// All that can fail before the partner is there.
     pub fn prepare(config: &Config, inside: &Inside, machines: &'m mut dyn Machines) -> Result<(Ready, Self), Failure> {
-        check(config)?;
-        let mut ready = Ready::new(config)?;
-        ready.hello.cluster = true;
+        let ready = ready(config)?;
         let source = config.source.table.open()?;
         // The columns are there, and of kinds that keys have.
         ready.job.columns().read(&*source, &config.source.key, None)?;
@@ -49,21 +50,8 @@ impl<'m> Driver<'m> {
     /// way round.
     pub fn read(self, outside: Bound, ctx: &Context<'_>, ch: &Channel) -> Result<(Prepared, Workers<'m>), Failure> {
         let Self { machines, inside, source, placed } = self;
-        let counts = machines.keys(&ctx.config.settings.values, &|| ctx.reason(ch, "the table was read"));
-        let Counts { stats, clamped } = counts.map_err(Failure::without_details)?;
-        stats.check_null_words(&ctx.config.source.table.name(), &ctx.config.source.key)?;
-        let distinct = stats.distinct as usize;
-        let values = ValueTable { values: Vec::new(), groups: Vec::new(), categories: Vec::new(), clamped };
-        let table = KeyTable {
-            digests: Digests::default(),
-            row_key: Vec::new(),
-            stats,
-            payload: None,
-            values: (!values.clamped.is_empty()).then_some(values),
-            union: None,
-            integers: None,
-            spilled: None,
-        };
+        let table = read(ctx.config, machines, &|| ctx.reason(ch, "the table was read"))?;
+        let distinct = table.distinct();
         Ok((Prepared { source, table, placed, distinct, record: None }, Workers { machines, inside, outside }))
     }
 }
@@ -88,8 +76,9 @@ impl<'m> Workers<'m> {
         let Self { machines, inside, outside } = self;
         let rendezvous = Rendezvous::start(inside, outside)?;
         let ticket = ticket(ctx.config, agreement, &rendezvous, &fresh(rng));
+        let (width, received) = (ticket.work.width(ticket.role), agreement.terms.received());
         let keys = machines
-            .divide(&ticket.division, &|| ctx.reason(ch, "the keys were divided"))
+            .divide(&ticket.division, width, received, &|| ctx.reason(ch, "the keys were divided"))
             .map_err(Failure::without_details)?;
         check_division(&keys, distinct, &ticket.division).map_err(Failure::without_details)?;
         Ok(Divided { machines, rendezvous, ticket, keys })
@@ -162,7 +151,7 @@ fn ticket(
     let run = agreement.terms.workload().extent();
     let disclosure = agreement.terms.disclosure();
     let work = match config.task.name() {
-        "intersect" => Work::Matches { both_learn: disclosure.both_learn },
+        "intersect" => Work::Matches { both_learn: disclosure.both_learn, payload_bytes: disclosure.payload_bytes },
         task => Work::Totals { task: task.into(), columns: disclosure.sender_values.len(), masks: Vec::new() },
     };
     Ticket {
@@ -186,6 +175,44 @@ fn ticket(
         wait_ms: WORKER_WAIT.as_millis() as u64,
         keys: 0,
         mask: [0; 32],
+        seal: [0; 32],
+    }
+}
+
+/// What a side of a cluster has before it reaches its partner.
+pub(super) fn ready(config: &Config) -> Result<Ready, Failure> {
+    check(config)?;
+    let mut ready = Ready::new(config)?;
+    ready.hello.cluster = true;
+    Ok(ready)
+}
+
+/// Has the machines read the table. The keys stay with them.
+pub(super) fn read(config: &Config, machines: &mut dyn Machines, stop: &Stop<'_>) -> Result<KeyTable, Failure> {
+    let counts = machines.keys(&beside(config), stop);
+    let Counts { stats, clamped, totals, payload } = counts.map_err(Failure::without_details)?;
+    stats.check_null_words(&config.source.table.name(), &config.source.key)?;
+    // As of a single key: what this side computes with by itself is sums.
+    let values = ValueTable { values: totals, groups: Vec::new(), categories: Vec::new(), clamped };
+    Ok(KeyTable {
+        digests: Digests::default(),
+        row_key: Vec::new(),
+        stats,
+        payload: payload.map(|schema| PayloadTable { schema, bytes: Vec::new() }),
+        values: (!values.clamped.is_empty()).then_some(values),
+        union: None,
+        integers: None,
+        spilled: None,
+    })
+}
+
+/// What is read beside the keys.
+fn beside(config: &Config) -> Beside {
+    let Settings { payload, values, .. } = &config.settings;
+    Beside {
+        payload: payload.as_ref().map(|payload| payload.columns.clone()).unwrap_or_default(),
+        values: values.columns.clone(),
+        adds_up: values.duplicates == ValueDuplicates::Sum,
     }
 }
 
@@ -213,17 +240,14 @@ fn check(config: &Config) -> Result<(), Failure> {
     if config.work.is_some() {
         return usage("a cluster keeps buckets in a work folder of its own", "omit --work");
     }
-    if config.settings.payload.is_some() || config.settings.expected_payload.is_some() {
-        return usage("payload does not run on a cluster yet", "omit it, or run on one machine");
-    }
-    if config.settings.values.duplicates == ValueDuplicates::First {
+    let takes_first = |payload: &PayloadSpec| payload.duplicates == Duplicates::First;
+    if config.settings.values.duplicates == ValueDuplicates::First
+        || config.settings.payload.as_ref().is_some_and(takes_first)
+    {
         return usage(
             "rows of a cluster have no order, so that none of a key's rows is the first one",
-            "say payload_duplicates=\"sum\", or omit payload_duplicates=",
+            "omit payload_duplicates=, or say \"sum\" where values are added up",
         );
-    }
-    if config.source.key.has_alternatives() {
-        return usage("keys with alternatives do not run on a cluster yet", "omit or_on, or run on one machine");
     }
     Ok(())
 }

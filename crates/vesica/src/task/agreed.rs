@@ -21,7 +21,7 @@ use crate::buckets::{Buckets, KeptMatches, Masks, ToKeep};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
-use crate::table::{Join, KeyTable};
+use crate::table::{Join, KeyTable, PayloadSchema};
 
 /// One side of a task, configured.
 pub trait AnyJob: fmt::Debug + Send + Sync {
@@ -105,6 +105,8 @@ pub trait AnyAgreed: fmt::Debug + Send + Sync {
     fn revealed(&self) -> Vec<String>;
     /// What reports and receipts state in fields of their own.
     fn disclosure(&self) -> Disclosure;
+    /// What the partner gives this side with each match.
+    fn received(&self) -> Option<&PayloadSchema>;
 }
 
 /// A workload that can be run on made-up inputs.
@@ -522,5 +524,9 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
 
     fn disclosure(&self) -> Disclosure {
         J::disclosure(&self.terms)
+    }
+
+    fn received(&self) -> Option<&PayloadSchema> {
+        J::payload(&self.terms).filter(|_| self.role == Role::Receiver)
     }
 }

@@ -310,6 +310,10 @@ impl Job for IntersectJob {
         }
     }
 
+    fn payload(terms: &Terms) -> Option<&PayloadSchema> {
+        terms.payload.as_ref()
+    }
+
     fn extra_work(extent: &Extent, options: &IntersectOptions) -> u64 {
         (extent.sender_items as u64).saturating_mul(options.payload_bytes as u64)
     }

@@ -156,6 +156,11 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// What reports and receipts state in fields of their own.
     fn disclosure(terms: &Self::Terms) -> Disclosure;
 
+    /// What the receiver gets with each match.
+    fn payload(_terms: &Self::Terms) -> Option<&PayloadSchema> {
+        None
+    }
+
     // Costs.
 
     /// See [`Workload::extra_work`](crate::plan::Workload::extra_work).

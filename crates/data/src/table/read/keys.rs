@@ -192,17 +192,17 @@ pub(super) fn with_keys(source: &dyn Source, spec: &KeySpec, table: KeyTable) ->
     Ok(table)
 }
 
-/// [`read_keys`] for a report, or for a part of a table: no usable key is no error.
+/// [`read_keys`] for a report: no usable key is no error.
 pub fn collect_keys(source: &dyn Source, spec: &KeySpec) -> Result<KeyTable, TableError> {
     collect(source, spec, BesideKeys::Nothing, &|| None, &mut OnFault::default())
 }
 
-/// [`read_values`] for a part of a table: no usable key is no error.
+/// Reads the key columns of a part of a table, and what is asked for beside them: no usable key is no error.
 ///
 /// # Errors
-/// As of [`read_values`].
-pub fn collect_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
-    collect(source, spec, BesideKeys::Values(values), &|| None, &mut OnFault::default())
+/// As of [`read_keys`] and its relatives.
+pub fn collect_part(source: &dyn Source, spec: &KeySpec, beside: BesideKeys<'_>) -> Result<KeyTable, TableError> {
+    collect(source, spec, beside, &|| None, &mut OnFault::default())
 }
 
 /// Reads a table, which may have no usable key. Faults become what `on_fault` makes of them.

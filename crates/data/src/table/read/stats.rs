@@ -326,9 +326,14 @@ impl KeyStats {
         serde_json::to_string(&part).unwrap_or_default()
     }
 
-    /// The counts of a whole table with this many distinct keys, from those of its parts. `None` if a part is not one
-    /// of [`Self::to_part`] for this key.
-    pub fn of_parts<'a>(spec: &KeySpec, parts: impl IntoIterator<Item = &'a str>, distinct: u64) -> Option<Self> {
+    /// The counts of a whole table with this many distinct keys, of which so many come from each alternative, from those of
+    /// its parts. `None` if a part is not one of [`Self::to_part`] for this key. Where a key has alternatives, each of a
+    /// row's keys that was there before counts as a duplicate.
+    pub fn of_parts<'a>(
+        spec: &KeySpec,
+        parts: impl IntoIterator<Item = &'a str>,
+        by_alternative: &[u64],
+    ) -> Option<Self> {
         let mut all = Self::of(spec);
         for part in parts {
             let part: PartStats = serde_json::from_str(part).ok()?;
@@ -352,12 +357,15 @@ impl KeyStats {
             }
             all.add(&mut more);
         }
-        all.distinct = distinct;
-        let keyed: u64 = all.rows.saturating_sub(all.null_rows).saturating_sub(all.unmatchable_rows);
-        all.duplicate_rows = keyed.saturating_sub(distinct);
-        if let [only] = &mut all.alternatives[..] {
-            only.distinct = distinct;
+        if by_alternative.len() != all.alternatives.len() {
+            return None;
         }
+        for (alternative, &distinct) in all.alternatives.iter_mut().zip(by_alternative) {
+            alternative.distinct = distinct;
+            all.distinct += distinct;
+        }
+        let keyed: u64 = all.alternatives.iter().map(|alternative| alternative.rows).sum();
+        all.duplicate_rows = keyed.saturating_sub(all.distinct);
         Some(all)
     }
 }
@@ -379,10 +387,10 @@ mod tests {
         let rows = ["a@x.org,1\nB@x.org ,02\n", "c@x.org,\nno mail,5\na@x.org,1\n"];
         let whole = read(&rows.concat());
         let parts = rows.map(|rows| read(rows).to_part());
-        let added = KeyStats::of_parts(&spec, parts.iter().map(String::as_str), whole.distinct);
+        let added = KeyStats::of_parts(&spec, parts.iter().map(String::as_str), &[whole.distinct]);
         assert_eq!(added, Some(whole));
         let other = KeySpec::parse(&["k"], &[]).expect("a key");
-        assert_eq!(KeyStats::of_parts(&other, parts.iter().map(String::as_str), 1), None, "of another key");
-        assert_eq!(KeyStats::of_parts(&spec, ["{}"], 1), None);
+        assert_eq!(KeyStats::of_parts(&other, parts.iter().map(String::as_str), &[1]), None, "of another key");
+        assert_eq!(KeyStats::of_parts(&spec, ["{}"], &[1]), None);
     }
 }

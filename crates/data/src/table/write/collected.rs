@@ -37,6 +37,11 @@ impl Collected {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Where rows are put for it, whose columns come with [`Sink::begin`].
+    pub fn rows(&self) -> Box<dyn Sink> {
+        Box::new(Collecting { to: self.clone(), columns: None, result: None })
+    }
+
     fn put(&self, result: Delivered) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     }
@@ -48,7 +53,7 @@ impl OpenSink for Collected {
     }
 
     fn open(&self, _kind: ResultKind, _source: &dyn Source) -> Result<Box<dyn Sink>, TableError> {
-        Ok(Box::new(Collecting { to: self.clone(), columns: None, result: None }))
+        Ok(self.rows())
     }
 }
 

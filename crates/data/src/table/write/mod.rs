@@ -54,8 +54,9 @@ pub fn write_spilled_matches(
     mut sink: impl Sink,
 ) -> Result<WriteStats, TableError> {
     let repeated = table.spilled.as_ref().map(|keys| matches.repeated(keys.duplicates())).transpose()?;
-    let merged = MergedRows::of([matches].into_iter().chain(&repeated))?;
-    let kept = KeptRows::merged(merged, table.stats.rows as usize, join, schema)?;
+    let mut merged = MergedRows::of([matches].into_iter().chain(&repeated))?;
+    let next = move || merged.next_row().map(|row| row.map(|(row, record)| (row, record.to_vec()))).transpose();
+    let kept = KeptRows::ascending(Box::new(std::iter::from_fn(next)), table.stats.rows as usize, join, schema)?;
     source.keep(&kept, &mut sink)?;
     kept.check_rows(source.name())?;
     sink.finish()

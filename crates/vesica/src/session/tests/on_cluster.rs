@@ -11,12 +11,15 @@ use std::time::Instant;
 use arrow_schema::{DataType, Field, Schema};
 
 use super::*;
-use crate::cluster::{self, Attempt, Commit, Counts, Division, Inside, Machines, Outcome, Stop, Ticket, Work, places};
+use crate::cluster::keys::open_matched;
+use crate::cluster::{self, Attempt, Beside, Commit, Counts, Division, Inside, Machines, Outcome, Stop, Ticket, Work};
 use crate::failure::code;
 use crate::key::Digest;
 use crate::receipt::Receipt;
 use crate::session::run_on_cluster;
-use crate::table::{Batches, Format, KeyStats, ValueSpec, read_values};
+use crate::table::{
+    Batches, Duplicates, Format, KeyStats, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, read_values,
+};
 
 /// What happens to a worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,8 +51,10 @@ struct Threads<'a> {
     buckets: Vec<Vec<Digest>>,
     /// What the attempts gave whose result is totals, of those buckets that count or do not.
     totals: Mutex<Vec<(u32, Vec<u64>)>>,
-    kept: HashMap<(u32, u32), Attempt>,
+    kept: HashMap<(u32, u32), (Attempt, [u8; 32])>,
     commits: Vec<Commit>,
+    /// What the partner gives with each match.
+    received: Option<PayloadSchema>,
 }
 
 fn lost() -> Outcome {
@@ -58,15 +63,28 @@ fn lost() -> Outcome {
 
 impl Threads<'_> {
     fn run(&self, ticket: &Ticket) -> Result<Attempt, Failure> {
-        let keys = &self.buckets[ticket.bucket as usize];
-        let width = ticket.work.values(ticket.role);
-        let values = keys.iter().flat_map(|digest| vec![self.values[digest]; width]).collect();
-        let attempt = cluster::run(ticket, keys.iter().copied().collect(), values)?.open(ticket);
+        let width = ticket.work.width(ticket.role);
+        let of_key = |digest: &Digest| {
+            let [low, high] = digest.map(u128::to_le_bytes);
+            // A payload is the value as well, behind the bits that say it is there.
+            let value = self.values[digest].to_le_bytes();
+            let record = if width == 9 { [&[1][..], &value].concat() } else { value.repeat(width / 8) };
+            [&low[..], &high, &record].concat()
+        };
+        // Two shares.
+        let (first, rest) = self.buckets[ticket.bucket as usize].split_at(self.first_share(ticket.bucket));
+        let sections = [first, rest].map(|share| share.iter().flat_map(of_key).collect::<Vec<u8>>());
+        let attempt = cluster::run(ticket, &sections)?.open(ticket)?;
         if let (Some(bytes), Work::Totals { .. }) = (&attempt.learned, &ticket.work) {
             let Some(cluster::Learned::Totals(totals)) = ticket.learned(bytes) else { panic!("totals") };
             self.totals.lock().expect("a lock").push((ticket.bucket, totals));
         }
         Ok(attempt)
+    }
+
+    /// How many keys of a bucket are in the first of two shares.
+    fn first_share(&self, bucket: u32) -> usize {
+        self.buckets[bucket as usize].len() / 3
     }
 
     /// A worker that comes, and is lost as soon as the partner's has come.
@@ -127,16 +145,28 @@ impl Threads<'_> {
         given
     }
 
-    /// The digests of keys that matched, of what counts.
-    fn matched(&self) -> HashSet<Digest> {
-        let mut all = HashSet::new();
+    /// The digests of keys that matched, of what counts, and what the partner gave for them.
+    fn matched(&self) -> HashMap<Digest, Vec<u8>> {
+        let mut all = HashMap::new();
         let mut seen = HashSet::new();
         for ended in self.commits.iter().flat_map(|commit| &commit.attempts).filter(|ended| ended.counts()) {
             assert!(seen.insert(ended.bucket), "a bucket counts once");
-            let attempt = &self.kept[&(ended.bucket, ended.attempt)];
+            let (attempt, key) = &self.kept[&(ended.bucket, ended.attempt)];
             assert_eq!(Some(to_hex(&attempt.transcript)), ended.sender);
-            let bits = attempt.learned.as_deref().unwrap_or_default();
-            all.extend(places(bits).map(|place| self.buckets[ended.bucket as usize][place]));
+            let width = self.received.as_ref().map_or(0, |received| received.width);
+            let (first, rest) = self.buckets[ended.bucket as usize].split_at(self.first_share(ended.bucket));
+            for ((share, keys), section) in (0..).zip([first, rest]).zip(attempt.matched.iter().flatten()) {
+                let section = open_matched(key, share, section.clone()).expect("what was kept");
+                let (bits, records) = section.split_at(keys.len().div_ceil(8));
+                assert_eq!(records.len(), keys.len() * width);
+                for (place, digest) in keys.iter().enumerate() {
+                    let record = records[place * width..(place + 1) * width].to_vec();
+                    match bits[place / 8] >> (place % 8) & 1 {
+                        1 => assert!(all.insert(*digest, record).is_none()),
+                        _ => assert!(record.iter().all(|&byte| byte == 0), "nothing came for it"),
+                    }
+                }
+            }
         }
         assert_eq!(seen.len(), self.buckets.len(), "all buckets count");
         all
@@ -144,11 +174,23 @@ impl Threads<'_> {
 }
 
 impl Machines for Threads<'_> {
-    fn keys(&mut self, values: &ValueSpec, _: &Stop<'_>) -> Result<Counts, Failure> {
-        Ok(Counts { stats: self.stats.clone(), clamped: vec![3; values.columns.len()] })
+    fn keys(&mut self, beside: &Beside, _: &Stop<'_>) -> Result<Counts, Failure> {
+        let columns = beside.values.len();
+        let field = |name: &String| PayloadField { name: name.clone(), kind: PayloadKind::Int { bits: 64 } };
+        let payload = (!beside.payload.is_empty())
+            .then(|| PayloadSchema { fields: beside.payload.iter().map(field).collect(), width: 9 });
+        let total = self.values.values().sum();
+        Ok(Counts { stats: self.stats.clone(), clamped: vec![3; columns], totals: vec![total; columns], payload })
     }
 
-    fn divide(&mut self, division: &Division, _: &Stop<'_>) -> Result<Vec<usize>, Failure> {
+    fn divide(
+        &mut self,
+        division: &Division,
+        _: usize,
+        received: Option<&PayloadSchema>,
+        _: &Stop<'_>,
+    ) -> Result<Vec<usize>, Failure> {
+        self.received = received.cloned();
         self.buckets = vec![Vec::new(); division.buckets as usize];
         let numbers = division.buckets_of(self.digests.iter().copied().collect());
         for (&digest, number) in self.digests.iter().zip(numbers) {
@@ -183,7 +225,7 @@ impl Machines for Threads<'_> {
             Some(Ok(attempt)) => {
                 let transcript = attempt.transcript;
                 let learned = attempt.learned.as_deref().and_then(|bytes| ticket.learned(bytes));
-                self.kept.insert((ticket.bucket, ticket.attempt), attempt);
+                self.kept.insert((ticket.bucket, ticket.attempt), (attempt, ticket.seal_key()));
                 Outcome::Kept { transcript, learned }
             }
         };
@@ -221,6 +263,7 @@ fn threads<'a>(keys: impl IntoIterator<Item = String>, slots: u32, fate: &'a Fat
         buckets: Vec::new(),
         kept: HashMap::new(),
         commits: Vec::new(),
+        received: None,
     }
 }
 
@@ -289,10 +332,16 @@ fn check(
     let (received, sent) = (received.expect("a result"), sent.expect("sent"));
     let expected: HashSet<Digest> = ours.digests.iter().filter(|own| theirs.digests.contains(own)).copied().collect();
     assert_eq!(expected.len(), common);
-    assert_eq!(ours.matched(), expected);
+    let matched = ours.matched();
+    assert_eq!(matched.keys().copied().collect::<HashSet<_>>(), expected);
+    for (digest, record) in &matched {
+        let value = theirs.values[digest].to_le_bytes();
+        assert_eq!(*record, if ours.received.is_some() { [&[1][..], &value].concat() } else { Vec::new() });
+    }
     assert_eq!(received.matched_keys, Some(common as u64));
     let both_learn = receiver.settings.both_learn;
-    assert_eq!(theirs.matched(), if both_learn { expected } else { HashSet::new() });
+    let of_sender: HashSet<Digest> = theirs.matched().into_keys().collect();
+    assert_eq!(of_sender, if both_learn { expected } else { HashSet::new() });
     assert_eq!(sent.matched_keys, both_learn.then_some(common as u64));
     assert_eq!(ours.commits, theirs.commits);
     assert_eq!((received.buckets, received.session.as_str()), (buckets, sent.session.as_str()));
@@ -329,6 +378,26 @@ fn recommended_protocols_pads_and_senders_that_learn() {
         config.pad_to = Some(400);
     });
     assert_eq!([received.own_items, sent.own_items], [400; 2]);
+}
+
+/// The partner's columns come with each match, whatever becomes of workers.
+#[test]
+fn payload_comes_with_matches() {
+    let loses = |ticket: &Ticket| if ticket.attempt == 0 { Fate::LosesAll } else { Fate::Works };
+    for (protocol, both_learn) in [("vole-fast", false), ("ecdh-hfh99", true)] {
+        for fates in [[WORKS; 2], [&loses as &FateOf, WORKS], [WORKS, &loses]] {
+            check([90, 200], 33, 3, [2, 2], fates, |config| {
+                config.protocol = Some(protocol.into());
+                config.settings.both_learn = both_learn;
+                let columns = vec!["amount".to_owned()];
+                if config.role == Role::Sender {
+                    config.settings.payload = Some(PayloadSpec { columns, duplicates: Duplicates::Refuse });
+                } else {
+                    config.settings.expected_payload = Some(columns);
+                }
+            });
+        }
+    }
 }
 
 #[test]
@@ -463,11 +532,17 @@ fn reruns_beyond_what_the_partner_may_ask_are_refused() {
 fn a_partner_that_ends_ends_the_run() {
     struct Slow<'a>(Threads<'a>, Option<Interrupt>);
     impl Machines for Slow<'_> {
-        fn keys(&mut self, values: &ValueSpec, stop: &Stop<'_>) -> Result<Counts, Failure> {
-            self.0.keys(values, stop)
+        fn keys(&mut self, beside: &Beside, stop: &Stop<'_>) -> Result<Counts, Failure> {
+            self.0.keys(beside, stop)
         }
-        fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure> {
-            self.0.divide(division, stop)
+        fn divide(
+            &mut self,
+            division: &Division,
+            width: usize,
+            received: Option<&PayloadSchema>,
+            stop: &Stop<'_>,
+        ) -> Result<Vec<usize>, Failure> {
+            self.0.divide(division, width, received, stop)
         }
         fn slots(&mut self) -> Result<u32, Failure> {
             Ok(1)
@@ -520,36 +595,47 @@ fn check_total(
     fates: [&FateOf; 2],
 ) -> Vec<(u32, Vec<u64>)> {
     let folder = Folder::new();
+    let is_of_union = task.starts_with("union");
     let keys = |side, count: usize| (0..count).map(move |number| key(side, number, common));
     let (mut ours, mut theirs) = (threads(keys('r', sizes[0]), 3, fates[0]), threads(keys('s', sizes[1]), 2, fates[1]));
     let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
         let mut config = config(&folder, role, buckets);
         (config.task, config.protocol) = (task::find(task).expect("a task"), None);
+        if task == "union-sum" {
+            config.settings.values = columns(&["amount", "id"], &["amount=1"], &[]);
+        }
         match role {
             Role::Receiver => config.destination = folder.config(role, task).destination,
-            Role::Sender if task == "sum" => config.settings.values = columns(&["amount", "id"], &["amount=1"], &[]),
+            Role::Sender if task.ends_with("sum") => {
+                config.settings.values = columns(&["amount", "id"], &["amount=1"], &[])
+            }
             Role::Sender => {}
         }
         config
     });
     let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
     let (received, sent) = (received.expect("a result"), sent.expect("sent"));
-    let sum: i64 = (0..common).map(value_of).sum();
+    // Of the sender's keys that are common, or of those that are not and all of the receiver's.
+    let sum: i64 = if is_of_union { (common..sizes[1]).map(value_of).sum() } else { (0..common).map(value_of).sum() };
+    let own: i64 = (0..sizes[0]).map(value_of).sum();
+    let decimal = |sum| crate::table::decimal::show(sum, 1);
     let expected = match task {
         "cardinality" => format!("cardinality\n{common}\n"),
-        _ => format!("amount,id\n{},{sum}\n", crate::table::decimal::show(sum, 1)),
+        "union-cardinality" => format!("union-cardinality\n{}\n", sizes[0] + sizes[1] - common),
+        "union-sum" => format!("amount,id\n{},{}\n", decimal(sum + own), sum + own),
+        _ => format!("amount,id\n{},{sum}\n", decimal(sum)),
     };
     assert_eq!(folder.read("result.csv"), expected, "{sizes:?} {common} in {buckets}");
     assert_eq!((received.buckets, received.matched_keys, sent.matched_keys), (buckets, None, None));
     assert_eq!((received.revealed, ours.commits), (sent.revealed, theirs.commits));
-    assert_eq!(sent.values.iter().map(|value| value.clamped).collect::<Vec<_>>(), vec![Some(3); sent.values.len()]);
+    assert!(sent.values.iter().filter_map(|value| value.clamped).all(|clamped| clamped == 3));
     assert!(theirs.totals.into_inner().expect("a lock").is_empty(), "the sender learns nothing");
     ours.totals.into_inner().expect("a lock")
 }
 
 #[test]
 fn totals_on_clusters_of_any_size_are_those_of_the_plain_tables() {
-    for task in ["cardinality", "sum"] {
+    for task in ["cardinality", "sum", "union-cardinality", "union-sum"] {
         for (sizes, overlaps) in [([1, 1], &[0, 1][..]), ([1, 100], &[1]), ([120, 90], &[0, 89, 90])] {
             for &common in overlaps {
                 check_total(task, sizes, common, 3, [WORKS; 2]);
@@ -625,13 +711,11 @@ fn what_does_not_run_on_a_cluster_is_refused() {
     refused(&|config| config.security = Security::Malicious, code::USAGE, "malicious");
     refused(&|config| config.buckets = 1, code::USAGE, "only one");
     refused(&|config| config.task = task::find("union").expect("a task"), code::USAGE, "the task union");
-    refused(&|config| config.task = task::find("union-sum").expect("a task"), code::USAGE, "the task union-sum");
     let first = |config: &mut Config| {
         config.task = task::find("sum").expect("a task");
         config.settings.values.duplicates = ValueDuplicates::First;
     };
     refused(&first, code::USAGE, "have no order");
-    refused(&|config| config.settings.expected_payload = Some(vec!["x".into()]), code::USAGE, "payload");
     refused(&|config| config.source.key = KeySpec::parse(&["no such"], &[]).expect("a key"), code::INPUT, "no such");
 }
 
@@ -702,11 +786,17 @@ fn other_keys_than_those_of_the_bucket_end_the_run() {
 fn ends_with_changed_buckets(change: fn(&mut Vec<Vec<Digest>>), said: &str) {
     struct Mixed<'a>(Threads<'a>, fn(&mut Vec<Vec<Digest>>));
     impl Machines for Mixed<'_> {
-        fn keys(&mut self, values: &ValueSpec, stop: &Stop<'_>) -> Result<Counts, Failure> {
-            self.0.keys(values, stop)
+        fn keys(&mut self, beside: &Beside, stop: &Stop<'_>) -> Result<Counts, Failure> {
+            self.0.keys(beside, stop)
         }
-        fn divide(&mut self, division: &Division, stop: &Stop<'_>) -> Result<Vec<usize>, Failure> {
-            let keys = self.0.divide(division, stop);
+        fn divide(
+            &mut self,
+            division: &Division,
+            width: usize,
+            received: Option<&PayloadSchema>,
+            stop: &Stop<'_>,
+        ) -> Result<Vec<usize>, Failure> {
+            let keys = self.0.divide(division, width, received, stop);
             self.1(&mut self.0.buckets);
             keys
         }

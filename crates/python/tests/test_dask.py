@@ -1,0 +1,176 @@
+"""Joins of Dask DataFrames on a cluster of two workers, which are processes of this machine."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import re
+import signal
+import threading
+
+import pandas
+import pytest
+
+from conftest import SEMI_HONEST
+
+import vesica
+from vesica.testing import partner
+
+distributed = pytest.importorskip("distributed", reason="Dask is missing")
+dask_frames = pytest.importorskip("dask.dataframe")
+distributed_config = pytest.importorskip("dask.config")
+
+from vesica import dask  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            yield client
+
+
+def frames(rows, parts):
+    ours = pandas.DataFrame({"email": [f" User{3 * id}@Example.org" for id in range(rows)]})
+    ours["n"] = range(rows)
+    ours["small"] = pandas.array([id if id % 5 else None for id in range(rows)], dtype="Int64")
+    ours["kind"] = pandas.Categorical([f"k{id % 3}" for id in range(rows)])
+    ours["at"] = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(range(rows), unit="h")
+    ours["day"] = [datetime.date(2026, 1, 1 + id % 28) for id in range(rows)]
+    ours.index = [f"row{id}" for id in range(rows)]
+    theirs = pandas.DataFrame({"mail": [f"user{2 * id}@example.org" for id in range(rows)]})
+    theirs["segment"] = [None if id % 7 == 0 else f"s{id % 4}" for id in range(rows)]
+    theirs["score"] = pandas.array([None if id % 11 == 0 else 2**60 + id for id in range(rows)], dtype="Int64")
+    theirs["n"] = [id / 4 for id in range(rows)]
+    return [dask_frames.from_pandas(table, npartitions=parts, sort=False) for table in (ours, theirs)]
+
+
+def shared(folder, buckets=4):
+    return {"work": str(folder), "buckets": buckets, "slots": 2, **SEMI_HONEST}
+
+
+EMAIL = {"normalise": {"email": "email"}}
+MAIL = {"normalise": {"mail": "email"}}
+
+
+def test_rows_of_all_joins_are_those_of_pandas(client, tmp_path):
+    ours, theirs = frames(500, 3)
+    payload = ["segment", "score", "n"]
+    own, other = ours.compute(), theirs.compute().rename(columns={"n": "partner_n"})
+    own["key"] = own["email"].str.strip().str.lower()
+    for join in ("inner", "left", "difference"):
+        with partner(theirs, on="mail", role="sender", payload=payload, **MAIL, **shared(tmp_path)) as them:
+            rows = dask.intersect(ours, on="email", role="receiver", join=join, **EMAIL, **shared(tmp_path), **them)
+        found = rows.compute()
+        how = {"difference": "left"}.get(join, join)
+        expected = own.reset_index(names="label").merge(other, left_on="key", right_on="mail", how=how)
+        if join == "difference":
+            expected = expected[expected["mail"].isna()]
+        expected = expected.set_index("label")
+        columns = [*ours.columns, *([] if join == "difference" else ["segment", "score", "partner_n"])]
+        assert list(found.columns) == columns and list(rows.columns) == columns
+        assert found.index.tolist() == expected.index.tolist(), "rows and labels, in their order"
+        for name in columns:
+            values = [None if pandas.isna(value) else value for value in found[name]]
+            assert values == [None if pandas.isna(value) else value for value in expected[name]], (join, name)
+        for name in ours.columns:
+            assert found[name].dtype == ours[name].dtype, name
+
+
+def test_totals_and_both_sides(client, tmp_path):
+    ours, theirs = frames(300, 2)
+    theirs["amount"] = 7
+    with partner(theirs, on="mail", role="sender", task="cardinality", **MAIL, **shared(tmp_path)) as them:
+        count = dask.cardinality(ours, on="email", role="receiver", **EMAIL, **shared(tmp_path), **them)
+    common = len(set(range(0, 900, 3)) & set(range(0, 600, 2)))
+    assert count == common
+    with partner(theirs, on="mail", role="sender", task="union-cardinality", **MAIL, **shared(tmp_path)) as them:
+        count = dask.union_cardinality(ours, on="email", role="receiver", **EMAIL, **shared(tmp_path), **them)
+    assert count == 600 - common
+    sent = {"payload": ["amount"], **MAIL, **shared(tmp_path)}
+    with partner(theirs, on="mail", role="sender", task="sum", **sent) as them:
+        sums = dask.sum(ours, on="email", role="receiver", **EMAIL, **shared(tmp_path), **them)
+    assert sums.to_dict("list") == {"amount": [7 * common]}
+    with partner(theirs, on="mail", role="sender", task="union-sum", **sent) as them:
+        sums = dask.union_sum(ours, on="email", role="receiver", payload=["n"], **EMAIL, **shared(tmp_path), **them)
+    assert sums.iloc[0].tolist() == [7 * (300 - common) + sum(range(300))]
+    with partner(theirs, on="mail", role="sender", both_learn=True, **MAIL, **shared(tmp_path)) as them:
+        rows = dask.intersect(ours, on="email", role="receiver", both_learn=True, **EMAIL, **shared(tmp_path), **them)
+    assert len(rows) == len(them.result) == common
+
+
+def test_a_lost_worker_does_not_end_the_run(client, tmp_path):
+    ours, theirs = frames(3000, 4)
+    killed = threading.Event()
+
+    def kill(state):
+        # Nanny processes start another one.
+        if not killed.is_set() and state["stage"] == "running":
+            killed.set()
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+    settings = {**shared(tmp_path, buckets=24), "protocol": "ecdh-hfh99"}
+    with partner(theirs, on="mail", role="sender", **MAIL, **settings) as them:
+        rows = dask.intersect(ours, on="email", role="receiver", progress=kill, **EMAIL, **settings, **them)
+    assert killed.is_set()
+    common = set(range(0, 9000, 3)) & set(range(0, 6000, 2))
+    assert sorted(rows.compute()["n"]) == sorted(id // 3 for id in common)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "said"),
+    [
+        ({"on": "no such"}, vesica.InputError, "has no column `no such`"),
+        ({"work": "here"}, vesica.UsageError, "no absolute path"),
+        ({"join": "outer"}, vesica.UsageError, "no join on a cluster"),
+        ({"lisen": "x"}, vesica.UsageError, "did you mean listen=?"),
+        ({"on": "price"}, vesica.InputError, "floats have no reliable equality"),
+    ],
+)
+def test_what_cannot_run_is_refused(client, tmp_path, identities, change, kind, said):
+    us, _ = identities
+    df = dask_frames.from_pandas(pandas.DataFrame({"email": ["a@x.org"], "price": [1.5]}), npartitions=1)
+    given = {"on": "email", "role": "receiver", "listen": "127.0.0.1:0", "wait": 0, **shared(tmp_path), **us}
+    with pytest.raises(kind, match=re.escape(said)):
+        dask.intersect(df, **{**given, **change})
+
+
+def test_tables_are_joined_where_they_are(client):
+    df = dask_frames.from_pandas(pandas.DataFrame({"id": [1]}), npartitions=1)
+    with pytest.raises(vesica.UsageError, match="joined on its cluster.*use vesica.dask.intersect"):
+        vesica.intersect(df, on="id", role="receiver", connect="127.0.0.1:1")
+    for table in (pandas.DataFrame({"id": [1]}), [1], None):
+        with pytest.raises(vesica.UsageError, match="is no DataFrame of Dask; use vesica.intersect"):
+            dask.intersect(table, on="id", role="receiver", work="/tmp")
+
+
+def test_a_dry_run_reads_the_table_and_leaves_nothing(client, tmp_path):
+    ours, theirs = frames(200, 2)
+    settings = {**MAIL, **shared(tmp_path), "payload": ["segment"], "dry_run": True}
+    with partner(theirs, on="mail", role="sender", **settings) as them:
+        found = dask.dry_run(ours, on="email", role="receiver", expect_peer_items=500, **EMAIL, **shared(tmp_path), **them)
+    assert found["ok"] and found["dry_run"] and found["input"]["distinct"] == 200
+    assert found["estimate"]["own_items"] == 200 and found["estimate"]["peer_items"] == 500
+    assert them.result["ok"] and them.result["input"]["rows"] == 200
+    assert not list(tmp_path.iterdir())
+
+
+def test_rows_match_by_either_of_two_keys(client, tmp_path):
+    ours = pandas.DataFrame({"email": [f"u{id}@x.org" for id in range(100)], "phone": [f"t{id}" for id in range(100)]})
+    theirs = pandas.DataFrame({"mail": [f"u{id}@x.org" for id in range(0, 100, 3)]})
+    theirs["tel"] = [f"t{id + 1}" for id in range(0, 100, 3)]
+    ours, theirs = (dask_frames.from_pandas(table, npartitions=2) for table in (ours, theirs))
+    with partner(theirs, on="mail", or_on="tel", role="sender", **shared(tmp_path)) as them:
+        rows = dask.intersect(ours, on="email", or_on="phone", role="receiver", **shared(tmp_path), **them)
+    assert rows.compute().index.tolist() == [id for id in range(100) if id % 3 < 2]
+
+
+def test_keys_of_several_types_are_refused(client, tmp_path):
+    # Dask itself would make texts of them.
+    with distributed_config.set({"dataframe.convert-string": False}):
+        mixed = pandas.DataFrame({"id": pandas.Series([1, 2, "3", "4"], dtype=object)})
+        ours = dask_frames.from_map(lambda start: mixed.iloc[start : start + 2], [0, 2], meta=mixed.iloc[:0])
+    theirs = dask_frames.from_pandas(pandas.DataFrame({"id": ["3"]}), npartitions=1)
+    with pytest.raises(vesica.InputError, match="column 'id' has values of several types"):
+        with partner(theirs, on="id", role="sender", **shared(tmp_path)) as them:
+            dask.intersect(ours, on="id", role="receiver", **shared(tmp_path), **them)

@@ -1,0 +1,145 @@
+//! Rows to keys: what a task keeps of the rows that it reads.
+
+use super::{Beside, share_of, write_digest};
+use crate::failure::{Failure, code};
+use crate::key::KeySpec;
+use crate::table::{
+    BesideKeys, Duplicates, KeyStats, NO_KEY, PayloadField, PayloadSchema, PayloadSpec, Source, ValueColumn,
+    ValueDuplicates, ValueSpec, collect_part,
+};
+
+/// In a part: nothing stands beside this row's key, since an earlier row of it has said all.
+pub(super) const SAID_BEFORE: u32 = u32::MAX;
+
+/// The keys of the rows that one task reads.
+pub struct KeyPart {
+    key: KeySpec,
+    payload: Option<PayloadSpec>,
+    values: Option<ValueSpec>,
+    /// A section for each share: of each key its digest, the row's number, the alternative, and what stands beside it
+    /// behind its length.
+    sections: Vec<Vec<u8>>,
+    rows: u32,
+    counts: Vec<String>,
+    /// The payload's columns, and the longest record.
+    records: Option<PayloadSchema>,
+}
+
+impl KeyPart {
+    /// For the rows of one file, of which none has come.
+    pub fn new(key: KeySpec, beside: &Beside, shares: u32) -> Self {
+        let payload = (!beside.payload.is_empty())
+            .then(|| PayloadSpec { columns: beside.payload.clone(), duplicates: Duplicates::Refuse });
+        let values = (!beside.values.is_empty()).then(|| ValueSpec {
+            // A range is for a key's value in all.
+            columns: beside.values.iter().map(|column| ValueColumn { clamp: None, ..column.clone() }).collect(),
+            duplicates: if beside.adds_up { ValueDuplicates::Sum } else { ValueDuplicates::Refuse },
+            ..ValueSpec::default()
+        });
+        let sections = vec![Vec::new(); shares as usize];
+        Self { key, payload, values, sections, rows: 0, counts: Vec::new(), records: None }
+    }
+
+    /// Takes the rows that follow those taken before.
+    ///
+    /// # Errors
+    /// If a row has a fault, or the file has more rows than have numbers.
+    pub fn add(&mut self, rows: &dyn Source) -> Result<(), Failure> {
+        let beside = match (&self.payload, &self.values) {
+            (Some(payload), _) => BesideKeys::Payload(payload),
+            (None, Some(values)) => BesideKeys::Values(values),
+            (None, None) => BesideKeys::Nothing,
+        };
+        let keys = collect_part(rows, &self.key, beside)?;
+        let per_row = keys.keys_per_row();
+        let columns = self.values.as_ref().map_or(0, |values| values.columns.len());
+        let values = keys.values.as_ref().map_or(&[][..], |values| &values.values);
+        let width = keys.payload.as_ref().map_or(0, |payload| payload.schema.width);
+        let records = keys.payload.as_ref().map_or(&[][..], |payload| &payload.bytes);
+        let is_beside = columns > 0 || width > 0;
+        let shares = self.sections.len();
+        // Keys are numbered as they first come.
+        let mut next = 0;
+        for (row, of_row) in (self.rows..).zip(keys.row_key.chunks_exact(per_row)) {
+            for (alternative, &key) in of_row.iter().enumerate().filter(|(_, key)| **key != NO_KEY) {
+                let place = key as usize;
+                let Some(digest) = keys.digests.get(place) else { continue };
+                let Some(section) = self.sections.get_mut(share_of(digest, shares)) else { continue };
+                write_digest(section, digest);
+                section.extend_from_slice(&row.to_le_bytes());
+                section.push(alternative as u8);
+                let is_first = place == next;
+                next += usize::from(is_first);
+                if !is_beside {
+                    continue;
+                }
+                if !is_first {
+                    section.extend_from_slice(&SAID_BEFORE.to_le_bytes());
+                    continue;
+                }
+                if columns > 0 {
+                    section.extend_from_slice(&(8 * columns as u32).to_le_bytes());
+                    let of_key = values.iter().skip(place * columns).take(columns);
+                    of_key.for_each(|value| section.extend_from_slice(&value.to_le_bytes()));
+                } else {
+                    let record = without_padding(records.get(place * width..(place + 1) * width).unwrap_or_default());
+                    section.extend_from_slice(&(record.len() as u32).to_le_bytes());
+                    section.extend_from_slice(record);
+                }
+            }
+        }
+        let total = u64::from(self.rows) + keys.stats.rows;
+        self.rows = u32::try_from(total).ok().filter(|&rows| rows < NO_KEY).ok_or_else(|| {
+            let fault = "one task reads more rows than have numbers";
+            Failure::new(code::INPUT, fault, "divide the table into more partitions (repartition)")
+        })?;
+        self.counts.push(keys.stats.to_part());
+        if let Some(payload) = keys.payload {
+            let width = self.records.as_ref().map_or(0, |records| records.width);
+            self.records = Some(PayloadSchema { width: width.max(payload.schema.width), ..payload.schema });
+        }
+        Ok(())
+    }
+
+    /// Bytes of all sections.
+    pub fn bytes(&self) -> usize {
+        self.sections.iter().map(Vec::len).sum()
+    }
+
+    /// The sections so far, which are empty from here on.
+    pub fn take_sections(&mut self) -> Vec<Vec<u8>> {
+        self.sections.iter_mut().map(std::mem::take).collect()
+    }
+
+    /// How many rows have come.
+    pub fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// The counts of all rows that have come, as [`KeyStats::of_parts`] takes them; and what the payload is.
+    ///
+    /// # Errors
+    /// Never for counts of this process.
+    pub fn counts(&self) -> Result<(String, Option<PayloadSchema>), Failure> {
+        let nothing = vec![0; self.key.alternatives().count()];
+        let together = KeyStats::of_parts(&self.key, self.counts.iter().map(String::as_str), &nothing);
+        let together = together.ok_or_else(|| Failure::new(code::INTERNAL, "counts of rows", "please report this"))?;
+        Ok((together.to_part(), self.records.clone()))
+    }
+}
+
+/// A record without the zeros behind it. Those that belong to its last value come back with the padding: a record says
+/// by itself where it ends.
+fn without_padding(record: &[u8]) -> &[u8] {
+    let end = record.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    record.get(..end).unwrap_or_default()
+}
+
+/// The payload of a table from what its parts say; `None` if these do not go together.
+pub fn payload_of_parts(parts: &[PayloadSchema]) -> Option<PayloadSchema> {
+    let same = |one: &[PayloadField], other: &[PayloadField]| one == other;
+    let first = parts.first()?;
+    let width = parts.iter().map(|part| part.width).max()?;
+    let all = parts.iter().all(|part| same(&part.fields, &first.fields));
+    all.then(|| PayloadSchema { width, ..first.clone() })
+}
