@@ -411,7 +411,8 @@ fn scale(hash: u128, buckets: usize) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use vesica_protocols::passes::SecondPass;
+    use vesica_protocols::passes::LaterPasses;
+    use vesica_structures::fields::Gf128;
     use vesica_structures::secret::Secret;
     use vesica_testkit::try_two_party;
 
@@ -506,6 +507,38 @@ mod tests {
         assert_eq!([sender.result.as_ref().ok(), receiver.result.as_ref().ok()], [Some(&expected); 2]);
     }
 
+    /// A bucket's number in its first two passes, and the sessions of its passes.
+    type Seen = ([usize; 2], [[u8; 32]; 3]);
+
+    /// A run that notes these: the first of each is there.
+    struct Noting(Seen);
+
+    impl LaterPasses<usize, Seen> for Noting {
+        fn compare(
+            self: Box<Self>,
+            _: Secret<Vec<Gf128>>,
+            again: usize,
+            ch: &mut Channel,
+            _: &mut SecretRng,
+        ) -> Result<Finish<Seen>, Abort> {
+            let ([bucket, _], [first, ..]) = self.0;
+            let seen = ([bucket, again], [first, ch.session(), [0; 32]]);
+            let third =
+                |(buckets, [first, second, _]): Seen, ch: &mut Channel| Ok((buckets, [first, second, ch.session()]));
+            Ok(Finish::Last(seen, Box::new(third)))
+        }
+
+        fn finish(
+            self: Box<Self>,
+            _: Secret<Vec<Gf128>>,
+            _: &usize,
+            seen: Seen,
+            _: &mut Channel,
+        ) -> Result<Seen, Abort> {
+            Ok(seen)
+        }
+    }
+
     /// So are all passes of it, which are given the bucket's input twice.
     #[test]
     fn every_pass_of_a_bucket_is_in_its_own_session() {
@@ -513,13 +546,8 @@ mod tests {
             ch.bind_session([7; 32]);
             let buckets = divide(9, 1, 5, 9).expect("room");
             let commit = |&bucket: &usize, ch: &mut Channel, _: &mut SecretRng| {
-                let first = ch.session();
-                let next: SecondPass<usize, _> = Box::new(move |_, again, ch, _| {
-                    let second = ch.session();
-                    let sessions = move |ch: &mut Channel| Ok(([bucket, again], [first, second, ch.session()]));
-                    Ok(Finish::Last(Box::new(sessions)))
-                });
-                Ok(Compare { kept: Secret::new(Vec::new()), next })
+                let later = Box::new(Noting(([bucket; 2], [ch.session(); 3])));
+                Ok(Compare { kept: Secret::new(Vec::new()), keys: None, later })
             };
             let seen = buckets.each_in_passes(Ok, ch, rng, commit, |_, _| Ok(()))?;
             Ok((seen, ch.session()))

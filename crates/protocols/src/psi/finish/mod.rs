@@ -32,7 +32,7 @@
 //! ```
 //!
 //! `finish` takes all three steps. Protocols that run in [passes](crate::passes) take step 3 apart: `Sender::send` and
-//! then `learn`, `Receiver::receive` and then `tell`.
+//! `Receiver::receive` give [`OwnProofs`], with which the sender then learns and the receiver tells.
 //!
 //! An item may have several tags (`Params::tags_per_item`) at the sender, of which the receiver
 //! has one: then outputs are numbered `tags_per_item i + b` at the sender, and the item's payload
@@ -56,6 +56,7 @@ use vesica_party::Stream;
 
 pub use outputs::{Outputs, StoredOutputs, fill_keystream};
 pub use params::Params;
+pub use proofs::OwnProofs;
 pub use receiver::Receiver;
 pub use sender::Sender;
 

@@ -140,6 +140,15 @@ impl Params {
         input.check(self.receiver_items)
     }
 
+    /// Refuses a list of matches that is no receiver's of the agreed sizes.
+    pub fn check_matches(&self, matches: &[u32]) -> Result<(), Unsupported> {
+        let are_its = matches.last().is_none_or(|&last| (last as usize) < self.receiver_items);
+        if are_its && matches.len() <= self.most_matches() && matches.is_sorted_by(|one, next| one < next) {
+            return Ok(());
+        }
+        Err(Unsupported::new("matches that no run of these sizes gives", "give those of the run"))
+    }
+
     /// The sender's output where nothing was sent because a set is empty.
     pub fn no_matches(&self) -> IntersectSenderOutput {
         IntersectSenderOutput { matches: self.both_learn.then(Vec::new) }

@@ -5,8 +5,47 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Stream};
+use vesica_party::{Abort, Channel, Phase, Stream};
+use vesica_structures::secret::Secret;
 use vesica_structures::tags::TagFinder;
+
+use super::{Arrows, Outputs, Params};
+use crate::tasks::IntersectSenderOutput;
+
+/// What a party takes step 3 with: the proof of each of its items, if the sender learns its matches.
+pub struct OwnProofs {
+    most_matches: usize,
+    of_items: Option<Secret<Vec<u128>>>,
+}
+
+impl OwnProofs {
+    /// The proofs of `items`, whichever of them match.
+    pub fn new(params: &Params, outputs: &mut impl Outputs, items: &[u128], ch: &mut Channel) -> Self {
+        let _phase = ch.phase(Phase::Match);
+        let of_items = params.both_learn.then(|| outputs.proofs(items));
+        Self { most_matches: params.most_matches(), of_items }
+    }
+
+    /// Whether step 3 is due.
+    pub fn are_due(&self) -> bool {
+        self.of_items.is_some()
+    }
+
+    /// Step 3 of the sender, if it is due.
+    pub fn learn<A: Arrows>(&self, ch: &mut Channel) -> Result<IntersectSenderOutput, Abort> {
+        let Some(expected) = &self.of_items else { return Ok(IntersectSenderOutput { matches: None }) };
+        let _phase = ch.phase(Phase::Match);
+        let matches = receive::<A::Proofs>(self.most_matches, expected, ch)?;
+        Ok(IntersectSenderOutput { matches: Some(matches) })
+    }
+
+    /// Step 3 of the receiver, if it is due; `matches` are the numbers of its matches.
+    pub fn tell<A: Arrows>(&self, matches: &[u32], ch: &mut Channel) -> Result<(), Abort> {
+        let Some(proofs) = &self.of_items else { return Ok(()) };
+        let _phase = ch.phase(Phase::Match);
+        send::<A::Proofs>(self.most_matches, matches.iter().map(|&item| proofs[item as usize]).collect(), ch)
+    }
+}
 
 /// Bytes of the arrow: a count and up to `min(n_s, n_r)` proofs of 128 bits; nothing where either
 /// set is empty.

@@ -5,7 +5,7 @@ use vesica_structures::secret::Secret;
 use vesica_structures::tags::TagFinder;
 
 use super::compare::Filter;
-use super::{Arrows, Outputs, Params, payload, proofs};
+use super::{Arrows, Outputs, OwnProofs, Params, payload};
 use crate::tags;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput, SealedPayloads};
 
@@ -21,14 +21,6 @@ enum OwnTags {
     Finder(Box<TagFinder>),
     /// To be looked up in the sender's filter, in the order of their numbers.
     Filtered(Filter, Secret<Vec<u128>>),
-}
-
-/// The receiver once the sender's tags and payloads have come: what the sender learns is left.
-pub struct Received {
-    output: IntersectReceiverOutput,
-    most_matches: usize,
-    /// The proof of each item, if the sender learns its matches.
-    proofs: Option<Secret<Vec<u128>>>,
 }
 
 impl Receiver {
@@ -68,18 +60,20 @@ impl Receiver {
         outputs: impl Outputs,
         ch: &mut Channel,
     ) -> Result<IntersectReceiverOutput, Abort> {
-        self.receive::<A>(input, outputs, ch)?.tell::<A>(ch)
+        let (output, proofs) = self.receive::<A>(input, outputs, ch)?;
+        proofs.tell::<A>(&output.matches, ch)?;
+        Ok(output)
     }
 
-    /// Steps 1 and 2, once all tags have come. The work is the same whatever matches.
+    /// Steps 1 and 2, once all tags have come. Gives the own output and what step 3 takes. The work is the same
+    /// whatever matches.
     pub fn receive<A: Arrows>(
         self,
         input: IntersectReceiverInput,
         mut outputs: impl Outputs,
         ch: &mut Channel,
-    ) -> Result<Received, Abort> {
+    ) -> Result<(IntersectReceiverOutput, OwnProofs), Abort> {
         let Self { params, tags } = self;
-        let most_matches = params.most_matches();
         // Step 1.
         let mut tags = match tags {
             OwnTags::Finder(tags) => tags,
@@ -87,7 +81,7 @@ impl Receiver {
                 let matches = filter.receive::<A::Tags>(&tags, ch)?;
                 // There are no steps 2 and 3: `Params::with_filter` sees to it.
                 let output = IntersectReceiverOutput { matches, ..IntersectReceiverOutput::default() };
-                return Ok(Received { output, most_matches, proofs: None });
+                return Ok((output, OwnProofs::new(&params, &mut outputs, &input.items, ch)));
             }
         };
         let phase = ch.phase(Phase::Match);
@@ -99,9 +93,7 @@ impl Receiver {
         let matches = found.list();
         drop(phase);
 
-        let phase = ch.phase(Phase::Match);
-        let proofs = params.both_learn.then(|| outputs.proofs(&input.items));
-        drop(phase);
+        let proofs = OwnProofs::new(&params, &mut outputs, &input.items, ch);
 
         // Step 2.
         let payloads = if params.payload_bytes > 0 {
@@ -112,29 +104,6 @@ impl Receiver {
         } else {
             SealedPayloads::default()
         };
-        Ok(Received { output: IntersectReceiverOutput { matches, payloads, unread: 0 }, most_matches, proofs })
-    }
-}
-
-impl Received {
-    /// Whether the sender learns something.
-    pub fn tells(&self) -> bool {
-        self.proofs.is_some()
-    }
-
-    /// The own output, where the sender learns nothing.
-    pub fn into_output(self) -> IntersectReceiverOutput {
-        self.output
-    }
-
-    /// Step 3.
-    pub fn tell<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectReceiverOutput, Abort> {
-        let Self { output, most_matches, proofs } = self;
-        if let Some(proofs) = proofs {
-            let _phase = ch.phase(Phase::Match);
-            let of_matches = output.matches.iter().map(|&item| proofs[item as usize]).collect();
-            proofs::send::<A::Proofs>(most_matches, of_matches, ch)?;
-        }
-        Ok(output)
+        Ok((IntersectReceiverOutput { matches, payloads, unread: 0 }, proofs))
     }
 }

@@ -6,7 +6,7 @@ use vesica_structures::secret::Secret;
 use vesica_structures::tags::TagSorter;
 
 use super::compare::Filter;
-use super::{Arrows, Outputs, Params, payload, proofs};
+use super::{Arrows, Outputs, OwnProofs, Params, payload};
 use crate::tags::{self, TagCoding};
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -26,13 +26,6 @@ enum CollectedTags {
     Filtered(Filter, TagSorter<()>),
     /// Tags in the order of their numbers.
     Shuffled(Secret<Vec<u128>>),
-}
-
-/// The sender once its tags and payloads have gone: what it learns is left.
-pub struct Sent {
-    most_matches: usize,
-    /// The proof of each item, if the sender learns its matches.
-    expected: Option<Secret<Vec<u128>>>,
 }
 
 impl Sender {
@@ -75,23 +68,21 @@ impl Sender {
         self.send::<A>(input, outputs, ch, rng)?.learn::<A>(ch)
     }
 
-    /// Steps 1 and 2, once all tags have come.
+    /// Steps 1 and 2, once all tags have come. Gives what step 3 takes.
     pub fn send<A: Arrows>(
         self,
         input: &IntersectSenderInput,
         mut outputs: impl Outputs,
         ch: &mut Channel,
         rng: &mut SecretRng,
-    ) -> Result<Sent, Abort> {
+    ) -> Result<OwnProofs, Abort> {
         let Self { params, tags } = self;
         // Step 1.
         let phase = ch.phase(Phase::Masks);
         let order = tags.send::<A::Tags>(&params, ch, rng)?;
         drop(phase);
 
-        let phase = ch.phase(Phase::Match);
-        let expected = params.both_learn.then(|| outputs.proofs(&input.items));
-        drop(phase);
+        let proofs = OwnProofs::new(&params, &mut outputs, &input.items, ch);
 
         // Step 2.
         if params.payload_bytes > 0 {
@@ -103,22 +94,7 @@ impl Sender {
             let keystream = |number: usize, out: &mut [u8]| keystream(number, input.items[item(number)], out);
             payload::send::<A::Payloads>(payload, params.payload_bytes, &order, keystream, ch)?;
         }
-        Ok(Sent { most_matches: params.most_matches(), expected })
-    }
-}
-
-impl Sent {
-    /// Whether the sender learns something.
-    pub fn learns(&self) -> bool {
-        self.expected.is_some()
-    }
-
-    /// Step 3.
-    pub fn learn<A: Arrows>(self, ch: &mut Channel) -> Result<IntersectSenderOutput, Abort> {
-        let Some(expected) = self.expected else { return Ok(IntersectSenderOutput { matches: None }) };
-        let _phase = ch.phase(Phase::Match);
-        let matches = proofs::receive::<A::Proofs>(self.most_matches, &expected, ch)?;
-        Ok(IntersectSenderOutput { matches: Some(matches) })
+        Ok(proofs)
     }
 }
 

@@ -67,7 +67,8 @@
 //!
 //! Several runs may go through the figure in [passes](crate::passes): arrows 1 to 7 of all of them, then 8 and 9, then
 //! 10. Nothing in the first seven depends on `X`, and once they are over the receiver's set is fixed. Between the passes
-//! a side keeps `q` of each of its items.
+//! a side keeps `q` of each of its items, and in the malicious mode nothing else but the three keys of `H` and `w`. From
+//! these and its input follows all that it sends in the later passes, so that another process can take them.
 //!
 //! In the semi-honest mode of `rs21` and `rr22` arrow 8 may carry a filter of the tags instead of their list
 //! ([`finish::compare`](crate::psi::finish::compare)). The malicious mode has none: there the simulator

@@ -4,12 +4,16 @@
 use std::ops::Range;
 
 use vesica_mpc::oprf::outer_hash;
+use vesica_party::{Channel, Security};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Gf128;
 use vesica_structures::okvs::Arrangement;
 use vesica_structures::secret::Secret;
 
+use super::params::Params;
 use super::salt::Keys;
-use crate::psi::finish::{self, Outputs, fill_keystream};
+use crate::passes::{Compare, LaterPasses, not_kept};
+use crate::psi::finish::{self, Outputs, OwnProofs, fill_keystream};
 use crate::psi::row_outputs::Tags;
 
 /// Separates the keystreams of payloads from those of other protocols.
@@ -60,6 +64,20 @@ impl Inner {
         }
     }
 
+    /// The keys and the offset.
+    fn keys_to_bytes(&self) -> Secret<Vec<u8>> {
+        let [tag, proof, payload_key] = self.keys;
+        let words = Secret::new([tag, proof, payload_key, self.offset].map(u128::to_le_bytes));
+        Secret::new(words.as_flattened().to_vec())
+    }
+
+    /// The same of [`Self::keys_to_bytes`], without values.
+    fn without_values(bytes: &[u8]) -> Option<Self> {
+        let ([tag, proof, payload_key, offset], []) = bytes.as_chunks() else { return None };
+        let keys = [*tag, *proof, *payload_key].map(u128::from_le_bytes);
+        Some(Self { keys, values: Secret::new(Vec::new()), offset: u128::from_le_bytes(*offset) })
+    }
+
     /// `part` of the outputs of all items.
     fn all(&self, part: Part, items: &[u128]) -> Secret<Vec<u128>> {
         let mut all = Secret::new(vec![0; items.len()]);
@@ -85,6 +103,8 @@ pub(super) struct Kept<T> {
     pub(super) params: finish::Params,
     /// The tags so far, if they are made as inner values come.
     tags: Option<T>,
+    /// How many inner values there are.
+    count: usize,
     inner: Inner,
 }
 
@@ -93,8 +113,9 @@ impl<T: Tags> Kept<T> {
     /// has come.
     pub(super) fn new(params: &finish::Params, keys: &Keys, count: usize, tags: Option<T>) -> Self {
         let is_asked_for = tags.is_none() || params.both_learn || params.payload_bytes > 0;
-        let values = Secret::new(vec![Gf128::default(); if is_asked_for { count } else { 0 }]);
-        Self { params: params.clone(), tags, inner: Inner { keys: keys.outputs, values, offset: 0 } }
+        let count = if is_asked_for { count } else { 0 };
+        let values = Secret::new(vec![Gf128::default(); count]);
+        Self { params: params.clone(), tags, count, inner: Inner { keys: keys.outputs, values, offset: 0 } }
     }
 
     /// Takes the inner values of a range of arranged items.
@@ -117,20 +138,56 @@ impl<T: Tags> Kept<T> {
         self.inner.offset = offset;
     }
 
-    /// The inner values by themselves, so that they can be kept elsewhere until [`Self::with_values`].
-    pub(super) fn take_values(&mut self) -> Secret<Vec<Gf128>> {
-        std::mem::replace(&mut self.inner.values, Secret::new(Vec::new()))
+    /// The run at the end of its first pass, with the inner values by themselves until [`Self::with_values`]. Tags that
+    /// are made as inner values come cannot be written down.
+    pub(super) fn into_compare<I, O>(mut self) -> Compare<I, O>
+    where
+        Self: LaterPasses<I, O> + 'static,
+    {
+        let kept = std::mem::replace(&mut self.inner.values, Secret::new(Vec::new()));
+        let keys = self.tags.is_none().then(|| self.inner.keys_to_bytes());
+        Compare { kept, keys, later: Box::new(self) }
+    }
+
+    /// What [`Self::into_compare`] was called on, from what it gave; of a party with `count` items. An empty set leaves
+    /// nothing but the output `if_empty`.
+    pub(super) fn again<I, O: Send + 'static>(
+        params: &Params,
+        count: usize,
+        (keys, values): (&[u8], Secret<Vec<Gf128>>),
+        if_empty: O,
+    ) -> Result<Compare<I, O>, Unsupported>
+    where
+        Self: LaterPasses<I, O> + 'static,
+    {
+        if params.is_empty() && keys.is_empty() && values.is_empty() {
+            return Ok(Compare::ended(if_empty));
+        }
+        if params.is_empty() || params.security != Security::Malicious {
+            return Err(not_kept());
+        }
+        let inner = Inner::without_values(keys).ok_or_else(not_kept)?;
+        let kept = Self { params: params.finish.clone(), tags: None, count, inner };
+        kept.with_values(values).map(Self::into_compare)
     }
 
     /// The same with its inner values again.
-    pub(super) fn with_values(mut self, values: Secret<Vec<Gf128>>) -> Self {
+    pub(super) fn with_values(mut self, values: Secret<Vec<Gf128>>) -> Result<Self, Unsupported> {
+        if values.len() != self.count {
+            return Err(not_kept());
+        }
         self.inner.values = values;
-        self
+        Ok(self)
+    }
+
+    /// What step 10 takes.
+    pub(super) fn proofs(&mut self, items: &[u128], ch: &mut Channel) -> OwnProofs {
+        OwnProofs::new(&self.params, &mut self.inner, items, ch)
     }
 
     /// The tags of all `items`, in which `begin` has none yet; and what the other outputs follow from.
     pub(super) fn into_tags(self, begin: fn(&finish::Params) -> T, items: &[u128]) -> (T, Inner) {
-        let Self { params, tags, inner } = self;
+        let Self { params, tags, inner, .. } = self;
         let tags = tags.unwrap_or_else(|| {
             let mut tags = begin(&params);
             let numbers = |piece: Range<usize>| piece.start as u32..piece.end as u32;

@@ -3,6 +3,7 @@
 use vesica_mpc::oprf::{ValueField, table, values};
 use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{AnyOkvs, Arrangement, FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
@@ -13,7 +14,7 @@ use super::messages::{FinishArrows, Table};
 use super::oprf::{Kept, room_for_part};
 use super::params::Params;
 use super::salt::{AwaitedOffset, Keys, toss_as_receiver};
-use crate::passes::{self, Commit, Compare, Finish, SecondPass};
+use crate::passes::{self, Commit, Compare, Finish, LaterPasses};
 use crate::psi::finish;
 use crate::tasks::{IntersectReceiverInput, IntersectReceiverOutput};
 
@@ -66,8 +67,7 @@ impl Commit for Receiver {
         let params = self.params;
         params.finish.check_receiver(input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
-            let next: SecondPass<_, _> = Box::new(|_, _, _, _| Ok(Finish::Done(IntersectReceiverOutput::default())));
-            return Ok(Compare { kept: Secret::new(Vec::new()), next });
+            return Ok(Compare::ended(IntersectReceiverOutput::default()));
         };
 
         // Steps 5 to 7.
@@ -76,27 +76,61 @@ impl Commit for Receiver {
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params: &params, keys: &keys, okvs: &okvs, items: &items };
-        let mut kept = match vole {
+        let kept = match vole {
             Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
+        Ok(kept.into_compare())
+    }
 
-        let values = kept.take_values();
-        let next: SecondPass<IntersectReceiverInput, _> = Box::new(move |values, input, ch, _| {
-            let kept = kept.with_values(values);
-            kept.params.check_receiver(&input)?;
-            let phase = ch.phase(Phase::Decode);
-            let (tags, inner) = kept.into_tags(finish::Receiver::new, &input.items);
-            drop(phase);
-            // Steps 8 and 9.
-            let received = tags.receive::<FinishArrows>(input, inner, ch)?;
-            // Step 10.
-            Ok(match received.tells() {
-                true => Finish::Last(Box::new(move |ch| received.tell::<FinishArrows>(ch))),
-                false => Finish::Done(received.into_output()),
-            })
-        });
-        Ok(Compare { kept: values, next })
+    fn again(
+        params: &Params,
+        keys: &[u8],
+        kept: Secret<Vec<Gf128>>,
+    ) -> Result<Compare<IntersectReceiverInput, IntersectReceiverOutput>, Unsupported> {
+        let nothing = IntersectReceiverOutput::default();
+        Kept::<finish::Receiver>::again(params, params.finish.receiver_items, (keys, kept), nothing)
+    }
+}
+
+impl LaterPasses<IntersectReceiverInput, IntersectReceiverOutput> for Kept<finish::Receiver> {
+    fn compare(
+        self: Box<Self>,
+        values: Secret<Vec<Gf128>>,
+        input: IntersectReceiverInput,
+        ch: &mut Channel,
+        _: &mut SecretRng,
+    ) -> Result<Finish<IntersectReceiverOutput>, Abort> {
+        let kept = self.with_values(values)?;
+        kept.params.check_receiver(&input)?;
+        let phase = ch.phase(Phase::Decode);
+        let (tags, inner) = kept.into_tags(finish::Receiver::new, &input.items);
+        drop(phase);
+        // Steps 8 and 9.
+        let (output, proofs) = tags.receive::<FinishArrows>(input, inner, ch)?;
+        // Step 10.
+        Ok(match proofs.are_due() {
+            true => Finish::Last(
+                output,
+                Box::new(move |output, ch| proofs.tell::<FinishArrows>(&output.matches, ch).map(|()| output)),
+            ),
+            false => Finish::Done(output),
+        })
+    }
+
+    fn finish(
+        self: Box<Self>,
+        values: Secret<Vec<Gf128>>,
+        input: &IntersectReceiverInput,
+        found: IntersectReceiverOutput,
+        ch: &mut Channel,
+    ) -> Result<IntersectReceiverOutput, Abort> {
+        let mut kept = self.with_values(values)?;
+        kept.params.check_receiver(input)?;
+        kept.params.check_matches(&found.matches)?;
+        // Step 10.
+        kept.proofs(&input.items, ch).tell::<FinishArrows>(&found.matches, ch)?;
+        Ok(found)
     }
 }
 

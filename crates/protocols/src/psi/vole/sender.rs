@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use vesica_mpc::oprf::{ValueField, correct, table};
 use vesica_mpc::silent;
 use vesica_party::{Abort, Channel, Party, Phase, Security};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::{Gf64, Gf128, Value};
 use vesica_structures::okvs::{AnyOkvs, Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
@@ -14,7 +15,7 @@ use super::messages::{FinishArrows, Table};
 use super::oprf::{Kept, room_for_part};
 use super::params::Params;
 use super::salt::{CommittedOffset, Keys, toss_as_sender};
-use crate::passes::{self, Commit, Compare, Finish, SecondPass};
+use crate::passes::{self, Commit, Compare, Finish, LaterPasses};
 use crate::psi::finish;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -67,9 +68,7 @@ impl Commit for Sender {
         let params = self.params;
         params.finish.check_sender(input)?;
         let Some(Correlation { keys, offset, vole }) = self.correlation else {
-            let output = params.finish.no_matches();
-            let next: SecondPass<_, _> = Box::new(move |_, _, _, _| Ok(Finish::Done(output)));
-            return Ok(Compare { kept: Secret::new(Vec::new()), next });
+            return Ok(Compare::ended(params.finish.no_matches()));
         };
 
         // Steps 5 to 7.
@@ -78,27 +77,57 @@ impl Commit for Sender {
         let items = okvs.arrange(&input.items);
         drop(phase);
         let evaluation = Evaluation { params: &params, keys: &keys, okvs: &okvs, items: &items };
-        let mut kept = match vole {
+        let kept = match vole {
             Vole::Gf64(vole) => evaluation.run(vole, offset, ch, rng)?,
             Vole::Gf128(vole) => evaluation.run(vole, offset, ch, rng)?,
         };
+        Ok(kept.into_compare())
+    }
 
-        let values = kept.take_values();
-        let next: SecondPass<IntersectSenderInput, _> = Box::new(move |values, input, ch, rng| {
-            let kept = kept.with_values(values);
-            kept.params.check_sender(&input)?;
-            let phase = ch.phase(Phase::Decode);
-            let (tags, inner) = kept.into_tags(finish::Sender::new, &input.items);
-            drop(phase);
-            // Steps 8 and 9.
-            let sent = tags.send::<FinishArrows>(&input, inner, ch, rng)?;
-            // Step 10.
-            Ok(match sent.learns() {
-                true => Finish::Last(Box::new(move |ch| sent.learn::<FinishArrows>(ch))),
-                false => Finish::Done(IntersectSenderOutput { matches: None }),
-            })
-        });
-        Ok(Compare { kept: values, next })
+    fn again(
+        params: &Params,
+        keys: &[u8],
+        kept: Secret<Vec<Gf128>>,
+    ) -> Result<Compare<IntersectSenderInput, IntersectSenderOutput>, Unsupported> {
+        let finish = &params.finish;
+        Kept::<finish::Sender>::again(params, finish.sender_items, (keys, kept), finish.no_matches())
+    }
+}
+
+impl LaterPasses<IntersectSenderInput, IntersectSenderOutput> for Kept<finish::Sender> {
+    fn compare(
+        self: Box<Self>,
+        values: Secret<Vec<Gf128>>,
+        input: IntersectSenderInput,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Finish<IntersectSenderOutput>, Abort> {
+        let kept = self.with_values(values)?;
+        kept.params.check_sender(&input)?;
+        let phase = ch.phase(Phase::Decode);
+        let (tags, inner) = kept.into_tags(finish::Sender::new, &input.items);
+        drop(phase);
+        // Steps 8 and 9.
+        let proofs = tags.send::<FinishArrows>(&input, inner, ch, rng)?;
+        // Step 10.
+        let nothing = IntersectSenderOutput { matches: None };
+        Ok(match proofs.are_due() {
+            true => Finish::Last(nothing, Box::new(move |_, ch| proofs.learn::<FinishArrows>(ch))),
+            false => Finish::Done(nothing),
+        })
+    }
+
+    fn finish(
+        self: Box<Self>,
+        values: Secret<Vec<Gf128>>,
+        input: &IntersectSenderInput,
+        _: IntersectSenderOutput,
+        ch: &mut Channel,
+    ) -> Result<IntersectSenderOutput, Abort> {
+        let mut kept = self.with_values(values)?;
+        kept.params.check_sender(input)?;
+        // Step 10.
+        kept.proofs(&input.items, ch).learn::<FinishArrows>(ch)
     }
 }
 
