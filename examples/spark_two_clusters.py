@@ -30,13 +30,20 @@ from vesica import spark
 
 
 def join(session: SparkSession, role: str, rows: int, settings: dict[str, Any]) -> Any:
-    """Joins customers with those of the partner: every third one of the sender is one of the receiver."""
+    """Joins customers with those of the partner: every third one of the sender is one of the receiver. The sender's columns
+    come with them."""
     session_rows = session.range(rows)
     if role == "receiver":
         ours = session_rows.selectExpr("concat('User', id * 3, '@Example.org') as email", "id % 7 as region")
         return spark.intersect(ours, on="email", role=role, normalise={"email": "email"}, **settings)
-    theirs = session_rows.selectExpr("concat('user', id, '@example.org') as mail")
-    return spark.intersect(theirs, on="mail", role=role, normalise={"mail": "email"}, **settings)
+    theirs = session_rows.selectExpr(
+        "concat('user', id, '@example.org') as mail",
+        "if(id % 10 = 0, null, concat('segment ', id % 4)) as segment",
+        "cast(id * 0.25 as decimal(12,2)) as spent",
+        "date_add(date'2026-01-01', cast(id % 365 as int)) as since",
+    )
+    columns = ["segment", "spent", "since"]
+    return spark.intersect(theirs, on="mail", role=role, payload=columns, normalise={"mail": "email"}, **settings)
 
 
 class Cluster:
@@ -142,7 +149,6 @@ def start(role: str, cluster: Cluster, folder: Path, rows: int, settings: dict[s
 def reach(folder: Path, port: int, **settings: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the two organisations told each other beforehand: keys, an address, and what both must say."""
     lines = {name: vesica.new_identity(folder / f"{name}.key") for name in ("receiver", "sender")}
-    settings = {"security": "semi-honest", **settings}
     receiver = {"identity": str(folder / "receiver.key"), "peer": lines["sender"], "listen": f"127.0.0.1:{port}"}
     sender = {"identity": str(folder / "sender.key"), "peer": lines["receiver"], "connect": f"127.0.0.1:{port}"}
     return {**receiver, **settings}, {**sender, **settings}

@@ -130,12 +130,14 @@ pub fn divide_share<'py>(
     Ok(as_bytes(py, &sections.map_err(|failure| raised(py, &failure))?))
 }
 
-/// Runs one bucket with the partner's worker, on `cores` threads; `sections` are the bucket's of all shares.
+/// Runs one bucket with the partner's worker, on `cores` threads; `sections` are the bucket's of all shares, and `state`
+/// is what the worker of the pass before has left.
 #[pyfunction]
 pub fn run_ticket(
     py: Python<'_>,
     ticket: &str,
     sections: Vec<PyBackedBytes>,
+    state: Option<PyBackedBytes>,
     cores: NonZeroUsize,
 ) -> PyResult<RanTicket> {
     let ran = py.detach(|| {
@@ -143,7 +145,7 @@ pub fn run_ticket(
         // Another task of this process may have begun with another number.
         let _ = threads::set(Some(cores));
         let ticket = read_ticket(ticket)?;
-        let ran = cluster::run(&ticket, &sections)?;
+        let ran = cluster::run(&ticket, &sections, state.map(|state| state.to_vec()))?;
         Ok((ticket, ran))
     });
     ran.map(|ran| RanTicket(Mutex::new(Some(ran)))).map_err(|failure: Failure| raised(py, &failure))
@@ -153,9 +155,9 @@ pub fn run_ticket(
 #[pyclass(frozen)]
 pub struct RanTicket(Mutex<Option<(Ticket, cluster::Ran)>>);
 
-/// What an opened ticket has: the transcript in hexadecimal, what this side learned in numbers under the ticket's mask,
-/// and which keys matched, in encrypted sections.
-type Opened<'py> = (String, Option<Bound<'py, PyBytes>>, Option<Vec<Bound<'py, PyBytes>>>);
+/// What an opened ticket has: the transcript in hexadecimal; what this side learned in numbers under the ticket's mask;
+/// which keys matched, in encrypted sections; and what is left for the next pass, encrypted.
+type Opened<'py> = (String, Option<Bound<'py, PyBytes>>, Option<Vec<Bound<'py, PyBytes>>>, Option<Bound<'py, PyBytes>>);
 
 #[pymethods]
 impl RanTicket {
@@ -164,12 +166,13 @@ impl RanTicket {
         let ran = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (ticket, ran) = ran.ok_or_else(|| raised(py, &defect("a ticket was opened twice")))?;
         let opened = py.detach(|| ran.open(&ticket)).map_err(|failure| raised(py, &failure))?;
-        let Attempt { transcript, mut learned, matched } = opened;
+        let Attempt { transcript, mut learned, matched, state } = opened;
         if let Some(learned) = &mut learned {
             ticket.mask(learned);
         }
         let matched = matched.map(|sections| as_bytes(py, &sections));
-        Ok((to_hex(&transcript), learned.map(|bytes| PyBytes::new(py, &bytes)), matched))
+        let bytes = |bytes: Option<Vec<u8>>| bytes.map(|bytes| PyBytes::new(py, &bytes));
+        Ok((to_hex(&transcript), bytes(learned), matched, bytes(state)))
     }
 }
 
@@ -404,8 +407,10 @@ impl Machines for PyMachines {
     }
 
     fn wave(&mut self, tickets: &[Ticket], workers: usize, stop: &Stop<'_>) -> Result<Vec<cluster::Outcome>, Failure> {
-        let named: Vec<_> = tickets.iter().map(|ticket| (ticket.bucket, ticket.attempt, ticket.to_json())).collect();
-        let named: Vec<_> = named.iter().map(|(bucket, attempt, ticket)| (bucket, attempt, ticket.as_str())).collect();
+        let texts: Vec<_> = tickets.iter().map(Ticket::to_json).collect();
+        let named = tickets.iter().zip(&texts);
+        let named: Vec<_> =
+            named.map(|(ticket, text)| (ticket.bucket, ticket.attempt, ticket.left_by(), text.as_str())).collect();
         let argument = serde_json::to_string(&(workers, named)).map_err(|error| defect(&error.to_string()))?;
         let ended: Vec<Ended> = self.job("wave", &argument, stop, |given| given.extract())?;
         let outcome = |ended| match ended {

@@ -77,6 +77,19 @@ def test_rows_of_all_joins_are_those_of_pandas(client, tmp_path):
             assert found[name].dtype == ours[name].dtype, name
 
 
+def test_passes_against_a_malicious_partner(client, tmp_path):
+    ours, theirs = frames(600, 2)
+    settings = {"work": str(tmp_path), "buckets": 3, "slots": 2, "both_learn": True}
+    with partner(theirs, on="mail", role="sender", payload=["score"], **MAIL, **settings) as them:
+        rows, report = dask.intersect(ours, on="email", role="receiver", with_report=True, **EMAIL, **settings, **them)
+    expected = {3 * id: 2**60 + 3 * id // 2 for id in range(600) if id % 2 == 0 and 3 * id < 1200}
+    found = rows.compute()
+    assert (report["security"], len(found)) == ("malicious", len(expected))
+    for n, score in zip(found["n"], found["score"]):
+        assert (3 * n in expected) and (pandas.isna(score) if 3 * n // 2 % 11 == 0 else score == expected[3 * n])
+    assert len(them.result) == len(expected)
+
+
 def test_totals_and_both_sides(client, tmp_path):
     ours, theirs = frames(300, 2)
     theirs["amount"] = 7
@@ -109,7 +122,7 @@ def test_a_lost_worker_does_not_end_the_run(client, tmp_path):
             killed.set()
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    settings = {**shared(tmp_path, buckets=24), "protocol": "ecdh-hfh99"}
+    settings = {"work": str(tmp_path), "buckets": 24, "slots": 2}
     with partner(theirs, on="mail", role="sender", **MAIL, **settings) as them:
         rows = dask.intersect(ours, on="email", role="receiver", progress=kill, **EMAIL, **settings, **them)
     assert killed.is_set()

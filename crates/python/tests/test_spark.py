@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import importlib.util
 import json
 import os
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 
@@ -149,7 +151,7 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     rows = 60_000
     port = free_port()
     between = Between(port)
-    first = example.reach(tmp_path, port, rows=rows, buckets=40, protocol="ecdh-hfh99")
+    first = example.reach(tmp_path, port, rows=rows, buckets=40)
     first[1]["connect"] = between.address
     for role, settings in zip(("receiver", "sender"), first):
         settings["receipt"] = str(tmp_path / f"{role}.receipt.json")
@@ -164,15 +166,15 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     receiver, sender = parties
     log = tmp_path / "receiver.log"
     try:
-        wait_for(log, r"16 of 40 buckets are done", parties)
-        # Both workers of either side are in the middle of a bucket.
+        wait_for(log, r"40 of 40 buckets are through the first pass", parties)
+        # Both workers of either side are in the middle of a bucket's second pass.
         between.hold(2)
         for cluster in clusters:
             executors = cluster.executors()
             assert len(executors) == 2
             os.kill(executors[0], signal.SIGKILL)
         between.release()
-        wait_for(log, r"[0-9]+ of 200 buckets are done", parties)
+        wait_for(log, r"[0-9]+ of 200 buckets are through", parties)
         sender.kill()
         killed = time.monotonic()
         assert receiver.wait(PATIENCE) == 1
@@ -186,24 +188,29 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     emails = pandas.DataFrame({"email": [f"User{3 * id}@Example.org" for id in range(rows)]})
     emails["region"] = [id % 7 for id in range(rows)]
     partners = pandas.DataFrame({"mail": [f"user{id}@example.org" for id in range(rows)]})
+    partners["segment"] = [None if id % 10 == 0 else f"segment {id % 4}" for id in range(rows)]
+    partners["spent"] = [Decimal(id) / 4 for id in range(rows)]
+    partners["since"] = [datetime.date(2026, 1, 1) + datetime.timedelta(days=id % 365) for id in range(rows)]
     expected = emails.merge(partners, left_on=emails["email"].str.lower(), right_on="mail").sort_values("email")
     found = pandas.read_parquet(tmp_path / "receiver-rows-0").sort_values("email")
     assert found["email"].tolist() == expected["email"].tolist()
-    assert found["region"].tolist() == expected["region"].tolist()
+    for name in ("region", "segment", "spent", "since"):
+        values = [[None if pandas.isna(value) else value for value in table[name]] for table in (found, expected)]
+        assert values[0] == values[1], name
     assert ours["matched_keys"] == len(expected) and theirs["matched_keys"] is None
     assert ours["session"] == theirs["session"] and ours["buckets"] == 40
     assert ours["input"]["rows"] == ours["input"]["distinct"] == rows
     assert commits(ours) == commits(theirs), "both sides have signed the same"
     attempts = [attempt for commit in commits(ours) for attempt in commit["attempts"]]
     counted = [attempt for attempt in attempts if attempt["sender"] == attempt["receiver"] is not None]
-    assert sorted(attempt["bucket"] for attempt in counted) == list(range(40)), "each bucket counts once"
-    assert max(attempt["attempt"] for attempt in counted) > 0, log.read_text()
+    assert sorted(attempt["bucket"] for attempt in counted) == sorted([*range(40)] * 2), "once in each of two passes"
+    assert max(attempt["attempt"] for attempt in counted) > 1, log.read_text()
     for role, report in (("receiver", ours), ("sender", theirs)):
         folder = Path(report["work"].removeprefix("file://"))
         assert sorted(entry.name for entry in folder.iterdir()) == ["commits", *(["result"] if role == "receiver" else [])]
         said = [sys.executable, "-m", "vesica", "receipt", "--json", "--commits", folder / "commits"]
         said = json.loads(subprocess.check_output([*said, tmp_path / f"{role}.receipt.json"], text=True))
-        assert said["commits"]["attempts"] == len(attempts) > 40, "an auditor sees what failed"
+        assert said["commits"]["attempts"] == len(attempts) > 80, "an auditor sees what failed"
     (failed,) = set((tmp_path / "receiver-work").iterdir()) - {Path(ours["work"].removeprefix("file://"))}
     assert {entry.name for entry in failed.iterdir()} <= {"commits"}, "a run that failed leaves no rows"
 
@@ -241,9 +248,7 @@ def reached_by_executors(monkeypatch):
         ({"on": "price"}, vesica.InputError, "floats have no reliable equality"),
         ({"on": "no such"}, vesica.InputError, "has no column `no such`; its columns are `email`, `price`, `tags`"),
         ({"on": "Email"}, vesica.InputError, "did you mean `email`?"),
-        ({"security": None}, vesica.UsageError, 'say security="semi-honest"'),
         ({"on": "tags"}, vesica.InputError, "choose a column of text"),
-        ({"security": "malicious"}, vesica.UsageError, "withstand no malicious partner"),
         ({"buckets": 1}, vesica.UsageError, "at least 2"),
         ({"buckets": "auto"}, vesica.UsageError, "a number of buckets"),
         ({"role": "sender", "payload": ["tags"]}, vesica.InputError, "choose a column of text"),
@@ -360,6 +365,7 @@ def them_learned_nothing(reach):
 @pytest.mark.parametrize(
     ("task", "change", "said"),
     [
+        ("cardinality", {"security": "malicious", "wait": 60}, "semi-honest"),
         ("cardinality", {"group_by": "email"}, "groups do not go with buckets="),
         ("cardinality", {"reveal_if_at_least": 5}, "a threshold does not go with buckets="),
         ("cardinality", {"join": "difference"}, "join= is for intersect"),
@@ -428,7 +434,7 @@ def test_the_folder_of_a_run_is_private_and_tickets_are_nowhere_else(session, tm
 
     monkeypatch.setattr(_folder, "write", watch)
     df = session.range(300).selectExpr("cast(id as string) as id")
-    settings = {**small(tmp_path), "buckets": 12, "keep": True, "with_report": True}
+    settings = {**small(tmp_path), "buckets": 20, "keep": True, "with_report": True}
     with partner(df, on="id", role="sender", **{**settings, "with_report": False}) as them:
         rows, report = spark.intersect(df, on="id", role="receiver", **settings, **them)
     assert rows.count() == 300 and set(modes) == {(0o700, 0o600)}
@@ -437,10 +443,10 @@ def test_the_folder_of_a_run_is_private_and_tickets_are_nowhere_else(session, tm
     assert {"rows", "shares", "buckets", "matches", "found", "commits", "result"} == {entry.name for entry in folder.iterdir()}
     of_files = {stat.S_IMODE(entry.stat().st_mode) for entry in folder.rglob("*") if entry.is_file()}
     assert of_files == {0o600}, "also files that Spark writes"
-    # One worker of each side, with at most 8 buckets in turn.
-    assert sorted(map(len, handed_out)) == [4, 4, 8, 8]
+    # One worker of each side, with at most 16 buckets in turn.
+    assert sorted(map(len, handed_out)) == [4, 4, 16, 16]
     secrets = [json.loads(ticket)[name].encode() for tickets in handed_out for *_, ticket in tickets for name in ("seed", "pass")]
-    assert len(set(secrets)) == 48
+    assert len(set(secrets)) == 80
     logs = [entry for entry in Path(session.conf.get("spark.eventLog.dir").removeprefix("file:")).rglob("*") if entry.is_file()]
     assert any(b"mapInArrow" in entry.read_bytes() or b"MapInArrow" in entry.read_bytes() for entry in logs)
     for entry in [*logs, *(entry for entry in Path(session.conf.get("spark.local.dir")).rglob("*") if entry.is_file())]:

@@ -8,7 +8,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use vesica_party::{Entry, variants};
+use vesica_party::{Entry, Task, variants};
+use vesica_protocols::passes::InPasses;
 use vesica_protocols::registry::{self, Rows};
 
 /// Protocols beside those of the product, with what planning knows of them.
@@ -45,6 +46,15 @@ pub(crate) fn added() -> Option<&'static Added> {
 /// The lists of the product, and those that were added.
 pub(crate) fn lists() -> impl Iterator<Item = Rows> {
     [registry::rows()].into_iter().chain(added().map(|added| added.rows))
+}
+
+/// The protocol `entry` as one that runs in passes, if it is in the lists that `of` names.
+pub(crate) fn in_passes<T: Task>(
+    of: impl Fn(&Rows) -> &'static [&'static dyn InPasses<T>],
+    entry: &'static Entry,
+) -> Option<&'static dyn InPasses<T>> {
+    let row = lists().flat_map(|lists| of(&lists)).copied().find(|row| row.entry().id == entry.row_id())?;
+    Some(if entry.is_variant() { row.variant_in_passes(entry) } else { row })
 }
 
 /// Names of protocols of papers, which are not in the product. A test of `vesica-lab` holds them against what it has.

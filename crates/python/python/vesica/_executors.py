@@ -94,14 +94,15 @@ def run(folder: str, wave: int, cores: int, shares: int, buckets: int, number: i
     _folder.check(folder)
     ran: list[tuple[dict[str, Any], _vesica.RanTicket | None]] = []
     absent: list[Any] | None = None
-    for bucket, attempt, ticket in json.loads(_folder.read(folder, tickets(wave, number))):
+    for bucket, attempt, left_by, ticket in json.loads(_folder.read(folder, tickets(wave, number))):
         outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": absent}
         done = None
         began = time.monotonic()
         try:
             if absent is None:
                 keys = [_folder.section(folder, f"buckets/{share}", buckets, bucket) for share in range(shares)]
-                done = _vesica.run_ticket(ticket, keys, cores)
+                state = None if left_by is None else _folder.read(folder, _state(bucket, left_by))
+                done = _vesica.run_ticket(ticket, keys, state, cores)
         except Error as error:
             # No failure of the task: it would run the same tickets again, each of which is good for one run.
             outcome["failure"] = [error.exit_code, error.fault, error.mend]
@@ -111,10 +112,12 @@ def run(folder: str, wave: int, cores: int, shares: int, buckets: int, number: i
     # Only now is looked at what matched: a partner could time when the next bucket begins.
     for outcome, done in ran:
         if done is not None:
-            outcome["transcript"], learned, matched = done.open()
+            outcome["transcript"], learned, matched, state = done.open()
             outcome["learned"] = None if learned is None else learned.hex()
             if matched is not None:
                 _sections(folder, _matches(outcome["bucket"], outcome["attempt"]), matched)
+            if state is not None:
+                _folder.write(folder, _state(outcome["bucket"], outcome["attempt"]), state)
     return {"outcomes": [outcome for outcome, _ in ran]}
 
 
@@ -195,6 +198,11 @@ class _Rows:
 
 def _matches(bucket: int, attempt: int) -> str:
     return f"matches/{bucket}-{attempt}"
+
+
+def _state(bucket: int, attempt: int) -> str:
+    """What the worker of a pass leaves for that of the next, encrypted."""
+    return f"states/{bucket}-{attempt}"
 
 
 def _sections(folder: str, name: str, sections: list[bytes]) -> str:

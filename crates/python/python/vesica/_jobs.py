@@ -30,7 +30,7 @@ _WORDS = {
 }
 
 # Tables and files of a run that hold rows, hashes of keys, what matched, or what workers are told.
-_PRIVATE = ["rows", "parts", "shares", "buckets", "matches", "found", "tickets"]
+_PRIVATE = ["rows", "parts", "shares", "buckets", "states", "matches", "found", "tickets"]
 
 # The most shares into which the keys of a table are divided while they are read: each is a section of each file.
 _MOST_SHARES = 256
@@ -237,12 +237,12 @@ class Jobs:
             # What is left, as a file that a lost task holds open, is removed with all else in the end.
             with contextlib.suppress(OSError):
                 _folder.remove(self.folder, ["tickets"])
-        secrets = {(bucket, attempt): ticket for bucket, attempt, ticket in tickets}
+        secrets = {(bucket, attempt): ticket for bucket, attempt, _, ticket in tickets}
         outcomes: dict[tuple[int, int], tuple[Any, ...]] = {}
         for outcome in (outcome for worker in said for outcome in worker["outcomes"]):
             due = (outcome["bucket"], outcome["attempt"])
             outcomes[due] = self._outcome(secrets[due], due, outcome)
-        return [outcomes[bucket, attempt] for bucket, attempt, _ in tickets]
+        return [outcomes[bucket, attempt] for bucket, attempt, *_ in tickets]
 
     def _outcome(self, ticket: str, due: tuple[int, int], outcome: Mapping[str, Any]) -> tuple[Any, ...]:
         if outcome["failure"] is not None:
@@ -265,9 +265,10 @@ class Jobs:
         said = json.loads(commit)
         _folder.write(self.folder, f"commits/{said['wave']}.json", commit.encode(), is_durable=True)
         for ended in said["attempts"]:
-            if ended["sender"] is not None and ended["sender"] == ended["receiver"]:
-                due = (ended["bucket"], ended["attempt"])
-                self._attempts[due[0]] = (due[1], self._seals.get(due, ""))
+            due = (ended["bucket"], ended["attempt"])
+            # One that has found something; a pass may have nothing to find.
+            if ended["sender"] is not None and ended["sender"] == ended["receiver"] and due in self._seals:
+                self._attempts[due[0]] = (due[1], self._seals[due])
         return len(self._attempts)
 
     def _added(self) -> pa.Schema:

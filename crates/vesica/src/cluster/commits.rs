@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use vesica_party::transport::tls::PublicKey;
 
+use super::Stage;
 use super::messages::Ended;
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
@@ -23,6 +24,9 @@ pub struct Commit {
     pub session: String,
     /// The wave, from 0.
     pub wave: u32,
+    /// The pass of which it was a wave; absent where a bucket is run in one go.
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub pass: Stage,
     /// The attempts that were due in this wave, in their order.
     pub attempts: Vec<EndedAttempt>,
     /// The sender's signature, in hexadecimal, under what it kept of these attempts; absent without keys.
@@ -31,6 +35,15 @@ pub struct Commit {
     /// The receiver's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver_signature: Option<String>,
+}
+
+fn whole() -> Stage {
+    Stage::Whole
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_whole(stage: &Stage) -> bool {
+    *stage == Stage::Whole
 }
 
 /// How an attempt at a bucket ended on both sides.
@@ -102,7 +115,7 @@ impl Commit {
             let due: Vec<_> = self.attempts.iter().map(|ended| (ended.bucket, ended.attempt)).collect();
             let signature = signature.as_deref().and_then(from_hex::<64>);
             session.zip(kept).zip(signature).is_some_and(|((session, kept), signature)| {
-                key.verifies(&Ended::signed_bytes(&session, self.wave, &due, &kept), &signature)
+                key.verifies(&Ended::signed_bytes(&session, (self.wave, self.pass), &due, &kept), &signature)
             })
         };
         right(sender, &self.sender_signature, |ended| &ended.sender)
@@ -110,7 +123,8 @@ impl Commit {
     }
 
     /// Whether these are all the waves of the run of a receipt, which itself must have been verified: both sides have
-    /// signed each of them, each bucket counts once, and there are as many attempts as in the receipt.
+    /// signed each of them, each bucket counts once in each pass, no pass begins before all buckets count in the one
+    /// before it, and there are as many attempts as in the receipt.
     ///
     /// One side can still sign anew which attempts it kept. Where the other has kept two at one bucket, that changes
     /// which of them counts, but not how many there were.
@@ -129,12 +143,21 @@ impl Commit {
         commits.sort_by_key(|commit| commit.wave);
         let mut counted = HashSet::new();
         let mut attempts = HashSet::new();
+        let mut stages = Stage::all(statement.security, statement.both_learn).iter().copied();
+        let mut stage = stages.next();
         for (wave, commit) in (0..).zip(&commits) {
             if commit.session != statement.session {
                 return refuse("a wave is of another session");
             }
             if commit.wave != wave {
                 return refuse(&format!("wave {wave} is missing, or is there twice"));
+            }
+            if counted.len() == statement.buckets as usize {
+                counted.clear();
+                stage = stages.next();
+            }
+            if stage != Some(commit.pass) {
+                return refuse(&format!("wave {wave} is of another pass than is due"));
             }
             if !commit.verifies(sender, receiver) {
                 return refuse(&format!("a signature under wave {wave} is wrong"));
@@ -151,6 +174,9 @@ impl Commit {
         if counted.len() != statement.buckets as usize {
             return refuse(&format!("{} of {} buckets count", counted.len(), statement.buckets));
         }
+        if stages.next().is_some() {
+            return refuse("a pass is missing");
+        }
         // Else one side alone could count an attempt that failed, and leave out the wave that ran it again.
         if statement.attempts != Some(attempts.len() as u64) {
             let signed = statement.attempts.map_or_else(|| "none".to_owned(), |signed| signed.to_string());
@@ -162,6 +188,7 @@ impl Commit {
 
 #[cfg(test)]
 mod tests {
+    use vesica_party::Security;
     use vesica_party::transport::tls::Identity;
 
     use super::*;
@@ -173,6 +200,7 @@ mod tests {
         let [sender, receiver] = [(); 2].map(|()| Identity::generate().expect("randomness"));
         let mut receipt = Receipt::example().expect("randomness");
         (receipt.statement.session, receipt.statement.buckets) = (to_hex(&[3; 32]), 2);
+        receipt.statement.security = Security::SemiHonest;
         receipt.statement.attempts = Some(3);
         receipt.statement.sender_key = sender.public().to_string();
         receipt.statement.receiver_key = receiver.public().to_string();
@@ -182,7 +210,9 @@ mod tests {
                 attempts.iter().map(|&(_, _, ours, theirs)| [ours, theirs][side].map(|byte| [byte; 32])).collect()
             });
             let sign = |identity: &Identity, kept: &[Option<[u8; 32]>]| {
-                identity.sign(&Ended::signed_bytes(&[3; 32], wave, &due, kept)).map(|signature| to_hex(&signature))
+                identity
+                    .sign(&Ended::signed_bytes(&[3; 32], (wave, Stage::Whole), &due, kept))
+                    .map(|signature| to_hex(&signature))
             };
             let hex = |byte: Option<u8>| byte.map(|byte| to_hex(&[byte; 32]));
             let ended = |&(bucket, attempt, ours, theirs): &(u32, u32, Option<u8>, Option<u8>)| EndedAttempt {
@@ -194,6 +224,7 @@ mod tests {
             Commit {
                 session: to_hex(&[3; 32]),
                 wave,
+                pass: Stage::Whole,
                 attempts: attempts.iter().map(ended).collect(),
                 sender_signature: sign(&sender, &of_sender),
                 receiver_signature: sign(&receiver, &of_receiver),
@@ -204,6 +235,46 @@ mod tests {
         let mut forged = commit(0, &[(0, 0, Some(1), Some(1)), (1, 0, Some(2), Some(2))]);
         forged.receiver_signature.clone_from(&first.receiver_signature);
         (vec![second, first], receipt, forged)
+    }
+
+    /// Against a malicious partner: both passes of both buckets, in this order.
+    #[test]
+    fn commits_of_passes_verify_in_their_order_alone() {
+        let [sender, receiver] = [(); 2].map(|()| Identity::generate().expect("randomness"));
+        let mut receipt = Receipt::example().expect("randomness");
+        (receipt.statement.session, receipt.statement.buckets) = (to_hex(&[3; 32]), 2);
+        (receipt.statement.attempts, receipt.statement.security) = (Some(4), Security::Malicious);
+        receipt.statement.sender_key = sender.public().to_string();
+        receipt.statement.receiver_key = receiver.public().to_string();
+        let commit = |wave, pass, due: [(u32, u32); 2]| {
+            let signed = Ended::signed_bytes(&[3; 32], (wave, pass), &due, &[Some([9; 32]); 2]);
+            let sign = |identity: &Identity| identity.sign(&signed).map(|signature| to_hex(&signature));
+            let hex = Some(to_hex(&[9; 32]));
+            let ended =
+                |(bucket, attempt)| EndedAttempt { bucket, attempt, sender: hex.clone(), receiver: hex.clone() };
+            Commit {
+                session: to_hex(&[3; 32]),
+                wave,
+                pass,
+                attempts: due.map(ended).to_vec(),
+                sender_signature: sign(&sender),
+                receiver_signature: sign(&receiver),
+            }
+        };
+        let (first, second) = ([(0, 0), (1, 0)], [(0, 1), (1, 1)]);
+        let passes = || vec![commit(0, Stage::Commit, first), commit(1, Stage::Compare, second)];
+        assert_eq!(Commit::check_all(passes(), &receipt), Ok(Committed { waves: 2, attempts: 4 }));
+        let refused = |commits, said: &str| {
+            let failure = Commit::check_all(commits, &receipt).expect_err("refused");
+            assert!(failure.fault.contains(said), "{failure}");
+        };
+        refused(vec![passes().remove(0)], "a pass is missing");
+        refused(vec![commit(0, Stage::Compare, first), commit(1, Stage::Commit, second)], "of another pass");
+        refused(vec![commit(0, Stage::Whole, first), commit(1, Stage::Whole, second)], "of another pass");
+        refused(vec![commit(0, Stage::Commit, first), commit(1, Stage::Commit, second)], "of another pass");
+        let mut forged = passes();
+        forged[1].pass = Stage::Finish;
+        refused(forged, "of another pass");
     }
 
     #[test]

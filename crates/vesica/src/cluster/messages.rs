@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use vesica_party::{Malformed, Reader, Writer};
 use vesica_protocols::tasks::AggregateRequest;
 
-use super::MOST_SLOTS;
+use super::{MOST_SLOTS, Stage};
 use crate::handshake::messages::Body;
 
 /// A side is ready for a wave of at most this many buckets.
@@ -77,9 +77,19 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// What a side signs: of which session and wave, and of each bucket which attempt it kept.
-    pub fn signed_bytes(session: &[u8; 32], wave: u32, buckets: &[(u32, u32)], kept: &[Option<[u8; 32]>]) -> Vec<u8> {
-        let mut bytes = b"vesica commit v1\n".to_vec();
+    /// What a side signs: of which session, wave and pass, and of each bucket which attempt it kept.
+    pub fn signed_bytes(
+        session: &[u8; 32],
+        (wave, stage): (u32, Stage),
+        buckets: &[(u32, u32)],
+        kept: &[Option<[u8; 32]>],
+    ) -> Vec<u8> {
+        let mut bytes = match stage {
+            Stage::Whole => b"vesica commit v1\n".to_vec(),
+            Stage::Commit => b"vesica commit v1 of pass 1\n".to_vec(),
+            Stage::Compare => b"vesica commit v1 of pass 2\n".to_vec(),
+            Stage::Finish => b"vesica commit v1 of pass 3\n".to_vec(),
+        };
         bytes.extend(session);
         bytes.extend(wave.to_le_bytes());
         for ((bucket, attempt), kept) in buckets.iter().zip(kept) {
@@ -163,9 +173,13 @@ mod tests {
     #[test]
     fn what_is_signed_tells_all_waves_apart() {
         let of = |session: u8, wave, bucket, attempt, kept| {
-            Ended::signed_bytes(&[session; 32], wave, &[(bucket, attempt)], &[kept])
+            Ended::signed_bytes(&[session; 32], (wave, Stage::Whole), &[(bucket, attempt)], &[kept])
         };
+        let of_pass = |stage| Ended::signed_bytes(&[0; 32], (0, stage), &[(0, 0)], &[None]);
         let all = [
+            of_pass(Stage::Commit),
+            of_pass(Stage::Compare),
+            of_pass(Stage::Finish),
             of(0, 0, 0, 0, None),
             of(1, 0, 0, 0, None),
             of(0, 1, 0, 0, None),

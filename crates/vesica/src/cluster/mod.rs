@@ -21,6 +21,11 @@
 //! did not come so far, for example because a machine was lost, is run again in a later wave, on the same items,
 //! under a session id of its own, and at most [`MOST_ATTEMPTS`] times.
 //!
+//! Against a malicious partner all buckets go through the protocol in [passes](vesica_protocols::passes): all count for
+//! one pass before the first begins with the next. What a worker keeps between two passes is encrypted and left where a
+//! lost machine does not take it along. A first pass that failed is taken anew, with fresh randomness; a later pass is
+//! taken again from what was left, which shows the partner nothing new.
+//!
 //! - [`Machines`] is what a front end does for a driver: it knows Spark, or another system that runs workers.
 //! - [`Ticket`] is all that a worker must be told, and [`run`] is what it does.
 //! - [`run_on_cluster`](crate::session::run_on_cluster) is a whole side.
@@ -31,6 +36,7 @@
 mod commits;
 pub mod keys;
 pub(crate) mod messages;
+mod passes;
 mod rendezvous;
 mod ticket;
 mod waves;
@@ -45,8 +51,8 @@ pub use commits::{Commit, Committed, EndedAttempt};
 pub use keys::Beside;
 pub use rendezvous::Inside;
 pub(crate) use rendezvous::{BoundInside, Rendezvous};
-pub(crate) use ticket::Work;
-pub use ticket::{Division, Ticket};
+pub use ticket::{Division, Stage, Ticket};
+pub(crate) use ticket::{Left, Work};
 pub(crate) use waves::Waves;
 pub use worker::{Attempt, Ran, run};
 

@@ -67,6 +67,37 @@ impl Division {
     }
 }
 
+/// How much of a run a worker does. Against a malicious partner all buckets go through the protocol in
+/// [passes](vesica_protocols::passes), each of which is for workers of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// All of it.
+    Whole,
+    /// The first pass.
+    Commit,
+    /// The second.
+    Compare,
+    /// The third.
+    Finish,
+}
+
+impl Stage {
+    /// The stages through which all buckets go, one after the other.
+    pub(crate) fn all(security: Security, both_learn: bool) -> &'static [Self] {
+        match (security, both_learn) {
+            (Security::SemiHonest, _) => &[Self::Whole],
+            (Security::Malicious, false) => &[Self::Commit, Self::Compare],
+            (Security::Malicious, true) => &[Self::Commit, Self::Compare, Self::Finish],
+        }
+    }
+
+    /// Whether a run of a bucket begins with it, on fresh randomness.
+    pub(crate) fn begins(self) -> bool {
+        matches!(self, Self::Whole | Self::Commit)
+    }
+}
+
 /// What a worker computes.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -115,18 +146,32 @@ impl Work {
         }
     }
 
-    /// Whether a side in this role learns this of a bucket.
-    pub(crate) fn gives(&self, role: Role, learned: Option<&Learned>) -> bool {
+    /// Whether a side in this role learns this of a bucket at this stage.
+    pub(crate) fn gives(&self, (role, stage): (Role, Stage), learned: Option<&Learned>) -> bool {
+        let both = matches!(self, Self::Matches { both_learn: true, .. });
+        let learns = match (role, stage) {
+            (_, Stage::Commit) => false,
+            (Role::Receiver, stage) => stage != Stage::Finish,
+            (Role::Sender, stage) => both && stage != Stage::Compare,
+        };
         match (self, learned) {
-            (Self::Matches { both_learn, .. }, Some(Learned::Matched(_))) => role == Role::Receiver || *both_learn,
-            (Self::Matches { both_learn, .. }, None) => role == Role::Sender && !both_learn,
-            (Self::Totals { .. }, Some(Learned::Totals(totals))) => {
-                role == Role::Receiver && totals.len() == self.totals()
-            }
-            (Self::Totals { .. }, None) => role == Role::Sender,
+            (_, None) => !learns,
+            (Self::Matches { .. }, Some(Learned::Matched(_))) => learns,
+            (Self::Totals { .. }, Some(Learned::Totals(totals))) => learns && totals.len() == self.totals(),
             _ => false,
         }
     }
+}
+
+/// What the worker of an earlier pass has left for this one.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Left {
+    /// In which attempt.
+    pub attempt: u32,
+    /// Under which key.
+    #[serde(with = "hex")]
+    pub seal: [u8; 32],
 }
 
 /// What the worker of one bucket is told. It holds secrets of this attempt: whoever reads it can take the
@@ -141,6 +186,12 @@ pub struct Ticket {
     pub bucket: u32,
     /// Which attempt at it this is, from 0.
     pub attempt: u32,
+    /// How much of the run the worker does.
+    pub(crate) stage: Stage,
+    /// The attempt with which the run began that is done here: itself, or that of its first pass.
+    pub(crate) run: u32,
+    /// What an earlier pass has left.
+    pub(crate) left: Option<Left>,
     /// How keys are divided.
     pub division: Division,
     /// How many keys the bucket has.
@@ -233,6 +284,11 @@ impl Ticket {
         }
     }
 
+    /// The attempt whose worker has left something for this one.
+    pub fn left_by(&self) -> Option<u32> {
+        self.left.as_ref().map(|left| left.attempt)
+    }
+
     /// The key of what the worker leaves in files, which is told to whoever is to read them.
     pub fn seal_key(&self) -> [u8; 32] {
         self.seal
@@ -258,9 +314,9 @@ impl Ticket {
         Extent::new(sender_items, receiver_items, security).in_runs(runs)
     }
 
-    /// The session of this attempt, in which all hashes are bound.
+    /// The session of the run of which this attempt is a part, in which all hashes are bound.
     pub(crate) fn own_session(&self) -> [u8; 32] {
-        buckets::session(&self.session, self.bucket, self.attempt)
+        buckets::session(&self.session, self.bucket, self.run)
     }
 }
 
@@ -271,6 +327,9 @@ impl Drop for Ticket {
         self.dummies.zeroize();
         self.mask.zeroize();
         self.seal.zeroize();
+        if let Some(left) = &mut self.left {
+            left.seal.zeroize();
+        }
         if let Work::Totals { masks, .. } = &mut self.work {
             masks.zeroize();
         }
@@ -288,6 +347,9 @@ mod tests {
             session: [1; 32],
             bucket: 3,
             attempt: 0,
+            stage: Stage::Whole,
+            run: 0,
+            left: None,
             division: Division::new(5, 7, 100),
             keys: 90,
             role: Role::Receiver,
@@ -320,7 +382,7 @@ mod tests {
         let totals = Some(Learned::Totals(vec![7, u64::MAX]));
         assert_eq!(ticket.learned(&bytes), totals);
         assert_eq!([ticket.learned(&bytes[1..]), ticket.learned(&bytes[8..])], [None, None]);
-        let gives = |role, learned: Option<&Learned>| ticket.work.gives(role, learned);
+        let gives = |role, learned: Option<&Learned>| ticket.work.gives((role, Stage::Whole), learned);
         assert!(gives(Role::Receiver, totals.as_ref()) && gives(Role::Sender, None));
         assert!(!gives(Role::Receiver, None) && !gives(Role::Sender, totals.as_ref()));
         assert!(

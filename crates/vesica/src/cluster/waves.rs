@@ -9,12 +9,14 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{Ended, Slots, Unmask, WorkerKey, WorkerKeys};
 use super::rendezvous::Passes;
-use super::{Commit, EndedAttempt, Learned, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcome, Rendezvous, Ticket, Work};
+use super::{
+    Commit, EndedAttempt, Learned, Left, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcome, Rendezvous, Stage, Ticket, Work,
+};
 use crate::failure::{Failure, code};
 use crate::handshake::messages::{peers_step, recv, send};
 use crate::receipt::to_hex;
 use crate::session::{self, Events};
-use crate::words::counted;
+use crate::words;
 
 /// What the waves of a side are about.
 pub(crate) struct Waves<'a> {
@@ -49,17 +51,70 @@ pub(crate) struct Waves<'a> {
 const MOST_IN_TURN: usize = 16;
 
 /// How many of the buckets that are due run in the next wave, with so many slots: up to
-/// [`MOST_IN_TURN`] a slot of those that never ran, and at the end one a slot of those that failed.
+/// [`MOST_IN_TURN`] a slot of those that were not tried yet, and at the end one a slot of those that failed.
 fn in_next_wave(due: &VecDeque<Due>, slots: usize) -> usize {
-    let fresh = due.iter().take_while(|&&(_, attempt)| attempt == 0).count();
+    let fresh = due.iter().take_while(|due| due.tried == 0).count();
     match fresh {
         0 => due.len().min(slots),
         _ => fresh.min(slots * MOST_IN_TURN).min(MOST_SLOTS as usize),
     }
 }
 
-/// A bucket, and which attempt at it is due.
-type Due = (u32, u32);
+/// A bucket that is due at a stage.
+struct Due {
+    bucket: u32,
+    /// Which attempt at it is due, over all stages.
+    attempt: u32,
+    /// How many attempts at this stage have failed.
+    tried: u32,
+    /// The attempt with which its run began.
+    run: u32,
+    /// What an earlier stage has left.
+    left: Option<Left>,
+}
+
+impl Due {
+    fn first(bucket: u32) -> Self {
+        Self { bucket, attempt: 0, tried: 0, run: 0, left: None }
+    }
+
+    /// At the next stage, after this attempt has counted.
+    fn at_next_stage(self, ticket: &Ticket) -> Self {
+        let left = Some(Left { attempt: self.attempt, seal: ticket.seal_key() });
+        Self { attempt: self.attempt + 1, tried: 0, left, ..self }
+    }
+
+    /// Once more at this stage: where a run begins, on fresh randomness; else from what is left.
+    fn again(self, stage: Stage) -> Self {
+        let attempt = self.attempt + 1;
+        let run = if stage.begins() { attempt } else { self.run };
+        Self { attempt, tried: self.tried + 1, run, ..self }
+    }
+}
+
+/// What has come of the buckets so far.
+#[derive(Default)]
+struct Sofar {
+    /// What those that count gave together.
+    learned: Option<Learned>,
+    /// Attempts, over all stages.
+    attempts: u64,
+    /// Waves, over all stages.
+    waves: u32,
+}
+
+impl Sofar {
+    fn learn(&mut self, more: Learned) -> Result<(), Failure> {
+        let together = match self.learned.take() {
+            Some(before) => before.and(more),
+            None => Some(more),
+        };
+        let fault = "two buckets gave what does not go together";
+        let other = || Failure::new(code::INTERNAL, fault, "install one release on all machines");
+        self.learned = Some(together.ok_or_else(other)?);
+        Ok(())
+    }
+}
 
 impl Waves<'_> {
     /// Runs all buckets. Gives what they gave together, on a side that learns it; and how many attempts it took, of which
@@ -74,63 +129,74 @@ impl Waves<'_> {
         rng: &mut SecretRng,
         stop: &dyn Fn(&Channel) -> Option<Failure>,
     ) -> Result<(Option<Learned>, u64), Failure> {
-        let mut due: VecDeque<Due> = (0..self.buckets).map(|bucket| (bucket, 0)).collect();
-        let mut learned: Option<Learned> = None;
-        let mut reruns = 0;
+        let mut sofar = Sofar::default();
         // Sender: the sum of the masks of all attempts that count.
         let mut masks = Secret::new(vec![0u64; self.added.len()]);
-        for wave in 0.. {
-            if due.is_empty() {
-                break;
-            }
-            let slots = machines.slots()?.clamp(1, MOST_SLOTS);
-            send(ch, Slots { slots })?;
-            let theirs = recv::<Slots>(ch)?.slots;
-            let slots = slots.min(theirs) as usize;
-            let now: Vec<Due> = due.drain(..in_next_wave(&due, slots)).collect();
-            let workers = now.len().min(slots);
-            let tickets = self.tickets(ch, &now, rng)?;
-            let outcomes = machines.wave(&tickets, workers, &|| stop(ch));
-            self.rendezvous.close_wave();
-            let outcomes = outcomes?;
-            if outcomes.len() != now.len() {
-                return Err(Failure::new(
-                    code::INTERNAL,
-                    "a wave has other outcomes than buckets",
-                    "please report this with the version of Spark",
-                ));
-            }
-            self.tell(&now, &outcomes)?;
-            self.check(&outcomes)?;
-            let commit = self.commit(ch, wave, &now, &outcomes)?;
-            machines.committed(&commit, &|| stop(ch))?;
-            let counts = |bucket| commit.attempts.iter().any(|ended| ended.bucket == bucket && ended.counts());
-            for ((&(bucket, attempt), ticket), outcome) in now.iter().zip(&tickets).zip(outcomes) {
-                if counts(bucket) {
-                    if let Work::Totals { masks: added, .. } = &ticket.work {
-                        masks.iter_mut().zip(added).for_each(|(sum, mask)| *sum = sum.wrapping_add(*mask));
-                    }
-                    if let Outcome::Kept { learned: Some(more), .. } = outcome {
-                        let together = match learned {
-                            Some(before) => before.and(more),
-                            None => Some(more),
-                        };
-                        learned = Some(together.ok_or_else(|| {
-                            let fault = "two buckets gave what does not go together";
-                            Failure::new(code::INTERNAL, fault, "install one release on all machines")
-                        })?);
-                    }
-                    continue;
+        let mut due: VecDeque<Due> = (0..self.buckets).map(Due::first).collect();
+        let both_learn = matches!(self.ticket.work, Work::Matches { both_learn: true, .. });
+        for &stage in Stage::all(self.ticket.security, both_learn) {
+            let mut counted: Vec<Due> = Vec::new();
+            let mut reruns = 0;
+            // Against a malicious partner all rests on it that no bucket begins with a pass before all are through with
+            // the one before it.
+            while !due.is_empty() {
+                let slots = machines.slots()?.clamp(1, MOST_SLOTS);
+                send(ch, Slots { slots })?;
+                let theirs = recv::<Slots>(ch)?.slots;
+                let slots = slots.min(theirs) as usize;
+                let now: Vec<Due> = due.drain(..in_next_wave(&due, slots)).collect();
+                let workers = now.len().min(slots);
+                let tickets = self.tickets(ch, stage, &now, rng)?;
+                let outcomes = machines.wave(&tickets, workers, &|| stop(ch));
+                self.rendezvous.close_wave();
+                let outcomes = outcomes?;
+                if outcomes.len() != now.len() {
+                    return Err(Failure::new(
+                        code::INTERNAL,
+                        "a wave has other outcomes than buckets",
+                        "please report this with the version of the system that runs the tasks",
+                    ));
                 }
-                reruns += 1;
-                self.allow_rerun(bucket, attempt + 1, reruns, outcome)?;
-                due.push_back((bucket, attempt + 1));
+                self.tell(&now, &outcomes)?;
+                self.check(stage, &outcomes)?;
+                let commit = self.commit(ch, (sofar.waves, stage), &now, &outcomes)?;
+                machines.committed(&commit, &|| stop(ch))?;
+                sofar.waves += 1;
+                sofar.attempts += now.len() as u64;
+                let ended = commit.attempts.iter().zip(&tickets).zip(outcomes);
+                for (due_now, ((ended, ticket), outcome)) in now.into_iter().zip(ended) {
+                    if ended.counts() {
+                        if let Work::Totals { masks: added, .. } = &ticket.work {
+                            masks.iter_mut().zip(added).for_each(|(sum, mask)| *sum = sum.wrapping_add(*mask));
+                        }
+                        if let Outcome::Kept { learned: Some(more), .. } = outcome {
+                            sofar.learn(more)?;
+                        }
+                        counted.push(due_now.at_next_stage(ticket));
+                    } else {
+                        reruns += 1;
+                        self.allow_rerun(stage, &due_now, reruns, outcome)?;
+                        due.push_back(due_now.again(stage));
+                    }
+                }
+                self.events.notice(&self.how_far(stage, counted.len()));
             }
-            let done = self.buckets as usize - due.len();
-            self.events.notice(&format!("{done} of {} done", counted(self.buckets, "bucket is", "buckets are")));
+            counted.sort_unstable_by_key(|due| due.bucket);
+            due = counted.into();
         }
-        let attempts = u64::from(self.buckets) + u64::from(reruns);
+        let Sofar { learned, attempts, .. } = sofar;
         Ok((self.unmask(ch, &masks, learned)?, attempts))
+    }
+
+    fn how_far(&self, stage: Stage, counted: usize) -> String {
+        let of_all = words::counted(self.buckets, "bucket is", "buckets are");
+        let number = match stage {
+            Stage::Whole => return format!("{counted} of {of_all} done"),
+            Stage::Commit => "first",
+            Stage::Compare => "second",
+            Stage::Finish => "third",
+        };
+        format!("{counted} of {of_all} through the {number} pass")
     }
 
     /// The sender says what all masks that count add up to, less what it adds to the totals; the receiver takes it off.
@@ -154,9 +220,9 @@ impl Waves<'_> {
     }
 
     /// Refuses what no worker of this side gives.
-    fn check(&self, outcomes: &[Outcome]) -> Result<(), Failure> {
+    fn check(&self, stage: Stage, outcomes: &[Outcome]) -> Result<(), Failure> {
         let is_right = |outcome: &Outcome| match outcome {
-            Outcome::Kept { learned, .. } => self.ticket.work.gives(self.role, learned.as_ref()),
+            Outcome::Kept { learned, .. } => self.ticket.work.gives((self.role, stage), learned.as_ref()),
             Outcome::Failed(_) => true,
         };
         match outcomes.iter().all(is_right) {
@@ -170,7 +236,13 @@ impl Waves<'_> {
     }
 
     /// Tickets for a wave, with fresh keys on both sides.
-    fn tickets(&self, ch: &mut Channel, now: &[Due], rng: &mut SecretRng) -> Result<Vec<Ticket>, Failure> {
+    fn tickets(
+        &self,
+        ch: &mut Channel,
+        stage: Stage,
+        now: &[Due],
+        rng: &mut SecretRng,
+    ) -> Result<Vec<Ticket>, Failure> {
         let _phase = ch.phase(Phase::Handshake);
         let no_randomness = |error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness");
         let mut fresh = || *session::fresh(rng);
@@ -201,9 +273,11 @@ impl Waves<'_> {
             self.rendezvous.open(&passes);
         }
         let tickets = now.iter().zip(passes).zip(identities).zip(theirs);
-        let ticket = |(((&(bucket, attempt), passes), identity), theirs): (((&Due, Passes), Identity), WorkerKey)| {
+        let ticket = |(((due, passes), identity), theirs): (((&Due, Passes), Identity), WorkerKey)| {
             let mut ticket = self.ticket.clone();
-            (ticket.bucket, ticket.attempt) = (bucket, attempt);
+            let bucket = due.bucket;
+            (ticket.bucket, ticket.attempt, ticket.stage, ticket.run) = (bucket, due.attempt, stage, due.run);
+            ticket.left = due.left.clone();
             ticket.keys = self.keys.get(bucket as usize).copied().unwrap_or_default();
             ticket.dummies = self.dummies(bucket);
             if let Work::Totals { masks, .. } = &mut ticket.work {
@@ -229,7 +303,7 @@ impl Waves<'_> {
 
     /// Says which attempts failed, and ends the run where no further attempt helps.
     fn tell(&self, now: &[Due], outcomes: &[Outcome]) -> Result<(), Failure> {
-        for (&(bucket, attempt), outcome) in now.iter().zip(outcomes) {
+        for (Due { bucket, attempt, .. }, outcome) in now.iter().zip(outcomes) {
             if let Outcome::Failed(failure) = outcome {
                 if matches!(failure.code, code::PEER_MISBEHAVED | code::INTERNAL | code::REFUSED | code::IDENTITY) {
                     return Err(failure.clone());
@@ -241,7 +315,13 @@ impl Waves<'_> {
     }
 
     /// What of a wave both sides have kept, signed by both.
-    fn commit(&self, ch: &mut Channel, wave: u32, now: &[Due], outcomes: &[Outcome]) -> Result<Commit, Failure> {
+    fn commit(
+        &self,
+        ch: &mut Channel,
+        (wave, stage): (u32, Stage),
+        now: &[Due],
+        outcomes: &[Outcome],
+    ) -> Result<Commit, Failure> {
         let kept: Vec<Option<[u8; 32]>> = outcomes
             .iter()
             .map(|outcome| match outcome {
@@ -249,7 +329,8 @@ impl Waves<'_> {
                 Outcome::Failed(_) => None,
             })
             .collect();
-        let signed = |kept: &[Option<[u8; 32]>]| Ended::signed_bytes(&self.session, wave, now, kept);
+        let due: Vec<(u32, u32)> = now.iter().map(|due| (due.bucket, due.attempt)).collect();
+        let signed = |kept: &[Option<[u8; 32]>]| Ended::signed_bytes(&self.session, (wave, stage), &due, kept);
         let signature = match self.signing {
             Some((identity, _)) => identity.sign(&signed(&kept)).ok_or_else(|| {
                 Failure::new(code::INTERNAL, "what was kept could not be signed", "please report this")
@@ -274,25 +355,27 @@ impl Waves<'_> {
             Role::Receiver => (theirs, ours),
         };
         let hex = |kept: &Option<[u8; 32]>| kept.as_ref().map(|transcript| to_hex(transcript));
-        let attempts = now.iter().zip(both).map(|(&(bucket, attempt), (ours, theirs))| {
+        let attempts = due.iter().zip(both).map(|(&(bucket, attempt), (ours, theirs))| {
             let (sender, receiver) = by_role(hex(ours), hex(theirs));
             EndedAttempt { bucket, attempt, sender, receiver }
         });
         let (attempts, session) = (attempts.collect(), to_hex(&self.session));
         let (ours, theirs) = self.signing.map(|_| (to_hex(&signature), to_hex(&theirs.signature))).unzip();
         let (sender_signature, receiver_signature) = by_role(ours, theirs);
-        Ok(Commit { session, wave, attempts, sender_signature, receiver_signature })
+        Ok(Commit { session, wave, pass: stage, attempts, sender_signature, receiver_signature })
     }
 
-    /// Whether a bucket may be run again. A run shows the partner what a query shows, also if it breaks off.
-    fn allow_rerun(&self, bucket: u32, attempt: u32, reruns: u32, last: Outcome) -> Result<(), Failure> {
+    /// Whether a bucket may be run again, after so many attempts of all buckets have failed at this stage. A run that begins
+    /// anew shows the partner what a query shows, also if it breaks off.
+    fn allow_rerun(&self, stage: Stage, failed: &Due, reruns: u32, last: Outcome) -> Result<(), Failure> {
+        let (bucket, tried) = (failed.bucket, failed.tried + 1);
         let why = match last {
             Outcome::Failed(failure) => failure.fault,
             Outcome::Kept { .. } => "the partner's side of it was lost".into(),
         };
-        if attempt >= MOST_ATTEMPTS || reruns > self.most_reruns {
-            let fault = match attempt >= MOST_ATTEMPTS {
-                true => format!("bucket {bucket} failed {attempt} times"),
+        if tried >= MOST_ATTEMPTS || reruns > self.most_reruns {
+            let fault = match tried >= MOST_ATTEMPTS {
+                true => format!("bucket {bucket} failed {tried} times"),
                 false => format!("{reruns} attempts at buckets failed"),
             };
             return Err(Failure {
@@ -304,6 +387,9 @@ impl Waves<'_> {
                     "see that executors stay up and reach their driver, then start both sides again",
                 )
             });
+        }
+        if !stage.begins() {
+            return Ok(());
         }
         let asked = self.peer_items.saturating_mul(u64::from(self.buckets) + u64::from(reruns));
         if asked > self.max_peer_items {

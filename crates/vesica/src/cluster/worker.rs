@@ -10,14 +10,14 @@ use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role, Task, varia
 use vesica_protocols::registry::Rows;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateReceiverInput, AggregateSenderInput, Cardinality, Intersect,
-    IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectSenderInput, SealedPayloads,
-    SetFunctionality, Sum, UnionCardinality, UnionSum,
+    IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput,
+    SealedPayloads, SetFunctionality, Sum, UnionCardinality, UnionSum,
 };
 use vesica_structures::rng::SecretRng;
 
 use super::keys::{BucketKeys, matched_in_shares, seal_of};
 use super::rendezvous::{BUSY, GO, NO, TO_DRIVER, WAIT, WAIT_EVERY};
-use super::{Division, Ticket, Work};
+use super::{Division, Stage, Ticket, Work, passes};
 use crate::buckets::Overflow;
 use crate::failure::{Failure, code};
 use crate::handshake::compare_transcripts;
@@ -36,7 +36,7 @@ const DIAL_FOR: Duration = Duration::from_secs(10);
 /// time when the next bucket of the same worker begins.
 pub struct Ran {
     transcript: [u8; 32],
-    found: Option<Found>,
+    done: Done,
     /// How many keys of the bucket come from each share of the table.
     of_shares: Vec<usize>,
 }
@@ -47,7 +47,11 @@ impl Ran {
     /// # Errors
     /// If it cannot be encrypted.
     pub fn open(self, ticket: &Ticket) -> Result<Attempt, Failure> {
-        let Self { transcript, found, of_shares } = self;
+        let Self { transcript, done: Done { found, mut leaves }, of_shares } = self;
+        if let (Some(leaves), Some(Found::Matches { matches, .. })) = (&mut leaves, &found) {
+            leaves.matches = passes::Matched::of(matches, ticket.receiver_items);
+        }
+        let state = leaves.map(|leaves| leaves.sealed(&ticket.seal)).transpose()?;
         let (learned, matched) = match found {
             None => (None, None),
             Some(Found::Totals(totals)) => (Some(totals.into_iter().flat_map(u64::to_le_bytes).collect()), None),
@@ -65,7 +69,7 @@ impl Ran {
                 (Some(count.to_le_bytes().to_vec()), Some(sections))
             }
         };
-        Ok(Attempt { transcript, learned, matched })
+        Ok(Attempt { transcript, learned, matched, state })
     }
 }
 
@@ -86,30 +90,35 @@ pub struct Attempt {
     /// Where keys match: which of them, and the partner's columns, encrypted; a section for each share of the table, as
     /// long whatever matched.
     pub matched: Option<Vec<Vec<u8>>>,
+    /// What the worker leaves for that of the next pass, encrypted.
+    pub state: Option<Vec<u8>>,
 }
 
-/// Runs the protocol on the keys of a bucket with the partner's worker. `sections` are the bucket's of each share of the
-/// table, in their order.
+/// Runs the protocol, or a pass of it, on the keys of a bucket with the partner's worker. `sections` are the bucket's of
+/// each share of the table, in their order, and `state` is what the worker of the pass before has left
+/// ([`Ticket::left_by`]).
 ///
 /// # Errors
 /// If the keys are not those of this bucket, the partner's worker does not come, or the run fails.
-pub fn run(ticket: &Ticket, sections: &[impl AsRef<[u8]>]) -> Result<Ran, Failure> {
+pub fn run(ticket: &Ticket, sections: &[impl AsRef<[u8]>], state: Option<Vec<u8>>) -> Result<Ran, Failure> {
     let BucketKeys { digests, records, of_shares } = BucketKeys::read(sections, ticket.work.width(ticket.role))?;
     // All that takes time by the number of keys, before the partner's worker is met.
     let input = Input::new(ticket, digests, records)?;
+    let left = ticket.left.as_ref().map(|left| passes::LeftState::open(state.unwrap_or_default(), &left.seal, &input));
+    let left = left.transpose()?;
     let mut rng = randomness()?;
     let mut ch = meet(ticket)?;
     ch.bind_session(ticket.own_session());
-    let ran = in_role(ticket.role, &mut ch, |ch| protocol(ticket, input, ch, &mut rng)).and_then(|found| {
+    let ran = in_role(ticket.role, &mut ch, |ch| protocol(ticket, input, left, ch, &mut rng)).and_then(|done| {
         let transcript = ch.transcript().unwrap_or_default();
         compare_transcripts(&mut ch, transcript)?;
-        Ok((transcript, found))
+        Ok((transcript, done))
     });
     match ran {
-        Ok((transcript, found)) => {
+        Ok((transcript, done)) => {
             // What the partner does from here on changes nothing: whether its part is kept, its driver says.
             let _ = ch.finish();
-            Ok(Ran { transcript, found, of_shares })
+            Ok(Ran { transcript, done, of_shares })
         }
         Err(abort) => {
             let failure = Failure::from(abort);
@@ -120,7 +129,7 @@ pub fn run(ticket: &Ticket, sections: &[impl AsRef<[u8]>]) -> Result<Ran, Failur
 }
 
 /// What a worker brings to the protocol.
-enum Input {
+pub(super) enum Input {
     /// What the receiver brings.
     Items(Vec<u128>),
     /// What the sender brings to look for matches.
@@ -222,18 +231,46 @@ fn meet(ticket: &Ticket) -> Result<Channel, Failure> {
 }
 
 /// What a protocol gave.
-enum Found {
+pub(super) enum Found {
     /// The places of the items that matched, and what came for them.
     Matches { matches: Vec<u32>, payloads: SealedPayloads },
     /// Masked totals.
     Totals(Vec<u64>),
 }
 
-/// What this side learns, if anything.
-fn protocol(ticket: &Ticket, input: Input, ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Found>, Abort> {
+/// What a worker has done.
+#[derive(Default)]
+pub(super) struct Done {
+    /// What this side found, if anything.
+    pub found: Option<Found>,
+    /// What is left for the next pass, if there is one.
+    pub leaves: Option<passes::LeftState>,
+}
+
+impl Done {
+    pub fn matches(matches: Option<Vec<u32>>, payloads: SealedPayloads) -> Self {
+        Self { found: matches.map(|matches| Found::Matches { matches, payloads }), leaves: None }
+    }
+}
+
+fn protocol(
+    ticket: &Ticket,
+    input: Input,
+    left: Option<passes::LeftState>,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Done, Abort> {
     match &ticket.work {
         &Work::Matches { both_learn, payload_bytes } => {
-            matches(ticket, IntersectOptions { payload_bytes, both_learn }, input, ch, rng)
+            let request = Intersect::request(&ticket.extent(), &IntersectOptions { payload_bytes, both_learn });
+            let row = row(|lists| lists.intersect, &ticket.protocol)?;
+            if ticket.stage == Stage::Whole {
+                return matches(row, &request, input, ch, rng);
+            }
+            let entry = row.entry();
+            let row =
+                rows::in_passes(|lists| lists.intersect_in_passes, entry).ok_or_else(|| unknown("pass", entry.id))?;
+            passes::take(row, &request, (ticket.stage, both_learn), input, left, ch, rng)
         }
         Work::Totals { task, columns, .. } => {
             let options = AggregateOptions { columns: *columns, ..AggregateOptions::default() };
@@ -244,34 +281,36 @@ fn protocol(ticket: &Ticket, input: Input, ch: &mut Channel, rng: &mut SecretRng
                 UnionSum::NAME => totals(|lists| lists.union_sum, ticket, &options, input, ch, rng),
                 _ => Err(unknown("task", task)),
             };
-            Ok(totals?.map(Found::Totals))
+            Ok(Done { found: totals?.map(Found::Totals), leaves: None })
         }
     }
 }
 
 fn matches(
-    ticket: &Ticket,
-    options: IntersectOptions,
+    row: &dyn Registered<Intersect>,
+    request: &IntersectRequest,
     input: Input,
     ch: &mut Channel,
     rng: &mut SecretRng,
-) -> Result<Option<Found>, Abort> {
-    let (row, request) =
-        (row(|lists| lists.intersect, &ticket.protocol)?, Intersect::request(&ticket.extent(), &options));
+) -> Result<Done, Abort> {
     match input {
         Input::Payloads(sent) => {
-            let output = row.sender(&request, ch, rng)?.run(sent, ch, rng)?;
-            Ok(output.matches.map(|matches| Found::Matches { matches, payloads: SealedPayloads::default() }))
+            let output = row.sender(request, ch, rng)?.run(sent, ch, rng)?;
+            Ok(Done::matches(output.matches, SealedPayloads::default()))
         }
         Input::Items(items) => {
-            let output = row.receiver(&request, ch, rng)?.run(IntersectReceiverInput { items }, ch, rng)?;
-            let IntersectReceiverOutput { matches, payloads, unread } = output;
-            match unread {
-                0 => Ok(Some(Found::Matches { matches, payloads })),
-                _ => Err(unknown("payload", "that it cannot read")),
-            }
+            received(row.receiver(request, ch, rng)?.run(IntersectReceiverInput { items }, ch, rng)?)
         }
         Input::Values(_) => Err(unknown("work", "of this kind")),
+    }
+}
+
+/// What the receiver of an intersection has.
+pub(super) fn received(output: IntersectReceiverOutput) -> Result<Done, Abort> {
+    let IntersectReceiverOutput { matches, payloads, unread } = output;
+    match unread {
+        0 => Ok(Done::matches(Some(matches), payloads)),
+        _ => Err(unknown("payload", "that it cannot read")),
     }
 }
 
@@ -307,7 +346,7 @@ fn row<T: Task>(of: ListOf<T>, id: &str) -> Result<&'static dyn Registered<T>, A
     variants::resolve(all, id)?.ok_or_else(|| unknown("protocol", id))
 }
 
-fn unknown(what: &str, name: &str) -> Abort {
+pub(super) fn unknown(what: &str, name: &str) -> Abort {
     Abort::Local {
         code: code::REFUSED,
         fault: format!("a worker knows no {what} '{name}'"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vesica_party::{Channel, Role, Security};
+use vesica_party::{Channel, Role};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroizing;
@@ -14,7 +14,7 @@ use super::ready::{Ready, fresh};
 use super::{Config, Protection, TaskAgreement};
 use crate::buckets::{self, Overflow};
 use crate::cluster::{
-    Beside, BoundInside, Counts, Division, Inside, Learned, Machines, Rendezvous, Stop, Ticket, Waves, Work,
+    Beside, BoundInside, Counts, Division, Inside, Learned, Machines, Rendezvous, Stage, Stop, Ticket, Waves, Work,
 };
 use crate::failure::{Failure, code};
 use crate::key::Digests;
@@ -158,6 +158,9 @@ fn ticket(
         session: agreement.session,
         bucket: 0,
         attempt: 0,
+        stage: Stage::Whole,
+        run: 0,
+        left: None,
         division: Division::new(agreement.salt, count, buckets::size(run, role)),
         role,
         protocol: agreement.entry.id.into(),
@@ -222,14 +225,6 @@ fn check(config: &Config) -> Result<(), Failure> {
     if !TASKS.contains(&config.task.name()) {
         let fault = format!("the task {} does not run on a cluster", config.task);
         return usage(&fault, &format!("say {}, or run on one machine", TASKS.join(", ")));
-    }
-    if config.security != Security::SemiHonest {
-        return usage(
-            "on a cluster, buckets that are run one after the other withstand no malicious partner: it could choose its \
-             keys of a bucket by what the buckets before it gave",
-            "if the partner is trusted to follow the protocol, say security=\"semi-honest\" on both sides; else run on \
-             one machine",
-        );
     }
     if config.buckets < 2 {
         return usage("a cluster runs buckets, and there is only one", "say buckets= with at least 2, on both sides");

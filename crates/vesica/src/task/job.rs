@@ -238,17 +238,12 @@ impl<J: Job> InBuckets<J> {
     /// # Errors
     /// If it does not.
     pub fn row_in_passes(&self, entry: &'static Entry) -> Result<&'static dyn InPasses<J::Functionality>, Unsupported> {
-        crate::rows::lists()
-            .flat_map(|lists| (self.in_passes)(&lists))
-            .copied()
-            .find(|row| row.entry().id == entry.row_id())
-            .map(|row| if entry.is_variant() { row.variant_in_passes(entry) } else { row })
-            .ok_or_else(|| {
-                Unsupported::new(
-                    format_args!("buckets with the protocol {} against a malicious partner", entry.id),
-                    "name another protocol, for example vole-fast, or say --security semi-honest on both sides",
-                )
-            })
+        crate::rows::in_passes(self.in_passes, entry).ok_or_else(|| {
+            Unsupported::new(
+                format_args!("buckets with the protocol {} against a malicious partner", entry.id),
+                "name another protocol, for example vole-fast, or say --security semi-honest on both sides",
+            )
+        })
     }
 }
 

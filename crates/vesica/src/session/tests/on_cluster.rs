@@ -74,7 +74,11 @@ impl Threads<'_> {
         // Two shares.
         let (first, rest) = self.buckets[ticket.bucket as usize].split_at(self.first_share(ticket.bucket));
         let sections = [first, rest].map(|share| share.iter().flat_map(of_key).collect::<Vec<u8>>());
-        let attempt = cluster::run(ticket, &sections)?.open(ticket)?;
+        let left = ticket.left_by().map(|attempt| {
+            let (left, _) = &self.kept[&(ticket.bucket, attempt)];
+            left.state.clone().expect("what the pass before has left")
+        });
+        let attempt = cluster::run(ticket, &sections, left)?.open(ticket)?;
         if let (Some(bytes), Work::Totals { .. }) = (&attempt.learned, &ticket.work) {
             let Some(cluster::Learned::Totals(totals)) = ticket.learned(bytes) else { panic!("totals") };
             self.totals.lock().expect("a lock").push((ticket.bucket, totals));
@@ -149,8 +153,10 @@ impl Threads<'_> {
     fn matched(&self) -> HashMap<Digest, Vec<u8>> {
         let mut all = HashMap::new();
         let mut seen = HashSet::new();
-        for ended in self.commits.iter().flat_map(|commit| &commit.attempts).filter(|ended| ended.counts()) {
-            assert!(seen.insert(ended.bucket), "a bucket counts once");
+        let of_commit =
+            |commit: &'_ Commit| commit.attempts.iter().map(|ended| (commit.pass, ended.clone())).collect::<Vec<_>>();
+        for (pass, ended) in self.commits.iter().flat_map(of_commit).filter(|(_, ended)| ended.counts()) {
+            assert!(seen.insert((pass, ended.bucket)), "a bucket counts once in a pass");
             let (attempt, key) = &self.kept[&(ended.bucket, ended.attempt)];
             assert_eq!(Some(to_hex(&attempt.transcript)), ended.sender);
             let width = self.received.as_ref().map_or(0, |received| received.width);
@@ -168,7 +174,7 @@ impl Threads<'_> {
                 }
             }
         }
-        assert_eq!(seen.len(), self.buckets.len(), "all buckets count");
+        assert_eq!(seen.len() % self.buckets.len(), 0, "all buckets count");
         all
     }
 }
@@ -380,6 +386,94 @@ fn recommended_protocols_pads_and_senders_that_learn() {
     assert_eq!([received.own_items, sent.own_items], [400; 2]);
 }
 
+/// Against a malicious partner, with workers that are lost in each of the passes.
+#[test]
+fn passes_go_through_all_buckets_whatever_becomes_of_workers() {
+    // At each bucket's first attempt at a pass: the attempts before it have counted.
+    let loses_first = |ticket: &Ticket| {
+        let earlier = if ticket.left_by().is_some() { ticket.left_by().unwrap_or(0) + 1 } else { 0 };
+        if ticket.bucket.is_multiple_of(2) && ticket.attempt == earlier { Fate::LosesAll } else { Fate::Works }
+    };
+    for both_learn in [false, true] {
+        for fates in [[WORKS; 2], [&loses_first as &FateOf, WORKS], [WORKS, &loses_first]] {
+            let (received, sent) = check([90, 200], 33, 3, [2, 2], fates, |config| {
+                config.security = Security::Malicious;
+                config.protocol = Some("vole-fast".into());
+                config.settings.both_learn = both_learn;
+                if config.role == Role::Sender {
+                    let columns = vec!["amount".to_owned()];
+                    config.settings.payload = Some(PayloadSpec { columns, duplicates: Duplicates::Refuse });
+                }
+            });
+            assert_eq!([received.security, sent.security], [Security::Malicious; 2]);
+        }
+    }
+}
+
+/// What a pass has left is of one attempt, one key and the very same input.
+#[test]
+fn state_of_another_attempt_or_a_changed_one_ends_the_run() {
+    type Meddle = fn(&mut Threads<'_>);
+    struct Meddles<'a>(Threads<'a>, Meddle);
+    impl Machines for Meddles<'_> {
+        fn keys(&mut self, beside: &Beside, stop: &Stop<'_>) -> Result<Counts, Failure> {
+            self.0.keys(beside, stop)
+        }
+        fn divide(
+            &mut self,
+            division: &Division,
+            width: usize,
+            received: Option<&PayloadSchema>,
+            stop: &Stop<'_>,
+        ) -> Result<Vec<usize>, Failure> {
+            self.0.divide(division, width, received, stop)
+        }
+        fn slots(&mut self) -> Result<u32, Failure> {
+            self.0.slots()
+        }
+        fn wave(&mut self, tickets: &[Ticket], workers: usize, stop: &Stop<'_>) -> Result<Vec<Outcome>, Failure> {
+            if tickets.iter().any(|ticket| ticket.left_by().is_some()) {
+                self.1(&mut self.0);
+            }
+            self.0.wave(tickets, workers, stop)
+        }
+        fn committed(&mut self, commit: &Commit, stop: &Stop<'_>) -> Result<(), Failure> {
+            self.0.committed(commit, stop)
+        }
+    }
+    let cases: [(Meddle, &str); 3] = [
+        (
+            |machines| machines.kept.get_mut(&(0, 0)).expect("kept").0.state.as_mut().expect("state")[40] ^= 1,
+            "other bytes",
+        ),
+        (
+            |machines| {
+                let other = machines.kept[&(1, 0)].0.state.clone();
+                machines.kept.get_mut(&(0, 0)).expect("kept").0.state = other;
+            },
+            "other bytes",
+        ),
+        (|machines| machines.values.values_mut().for_each(|value| *value += 1), "of other keys or payloads"),
+    ];
+    for (meddle, said) in cases {
+        let folder = Folder::new();
+        let keys = || (0..40).map(|number| key('k', number, 40));
+        let mut ours = threads(keys(), 2, WORKS);
+        let mut theirs = Meddles(threads(keys(), 2, WORKS), meddle);
+        let [receiver, mut sender] = [Role::Receiver, Role::Sender].map(|role| Config {
+            security: Security::Malicious,
+            protocol: Some("vole-fast".into()),
+            ..config(&folder, role, 2)
+        });
+        let columns = vec!["amount".to_owned()];
+        sender.settings.payload = Some(PayloadSpec { columns, duplicates: Duplicates::Refuse });
+        let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+        let failure = sent.expect_err("refused");
+        assert!(failure.fault.contains(said), "{failure}");
+        assert!(received.is_err());
+    }
+}
+
 /// The partner's columns come with each match, whatever becomes of workers.
 #[test]
 fn payload_comes_with_matches() {
@@ -451,11 +545,11 @@ fn a_bucket_that_failed_does_not_hold_up_the_others() {
     assert_eq!((received.expect("a result").matched_keys, sent.expect("sent").matched_keys), (Some(20), None));
     let receipt = Receipt::load(&folder.path("receipt.json")).expect("a receipt");
     let committed = Commit::check_all(theirs.commits.clone(), &receipt).expect("signed by both");
-    assert_eq!((committed.waves, committed.attempts), (5, 43), "what failed does not spoil the signatures");
+    assert_eq!((committed.waves, committed.attempts), (4, 43), "what failed does not spoil the signatures");
     let counted: Vec<_> =
         ours.commits.iter().map(|commit| commit.attempts.iter().filter(|ended| ended.counts()).count()).collect();
-    // Of waves of 16, 16, 8, and then 2 and 1.
-    assert_eq!(counted, [14, 15, 8, 2, 1]);
+    // Of waves of 32, 8, and then 2 and 1.
+    assert_eq!(counted, [29, 8, 2, 1]);
 }
 
 /// A worker that takes the place of a lost one goes through its tickets again: spent ones end, and it meets the partner's
@@ -708,7 +802,6 @@ fn what_does_not_run_on_a_cluster_is_refused() {
         assert_eq!(failure.code, code, "{failure}");
         assert!(failure.fault.contains(said), "{failure}");
     };
-    refused(&|config| config.security = Security::Malicious, code::USAGE, "malicious");
     refused(&|config| config.buckets = 1, code::USAGE, "only one");
     refused(&|config| config.task = task::find("union").expect("a task"), code::USAGE, "the task union");
     let first = |config: &mut Config| {
