@@ -2,7 +2,6 @@
 //! `python/vesica` know.
 
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -130,50 +129,36 @@ pub fn divide_share<'py>(
     Ok(as_bytes(py, &sections.map_err(|failure| raised(py, &failure))?))
 }
 
+/// What an attempt gave: the transcript in hexadecimal; what this side learned in numbers under the ticket's mask; which
+/// keys matched, in encrypted sections; and what is left for the next pass, encrypted.
+type Attempted<'py> =
+    (String, Option<Bound<'py, PyBytes>>, Option<Vec<Bound<'py, PyBytes>>>, Option<Bound<'py, PyBytes>>);
+
 /// Runs one bucket with the partner's worker, on `cores` threads; `sections` are the bucket's of all shares, and `state`
 /// is what the worker of the pass before has left.
 #[pyfunction]
-pub fn run_ticket(
-    py: Python<'_>,
+pub fn run_ticket<'py>(
+    py: Python<'py>,
     ticket: &str,
     sections: Vec<PyBackedBytes>,
     state: Option<PyBackedBytes>,
     cores: NonZeroUsize,
-) -> PyResult<RanTicket> {
+) -> PyResult<Attempted<'py>> {
     let ran = py.detach(|| {
         refuse_after_fork()?;
         // Another task of this process may have begun with another number.
         let _ = threads::set(Some(cores));
         let ticket = read_ticket(ticket)?;
-        let ran = cluster::run(&ticket, &sections, state.map(|state| state.to_vec()))?;
-        Ok((ticket, ran))
-    });
-    ran.map(|ran| RanTicket(Mutex::new(Some(ran)))).map_err(|failure: Failure| raised(py, &failure))
-}
-
-/// A ticket that was run. What it gave is opened when all tickets of the task were run.
-#[pyclass(frozen)]
-pub struct RanTicket(Mutex<Option<(Ticket, cluster::Ran)>>);
-
-/// What an opened ticket has: the transcript in hexadecimal; what this side learned in numbers under the ticket's mask;
-/// which keys matched, in encrypted sections; and what is left for the next pass, encrypted.
-type Opened<'py> = (String, Option<Bound<'py, PyBytes>>, Option<Vec<Bound<'py, PyBytes>>>, Option<Bound<'py, PyBytes>>);
-
-#[pymethods]
-impl RanTicket {
-    /// What it gave. It can be opened once.
-    fn open<'py>(&self, py: Python<'py>) -> PyResult<Opened<'py>> {
-        let ran = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (ticket, ran) = ran.ok_or_else(|| raised(py, &defect("a ticket was opened twice")))?;
-        let opened = py.detach(|| ran.open(&ticket)).map_err(|failure| raised(py, &failure))?;
-        let Attempt { transcript, mut learned, matched, state } = opened;
-        if let Some(learned) = &mut learned {
+        let mut attempt = cluster::run(&ticket, &sections, state.map(|state| state.to_vec()))?;
+        if let Some(learned) = &mut attempt.learned {
             ticket.mask(learned);
         }
-        let matched = matched.map(|sections| as_bytes(py, &sections));
-        let bytes = |bytes: Option<Vec<u8>>| bytes.map(|bytes| PyBytes::new(py, &bytes));
-        Ok((to_hex(&transcript), bytes(learned), matched, bytes(state)))
-    }
+        Ok(attempt)
+    });
+    let Attempt { transcript, learned, matched, state } = ran.map_err(|failure: Failure| raised(py, &failure))?;
+    let bytes = |bytes: Option<Vec<u8>>| bytes.map(|bytes| PyBytes::new(py, &bytes));
+    let matched = matched.map(|sections| as_bytes(py, &sections));
+    Ok((to_hex(&transcript), bytes(learned), matched, bytes(state)))
 }
 
 /// What a worker returned for this ticket, without the mask: how many keys matched, or totals.

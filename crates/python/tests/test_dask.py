@@ -112,6 +112,21 @@ def test_totals_and_both_sides(client, tmp_path):
     assert len(rows) == len(them.result) == common
 
 
+def test_labels_of_an_index_with_a_name_stay_and_are_no_column(client, tmp_path):
+    ours = pandas.DataFrame({"email": [f"u{id}@x.org" for id in range(40)], "v": range(40)})
+    ours.index = pandas.Index(range(100, 140), name="id")
+    theirs = pandas.DataFrame({"mail": [f"u{id}@x.org" for id in range(0, 40, 3)]})
+    # A whole partition without a value.
+    theirs["note"] = [None if place < 7 else f"n{place}" for place in range(len(theirs))]
+    ours, theirs = (dask_frames.from_pandas(table, npartitions=2) for table in (ours, theirs))
+    with partner(theirs, on="mail", role="sender", payload=["note"], **shared(tmp_path)) as them:
+        rows = dask.intersect(ours, on="email", role="receiver", **shared(tmp_path), **them)
+    found = rows.compute()
+    assert (found.index.name, found.index.tolist()) == ("id", list(range(100, 140, 3)))
+    assert list(found.columns) == ["email", "v", "note"]
+    assert [None if pandas.isna(note) else note for note in found["note"]] == [None] * 7 + [f"n{n}" for n in range(7, 14)]
+
+
 def test_a_lost_worker_does_not_end_the_run(client, tmp_path):
     ours, theirs = frames(3000, 4)
     killed = threading.Event()

@@ -50,8 +50,9 @@ pub struct Statement {
     /// In how many buckets the protocol ran, each side's of one size; absent for a run on the whole tables.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub buckets: u32,
-    /// How many attempts at buckets were begun, those that failed or broke off included; absent for a run on one machine a
-    /// side that is kept in no record. Each showed its partner what a query about all items of the bucket shows.
+    /// How many runs of buckets were begun, those that failed or broke off included; absent for a run on one machine a
+    /// side that is kept in no record. Each showed its partner what a query about all items of the bucket shows. A later
+    /// pass that was taken again is no further run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u64>,
     /// Whether the sender learned its matches too.

@@ -1,7 +1,8 @@
 //! Runs that break off and go on (`--resume`), between two processes.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, DirEntry, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -52,11 +53,17 @@ fn records(folder: &Folder, work: &str) -> Vec<String> {
 
 /// How many buckets a side has finished.
 fn finished(folder: &Folder, work: &str) -> usize {
+    kept(folder, work, "bucket-").len()
+}
+
+/// The files of a side's record whose names begin so.
+fn kept(folder: &Folder, work: &str, name: &str) -> Vec<PathBuf> {
     let records = records(folder, work);
-    let files = records.iter().flat_map(|name| fs::read_dir(folder.path(work).join(name)).expect("a record"));
-    files
-        .filter(|file| file.as_ref().is_ok_and(|file| file.file_name().to_string_lossy().starts_with("bucket-")))
-        .count()
+    // A run may remove its record at any time.
+    let files =
+        records.iter().flat_map(|name| fs::read_dir(folder.path(work).join(name)).into_iter().flatten().flatten());
+    let is_so_named = |file: &DirEntry| file.file_name().to_string_lossy().starts_with(name);
+    files.filter(is_so_named).map(|file| file.path()).collect()
 }
 
 /// Kills one side once the other has finished so many buckets, and gives how the other side ended.
@@ -113,6 +120,82 @@ fn a_run_that_was_killed_on_either_side_goes_on_and_leaves_nothing() {
         shown.expect(0, &[]);
         assert!(shown.stdout.contains(&format!("in {attempts} attempts")), "{}", shown.stdout);
     }
+}
+
+/// Kills one side when so many files of this name are in a record, unless it has ended before.
+fn kill_at(
+    folder: &Folder,
+    (mut killed, other): (Process, Process),
+    (work, name, count): (&str, &str, usize),
+) -> Ended {
+    while kept(folder, work, name).len() < count && killed.child.try_wait().expect("a process").is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    killed.child.kill().expect("killed");
+    drop(killed);
+    other.end()
+}
+
+/// Against a malicious partner a run goes on within each of its two passes. Both sides are killed in both.
+#[test]
+fn a_run_against_a_malicious_partner_goes_on_in_both_passes() {
+    let malicious = |flags: String| flags.replace("--security semi-honest", "");
+    for payload in ["", "--payload score"] {
+        let folder = tables();
+        let (receive, send) =
+            (malicious(receive("--receipt r.json")), malicious(send(&format!("{payload} --pad-to 31000"))));
+        let (receiver, sender) = folder.both(&receive, &send);
+        kill_at(&folder, (sender, receiver), ("mine", "commit-", 3)).expect(10, &["the run is kept in"]);
+        assert!((3..16).contains(&kept(&folder, "mine", "commit-").len()) && finished(&folder, "mine") == 0);
+        let (receiver, sender) = folder.both(&receive, &send);
+        kill_at(&folder, (receiver, sender), ("their", "commit-", 8))
+            .expect(10, &["buckets are through the first pass"]);
+        let (receiver, sender) = folder.both(&receive, &send);
+        kill_at(&folder, (sender, receiver), ("mine", "bucket-", 4))
+            .expect(10, &["buckets are through the first pass"]);
+        assert_eq!(kept(&folder, "their", "commit-").len(), 16);
+        let before = finished(&folder, "mine");
+        let (receiver, sender) = folder.both(&receive, &send);
+        kill_at(&folder, (receiver, sender), ("their", "bucket-", before + 3))
+            .expect(10, &["of 16 buckets are finished"]);
+        let (receiver, sender) = folder.join(&receive, &send);
+        receiver.expect(0, &["15000 keys match", "going on with the run in mine/vesica-run-"]);
+        sender.expect(0, &["going on with the run"]);
+        assert_eq!(folder.read("matches.csv"), expected(!payload.is_empty()));
+        assert!(records(&folder, "mine").is_empty() && records(&folder, "their").is_empty());
+        let receipt: Value = serde_json::from_str(&folder.read("r.json")).expect("a receipt");
+        let attempts = receipt["statement"]["attempts"].as_u64().expect("a number");
+        // First passes alone: two breaks in them cost one or two each, and a conversation without any counts as one.
+        assert!((BUCKETS..=BUCKETS + 6).contains(&attempts), "{attempts}");
+    }
+}
+
+/// Once a side has begun to compare, no first pass is taken anew: a receiver would choose its keys by what it has seen.
+#[test]
+fn a_first_pass_is_not_taken_anew_when_the_second_has_begun() {
+    let malicious = |flags: String| flags.replace("--security semi-honest", "");
+    let folder = tables();
+    let (receive, send) = (malicious(receive("")), malicious(send("")));
+    let (receiver, sender) = folder.both(&receive, &send);
+    kill_at(&folder, (receiver, sender), ("mine", "bucket-", 2)).expect(10, &["the run is kept in"]);
+    // The receiver takes back what it has committed to in one bucket.
+    fs::remove_file(&kept(&folder, "mine", "commit-")[5]).expect("removed");
+    let (receiver, sender) = folder.join(&receive, &send);
+    for ended in [receiver, sender] {
+        let text = format!("{}{}", ended.stderr, ended.stdout);
+        assert!(text.contains("cannot go on with one run"), "{text}");
+    }
+    assert_eq!(kept(&folder, "their", "commit-").len(), 16, "nothing is lost");
+    // What is changed is no pass either.
+    let folder = tables();
+    let (receiver, sender) = folder.both(&receive, &send);
+    kill_at(&folder, (receiver, sender), ("mine", "bucket-", 2)).expect(10, &["the run is kept in"]);
+    let file = &kept(&folder, "their", "commit-")[3];
+    let mut bytes = fs::read(file).expect("there");
+    bytes[100] ^= 1;
+    fs::write(file, bytes).expect("written");
+    let (_, sender) = folder.join(&receive, &send);
+    assert!(sender.stderr.contains("cannot go on with one run"), "{}", sender.stderr);
 }
 
 /// A run of which both sides have finished some buckets.
@@ -252,7 +335,7 @@ fn a_record_that_cannot_be_kept_is_refused_before_anything_is_opened() {
     let folder = tables();
     for (change, said) in [
         (&(|line: String| line.replace("--work mine", "")) as &dyn Fn(String) -> String, "--resume without --work"),
-        (&|line: String| line.replace(SEMI, ""), "all buckets are one run, which begins anew"),
+        (&|line: String| format!("{} --both-learn", line.replace(SEMI, "")), "--resume with --both-learn"),
         (&|line: String| format!("{line} --task cardinality"), "--resume is not for this task"),
     ] {
         let line = change(receive(""));

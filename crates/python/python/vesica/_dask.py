@@ -98,10 +98,10 @@ class DaskPool(Pool):
     def readable(self) -> Callable[[pa.Table, int], pa.Table]:
         return _as_it_is
 
-    def result(self, uri: str, added: pa.Schema) -> Any:
+    def result(self, uri: str, own: int) -> Any:
         files, path = _folder.filesystem(uri)
         found = sorted(info.path for info in files.get_file_info(pa.fs.FileSelector(path)))
-        above, own = uri[: len(uri) - len(path)], set(self.columns)
+        above = uri[: len(uri) - len(path)]
         names = [f"{above}{name}" for name in found if not name.rpartition("/")[2].startswith("_")]
         return _module("dask.dataframe").from_map(partial(_read, own), names, meta=_read(own, names[0], has_rows=False))
 
@@ -163,14 +163,15 @@ def _as_it_is(table: pa.Table, own: int) -> pa.Table:
     return table
 
 
-def _read(own: set[str], uri: str, has_rows: bool = True) -> Any:
+def _read(own: int, uri: str, has_rows: bool = True) -> Any:
     import pandas
 
     files, path = _folder.filesystem(uri)
     with files.open_input_file(path) as file:
         opened = pyarrow.parquet.ParquetFile(file)
         table = opened.read() if has_rows else opened.schema_arrow.empty_table()
-    theirs = [name for name in table.column_names if name not in own and not name.startswith("__index_level_")]
+    # Own columns are those of the index, too, under whatever name.
+    theirs = table.column_names[own:]
     rows = table.drop_columns(theirs).to_pandas()
     if not theirs:
         return rows

@@ -19,7 +19,7 @@ import pyarrow.fs
 import pyarrow.parquet
 
 from vesica import _folder, _vesica
-from vesica._errors import Error, PeerAbsent
+from vesica._errors import Error, PeerAbsent, PeerMisbehaved
 from vesica._flags import Flag
 
 # Whoever waited so many seconds for the partner's worker in vain does not wait for it again in this task.
@@ -92,33 +92,34 @@ def divide(folder: str, division: str, beside: str, width: int, share: int) -> d
 def run(folder: str, wave: int, cores: int, shares: int, buckets: int, number: int) -> dict[str, Any]:
     """Runs the tickets of this worker, one after the other."""
     _folder.check(folder)
-    ran: list[tuple[dict[str, Any], _vesica.RanTicket | None]] = []
-    absent: list[Any] | None = None
+    outcomes: list[dict[str, Any]] = []
+    # Why the tickets that follow are not run.
+    given_up: list[Any] | None = None
     for bucket, attempt, left_by, ticket in json.loads(_folder.read(folder, tickets(wave, number))):
-        outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": absent}
-        done = None
+        outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": given_up}
+        outcomes.append(outcome)
+        if given_up is not None:
+            continue
         began = time.monotonic()
         try:
-            if absent is None:
-                keys = [_folder.section(folder, f"buckets/{share}", buckets, bucket) for share in range(shares)]
-                state = None if left_by is None else _folder.read(folder, _state(bucket, left_by))
-                done = _vesica.run_ticket(ticket, keys, state, cores)
+            keys = [_folder.section(folder, f"buckets/{share}", buckets, bucket) for share in range(shares)]
+            state = None if left_by is None else _folder.read(folder, _state(bucket, left_by))
+            transcript, learned, matched, state = _vesica.run_ticket(ticket, keys, state, cores)
         except Error as error:
             # No failure of the task: it would run the same tickets again, each of which is good for one run.
             outcome["failure"] = [error.exit_code, error.fault, error.mend]
-            if isinstance(error, PeerAbsent) and time.monotonic() - began > LONG_WAIT:
-                absent = outcome["failure"]
-        ran.append((outcome, done))
-    # Only now is looked at what matched: a partner could time when the next bucket begins.
-    for outcome, done in ran:
-        if done is not None:
-            outcome["transcript"], learned, matched, state = done.open()
-            outcome["learned"] = None if learned is None else learned.hex()
-            if matched is not None:
-                _sections(folder, _matches(outcome["bucket"], outcome["attempt"]), matched)
-            if state is not None:
-                _folder.write(folder, _state(outcome["bucket"], outcome["attempt"]), state)
-    return {"outcomes": [outcome for outcome, _ in ran]}
+            has_waited = isinstance(error, PeerAbsent) and time.monotonic() - began > LONG_WAIT
+            # A partner that cheats gets no second try in the same wave.
+            if has_waited or isinstance(error, PeerMisbehaved):
+                given_up = outcome["failure"]
+            continue
+        outcome.update(transcript=transcript, learned=None if learned is None else learned.hex())
+        # As long whatever matched, and kept before the driver program signs that it is.
+        if matched is not None:
+            _folder.write_sections(folder, _matches(bucket, attempt), matched, is_durable=True)
+        if state is not None:
+            _folder.write(folder, _state(bucket, attempt), state, is_durable=True)
+    return {"outcomes": outcomes}
 
 
 def find(folder: str, shares: int, files: int, share: int) -> dict[str, Any]:
@@ -147,14 +148,15 @@ def keep(
     source, path = _folder.filesystem(f"{folder}/rows/{files[file]}.parquet")
     with source.open_input_file(path) as opened:
         rows = pyarrow.parquet.ParquetFile(opened)
+        own = len(rows.schema_arrow)
         with _Rows(folder, f"result/part-{file:05}.parquet", "zstd") as result:
             for batch in rows.iter_batches(batch_size=_ROWS_AT_A_TIME):
-                table = readable(pa.table(found.keep(batch)), batch.num_columns)
+                table = readable(pa.table(found.keep(batch)), own)
                 table = table.replace_schema_metadata(batch.schema.metadata)
                 result.begin(table.schema)
                 for kept in table.to_batches():
                     result.add(kept)
-    return {}
+    return {"own": own}
 
 
 class _Rows:

@@ -137,9 +137,15 @@ class Made:
             os.rename(f"{path}/{self._part}", f"{path}/{self._last}")
         else:
             files.move(f"{path}/{self._part}", f"{path}/{self._last}")
+        if is_durable and self._local is not None:
+            above = os.open(self._local, os.O_RDONLY)
+            try:
+                os.fsync(above)
+            finally:
+                os.close(above)
 
 
-def write_sections(folder: str, name: str, sections: list[bytes]) -> None:
+def write_sections(folder: str, name: str, sections: list[bytes], is_durable: bool = False) -> None:
     """Writes a file of sections, each of which can be read by itself with `section`."""
     ends = list(itertools.accumulate(map(len, sections)))
     made = create(folder, name)
@@ -147,7 +153,7 @@ def write_sections(folder: str, name: str, sections: list[bytes]) -> None:
     for section in sections:
         file.write(section)
     file.write(struct.pack(f"<{len(ends)}Q", *ends))
-    made.close(is_whole=True)
+    made.close(is_whole=True, is_durable=is_durable)
 
 
 def section(folder: str, name: str, sections: int, number: int) -> bytes:

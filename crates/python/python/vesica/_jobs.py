@@ -14,7 +14,6 @@ from typing import Any, Callable
 
 import pyarrow as pa
 import pyarrow.fs
-import pyarrow.parquet
 
 from vesica import _executors, _folder, _vesica
 from vesica._errors import InputError, OutputError, UsageError
@@ -134,7 +133,7 @@ class Jobs:
                 self._each(self._shares, partial(_executors.find, self.folder, self._shares, len(self._files)))
                 readable, files = self._pool.readable(), self._files
                 work = partial(_executors.keep, self.folder, join, received, self._shares, files, readable)
-                self._each(len(files), work)
+                kept = self._each(len(files), work)
         except Exception as error:
             if (own := self._pool.said_by(error)) is not None:
                 raise own from error
@@ -142,7 +141,8 @@ class Jobs:
             mend = f"see the exception that caused this one, and the logs of {self._pool.name}; then run again"
             raise OutputError(fault, mend) from error
         self.seconds["result"] = time.monotonic() - began
-        return self._pool.result(f"{self.folder}/result", self._added())
+        own = kept[0]["own"] if kept else len(self._pool.columns)
+        return self._pool.result(f"{self.folder}/result", own)
 
     def close(self, keep: bool, has_result: bool) -> str | None:
         """Removes what nobody needs after the run: all but the result, and what both sides have signed. Gives a warning if
@@ -151,13 +151,14 @@ class Jobs:
             self._thread.join(_CANCELLED_WITHIN)
         if not self._is_made:
             return None
+        # Whoever keeps the rest keeps no keys beside it.
+        names = ["tickets"] if keep else [*_PRIVATE, *([] if has_result else ["result"])]
         try:
-            _folder.remove(self.folder, ["tickets"])
-            if keep:
-                return None
-            _folder.remove(self.folder, _PRIVATE if has_result else [*_PRIVATE, "result"])
+            _folder.remove(self.folder, names)
         except OSError:
             return f"rows and hashes of keys could not be removed from {self.folder}; remove the folder"
+        if keep:
+            return None
         # A task of a cancelled job may still be about to write, and the system does not say when it has ended: it finds a
         # folder that nobody else enters.
         if self._was_cancelled:
@@ -270,13 +271,6 @@ class Jobs:
             if ended["sender"] is not None and ended["sender"] == ended["receiver"] and due in self._seals:
                 self._attempts[due[0]] = (due[1], self._seals[due])
         return len(self._attempts)
-
-    def _added(self) -> pa.Schema:
-        """The columns of the result behind the own ones."""
-        files, path = _folder.filesystem(f"{self.folder}/result/part-00000.parquet")
-        with files.open_input_file(path) as file:
-            schema = pyarrow.parquet.read_schema(file)
-        return pa.schema([schema.field(place) for place in range(len(self._pool.columns), len(schema))])
 
 
 def refuse_join(join: str, task: str) -> None:

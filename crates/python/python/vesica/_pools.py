@@ -78,8 +78,8 @@ class Pool:
         """Brings the partner's columns, which stand behind so many own ones, to types and names that this system reads."""
         raise NotImplementedError
 
-    def result(self, uri: str, added: pa.Schema) -> Any:
-        """The table in the Parquet files there: all own columns, and these of the partner."""
+    def result(self, uri: str, own: int) -> Any:
+        """The table in the Parquet files there: so many own columns, and the partner's behind them."""
         raise NotImplementedError
 
     def numbers(self, table: pa.Table) -> Any:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Callable
 
 import pyarrow as pa
+import pyarrow.parquet
 
 from vesica import _errors, _folder
 from vesica._errors import Error, OutputError, UsageError
@@ -130,10 +131,14 @@ class SparkPool(Pool):
     def readable(self) -> Callable[[pa.Table, int], pa.Table]:
         return partial(_readable, self._setting("spark.sql.caseSensitive") == "true")
 
-    def result(self, uri: str, added: pa.Schema) -> DataFrame:
+    def result(self, uri: str, own: int) -> DataFrame:
         from pyspark.sql.pandas.types import from_arrow_schema
         from pyspark.sql.types import StructType
 
+        files, path = _folder.filesystem(f"{uri}/part-00000.parquet")
+        with files.open_input_file(path) as file:
+            found = pyarrow.parquet.read_schema(file)
+        added = pa.schema([found.field(place) for place in range(own, len(found))])
         columns = [*self._df.schema.fields, *from_arrow_schema(added).fields]
         return self._spark.read.schema(StructType(columns)).parquet(uri)
 

@@ -1,17 +1,21 @@
 //! A side's items, divided into buckets and filled up.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::ops::BitAnd;
 use std::path::Path;
 
 use vesica_party::{Abort, Channel};
 use vesica_protocols::passes::{Compare, Finish};
+use vesica_structures::facts::Unsupported;
+use vesica_structures::fields::Gf128;
 use vesica_structures::prf::DigestPrf;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::work_folder::{BetweenPasses, KeptMatches, WorkBuckets};
 use crate::failure::Failure;
-use crate::resume::Going;
+use crate::resume::{Committed, Going};
 use crate::table::SpilledKeys;
 
 /// Items whose buckets are computed at a time.
@@ -322,6 +326,63 @@ impl Buckets {
             compare,
         )?;
         in_sessions(compared.into_iter().enumerate(), ch, |finish, ch| finish.finish(ch))
+    }
+
+    /// [`Self::each_in_passes`] of a run with two passes that is kept in a record: what is through a pass is not due any
+    /// more, and what the first pass leaves is kept until the second. `again` makes a run of it. `keep` keeps what a bucket
+    /// has found, with the hash of all that was said.
+    ///
+    /// # Errors
+    /// That of the first pass of a bucket that fails, or if the record cannot be read or written.
+    pub fn each_in_kept_passes<I, O>(
+        &self,
+        going: &RefCell<Option<KeptMatches>>,
+        input: impl Fn(usize) -> Result<I, Abort>,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+        commit: impl Fn(&I, &mut Channel, &mut SecretRng) -> Result<Compare<I, O>, Abort>,
+        again: impl Fn(&[u8], Secret<Vec<Gf128>>) -> Result<Compare<I, O>, Unsupported>,
+        mut keep: impl FnMut(usize, &mut O, Option<[u8; 32]>) -> Result<(), Abort>,
+    ) -> Result<Vec<O>, Abort> {
+        let not_kept = || Unsupported::new("a run that is kept pass by pass", "omit --resume");
+        let with = |work: &mut dyn FnMut(&mut Going) -> Result<(), Abort>| match going.borrow_mut().as_mut() {
+            Some(kept) => work(kept.going().ok_or_else(not_kept)?),
+            None => Err(not_kept().into()),
+        };
+        let (mut first, mut last) = (Vec::new(), Vec::new());
+        with(&mut |going| {
+            (first, last) = (going.due_first().to_vec(), going.due().to_vec());
+            Ok(())
+        })?;
+        in_sessions(first.into_iter().map(|bucket| (bucket, bucket)), ch, |bucket, ch| {
+            with(&mut |going| Ok(going.begin_bucket()?))?;
+            let Compare { keys, kept, .. } = commit(&input(bucket)?, ch, rng)?;
+            let keys = keys.ok_or_else(not_kept)?;
+            let (transcript, session) = (ch.transcript().unwrap_or_default(), ch.session());
+            with(&mut |going| Ok(going.end_commit(bucket, &transcript, (session, &keys, &kept))?))
+        })?;
+        with(&mut |going| going.begin_to_compare(ch))?;
+        let whole = ch.session();
+        let mut outputs = Vec::with_capacity(last.len());
+        for bucket in last {
+            let mut committed = None;
+            with(&mut |going| {
+                committed = Some(going.committed(bucket)?);
+                Ok(())
+            })?;
+            let Committed { session, keys, kept } = committed.ok_or_else(not_kept)?;
+            ch.bind_session(session);
+            match again(&keys, kept)?.compare(input(bucket)?, ch, rng)? {
+                Finish::Done(mut output) => {
+                    keep(bucket, &mut output, ch.transcript())?;
+                    outputs.push(output);
+                }
+                // A third pass is not kept.
+                Finish::Last(..) => return Err(not_kept().into()),
+            }
+        }
+        ch.bind_session(whole);
+        Ok(outputs)
     }
 }
 

@@ -175,6 +175,19 @@ impl KeptMatches {
         &self.due
     }
 
+    /// The run that is kept in a record, if it is.
+    pub(super) fn going(&mut self) -> Option<&mut Going> {
+        match &mut self.kept {
+            Kept::Spill(..) => None,
+            Kept::Record(going) => Some(going),
+        }
+    }
+
+    /// Whether the run is kept in a record.
+    pub fn is_recorded(&self) -> bool {
+        matches!(self.kept, Kept::Record(_))
+    }
+
     /// Notes that a bucket is about to be run.
     ///
     /// # Errors

@@ -72,7 +72,7 @@ impl EndedAttempt {
 pub struct Committed {
     /// How many waves there were.
     pub waves: usize,
-    /// How many attempts at buckets.
+    /// How many attempts at buckets, over all passes.
     pub attempts: usize,
 }
 
@@ -124,7 +124,7 @@ impl Commit {
 
     /// Whether these are all the waves of the run of a receipt, which itself must have been verified: both sides have
     /// signed each of them, each bucket counts once in each pass, no pass begins before all buckets count in the one
-    /// before it, and there are as many attempts as in the receipt.
+    /// before it, and as many attempts began a run of a bucket as the receipt says.
     ///
     /// One side can still sign anew which attempts it kept. Where the other has kept two at one bucket, that changes
     /// which of them counts, but not how many there were.
@@ -178,9 +178,11 @@ impl Commit {
             return refuse("a pass is missing");
         }
         // Else one side alone could count an attempt that failed, and leave out the wave that ran it again.
-        if statement.attempts != Some(attempts.len() as u64) {
+        let of_begun = commits.iter().filter(|commit| commit.pass.begins()).map(|commit| commit.attempts.len() as u64);
+        let begun: u64 = of_begun.sum();
+        if statement.attempts != Some(begun) {
             let signed = statement.attempts.map_or_else(|| "none".to_owned(), |signed| signed.to_string());
-            return refuse(&format!("they show {} attempts, and it names {signed}", attempts.len()));
+            return refuse(&format!("they show {begun} attempts, and it names {signed}"));
         }
         Ok(Committed { waves: commits.len(), attempts: attempts.len() })
     }
@@ -243,7 +245,7 @@ mod tests {
         let [sender, receiver] = [(); 2].map(|()| Identity::generate().expect("randomness"));
         let mut receipt = Receipt::example().expect("randomness");
         (receipt.statement.session, receipt.statement.buckets) = (to_hex(&[3; 32]), 2);
-        (receipt.statement.attempts, receipt.statement.security) = (Some(4), Security::Malicious);
+        (receipt.statement.attempts, receipt.statement.security) = (Some(2), Security::Malicious);
         receipt.statement.sender_key = sender.public().to_string();
         receipt.statement.receiver_key = receiver.public().to_string();
         let commit = |wave, pass, due: [(u32, u32); 2]| {

@@ -54,7 +54,7 @@ pub(crate) use rendezvous::{BoundInside, Rendezvous};
 pub use ticket::{Division, Stage, Ticket};
 pub(crate) use ticket::{Left, Work};
 pub(crate) use waves::Waves;
-pub use worker::{Attempt, Ran, run};
+pub use worker::{Attempt, run};
 
 /// How often a bucket is run at most.
 pub const MOST_ATTEMPTS: u32 = 4;

@@ -1,7 +1,7 @@
 //! One pass of a run against a malicious partner, and what its worker leaves for that of the next.
 //!
 //! What is left is secret: whoever has it knows the pseudo-random function's values of all keys of the bucket. It is
-//! encrypted under a key that the driver alone keeps, and gives to the next worker with its ticket. Beside it stands a
+//! encrypted under a key that the driver keeps, and that is in files for as long as a ticket is. Beside it stands a
 //! hash of the keys and payloads that the pass was taken on: a later pass on others is refused. With other payloads under
 //! the same keystream, the sender would show the receiver their difference.
 

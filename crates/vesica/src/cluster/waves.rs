@@ -97,7 +97,7 @@ impl Due {
 struct Sofar {
     /// What those that count gave together.
     learned: Option<Learned>,
-    /// Attempts, over all stages.
+    /// Attempts with which runs of buckets began.
     attempts: u64,
     /// Waves, over all stages.
     waves: u32,
@@ -117,8 +117,8 @@ impl Sofar {
 }
 
 impl Waves<'_> {
-    /// Runs all buckets. Gives what they gave together, on a side that learns it; and how many attempts it took, of which
-    /// both sides have the same number.
+    /// Runs all buckets. Gives what they gave together, on a side that learns it; and with how many attempts their runs
+    /// began, of which both sides have the same number.
     ///
     /// # Errors
     /// If a bucket fails too often, the partner says what no honest partner says, or the cluster is gone.
@@ -162,7 +162,9 @@ impl Waves<'_> {
                 let commit = self.commit(ch, (sofar.waves, stage), &now, &outcomes)?;
                 machines.committed(&commit, &|| stop(ch))?;
                 sofar.waves += 1;
-                sofar.attempts += now.len() as u64;
+                if stage.begins() {
+                    sofar.attempts += now.len() as u64;
+                }
                 let ended = commit.attempts.iter().zip(&tickets).zip(outcomes);
                 for (due_now, ((ended, ticket), outcome)) in now.into_iter().zip(ended) {
                     if ended.counts() {
@@ -174,6 +176,11 @@ impl Waves<'_> {
                         }
                         counted.push(due_now.at_next_stage(ticket));
                     } else {
+                        if let Outcome::Kept { .. } = outcome {
+                            let Due { bucket, attempt, .. } = due_now;
+                            let text = format!("the partner says that it lost attempt {attempt} at bucket {bucket}");
+                            self.events.notice(&text);
+                        }
                         reruns += 1;
                         self.allow_rerun(stage, &due_now, reruns, outcome)?;
                         due.push_back(due_now.again(stage));

@@ -1,6 +1,5 @@
 //! What a worker does: one attempt at one bucket.
 
-use std::fmt;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
@@ -32,53 +31,6 @@ const TLS_LIMIT: Duration = Duration::from_secs(20);
 /// How long a worker tries to reach its rendezvous.
 const DIAL_FOR: Duration = Duration::from_secs(10);
 
-/// An attempt that was run, of which nothing has been looked at: that takes time by what matched, and a partner could
-/// time when the next bucket of the same worker begins.
-pub struct Ran {
-    transcript: [u8; 32],
-    done: Done,
-    /// How many keys of the bucket come from each share of the table.
-    of_shares: Vec<usize>,
-}
-
-impl Ran {
-    /// What the attempt at this ticket gave.
-    ///
-    /// # Errors
-    /// If it cannot be encrypted.
-    pub fn open(self, ticket: &Ticket) -> Result<Attempt, Failure> {
-        let Self { transcript, done: Done { found, mut leaves }, of_shares } = self;
-        if let (Some(leaves), Some(Found::Matches { matches, .. })) = (&mut leaves, &found) {
-            leaves.matches = passes::Matched::of(matches, ticket.receiver_items);
-        }
-        let state = leaves.map(|leaves| leaves.sealed(&ticket.seal)).transpose()?;
-        let (learned, matched) = match found {
-            None => (None, None),
-            Some(Found::Totals(totals)) => (Some(totals.into_iter().flat_map(u64::to_le_bytes).collect()), None),
-            Some(Found::Matches { matches, payloads }) => {
-                // Dummies stand behind the keys.
-                let count = matches.partition_point(|&place| (place as usize) < ticket.keys) as u64;
-                let width = ticket.work.received(ticket.role);
-                // The partner can time the end of a wave.
-                let records = payloads.open_for_all(ticket.keys, width);
-                let mut sections = matched_in_shares(&of_shares, &matches, &records, width);
-                for (share, section) in (0..).zip(&mut sections) {
-                    let failed = |error| Failure::new(code::INTERNAL, error, "please report this");
-                    seal_of(&ticket.seal, share)?.seal(section).map_err(failed)?;
-                }
-                (Some(count.to_le_bytes().to_vec()), Some(sections))
-            }
-        };
-        Ok(Attempt { transcript, learned, matched, state })
-    }
-}
-
-impl fmt::Debug for Ran {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ran").finish_non_exhaustive()
-    }
-}
-
 /// What an attempt gave.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Attempt {
@@ -100,7 +52,7 @@ pub struct Attempt {
 ///
 /// # Errors
 /// If the keys are not those of this bucket, the partner's worker does not come, or the run fails.
-pub fn run(ticket: &Ticket, sections: &[impl AsRef<[u8]>], state: Option<Vec<u8>>) -> Result<Ran, Failure> {
+pub fn run(ticket: &Ticket, sections: &[impl AsRef<[u8]>], state: Option<Vec<u8>>) -> Result<Attempt, Failure> {
     let BucketKeys { digests, records, of_shares } = BucketKeys::read(sections, ticket.work.width(ticket.role))?;
     // All that takes time by the number of keys, before the partner's worker is met.
     let input = Input::new(ticket, digests, records)?;
@@ -118,7 +70,7 @@ pub fn run(ticket: &Ticket, sections: &[impl AsRef<[u8]>], state: Option<Vec<u8>
         Ok((transcript, done)) => {
             // What the partner does from here on changes nothing: whether its part is kept, its driver says.
             let _ = ch.finish();
-            Ok(Ran { transcript, done, of_shares })
+            given(ticket, transcript, done, &of_shares)
         }
         Err(abort) => {
             let failure = Failure::from(abort);
@@ -126,6 +78,34 @@ pub fn run(ticket: &Ticket, sections: &[impl AsRef<[u8]>], state: Option<Vec<u8>
             Err(failure)
         }
     }
+}
+
+/// What the attempt gave. The partner can time when the next bucket of the same worker begins, and a worker that holds
+/// what matched in many buckets would take memory by it: all is opened at once, in a time and space that do not go by what
+/// matched, but for a few nanoseconds a match.
+fn given(ticket: &Ticket, transcript: [u8; 32], done: Done, of_shares: &[usize]) -> Result<Attempt, Failure> {
+    let Done { found, mut leaves } = done;
+    if let (Some(leaves), Some(Found::Matches { matches, .. })) = (&mut leaves, &found) {
+        leaves.matches = passes::Matched::of(matches, ticket.receiver_items);
+    }
+    let state = leaves.map(|leaves| leaves.sealed(&ticket.seal)).transpose()?;
+    let (learned, matched) = match found {
+        None => (None, None),
+        Some(Found::Totals(totals)) => (Some(totals.into_iter().flat_map(u64::to_le_bytes).collect()), None),
+        Some(Found::Matches { matches, payloads }) => {
+            // Dummies stand behind the keys.
+            let count = matches.partition_point(|&place| (place as usize) < ticket.keys) as u64;
+            let width = ticket.work.received(ticket.role);
+            let records = payloads.open_for_all(ticket.keys, width);
+            let mut sections = matched_in_shares(of_shares, &matches, &records, width);
+            for (share, section) in (0..).zip(&mut sections) {
+                let failed = |error| Failure::new(code::INTERNAL, error, "please report this");
+                seal_of(&ticket.seal, share)?.seal(section).map_err(failed)?;
+            }
+            (Some(count.to_le_bytes().to_vec()), Some(sections))
+        }
+    };
+    Ok(Attempt { transcript, learned, matched, state })
 }
 
 /// What a worker brings to the protocol.

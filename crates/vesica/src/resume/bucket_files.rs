@@ -1,4 +1,4 @@
-//! What a finished bucket found, in a file of the record's folder.
+//! What a bucket has come to, in a file of the record's folder for each pass that it has gone through.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,9 +25,30 @@ pub(super) fn replace(folder: &Path, unfinished: &str, name: &str, bytes: &[u8])
     File::open(folder)?.sync_all()
 }
 
-/// The name of a bucket's file.
-fn name(bucket: usize) -> String {
-    format!("bucket-{bucket:05}")
+/// The name of a bucket's file: of the last pass, or of one before it.
+fn name(Place { bucket, pass, .. }: Place) -> String {
+    match pass {
+        Pass::Last => format!("bucket-{bucket:05}"),
+        Pass::First => format!("commit-{bucket:05}"),
+    }
+}
+
+/// How far a bucket has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Through the first of two passes.
+    First,
+    /// Through the last, or the only one.
+    Last,
+}
+
+/// Of what a file is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub bucket: usize,
+    pub pass: Pass,
+    /// Items of a bucket, and bytes of a payload.
+    pub shape: (usize, usize),
 }
 
 /// What a bucket found.
@@ -58,71 +79,79 @@ impl BucketFiles {
         self.run = run;
     }
 
-    fn path(&self, bucket: usize) -> PathBuf {
-        self.folder.join(name(bucket))
-    }
-
     /// Keeps what a bucket found until both sides have finished it with this hash. `random` is fresh. As many bytes are
-    /// written whatever was found, for a bucket of `size` items whose payloads have `width` bytes: the partner may time it.
-    pub fn put(
+    /// written whatever was found: the partner may time it.
+    pub fn put_found(
         &self,
         bucket: usize,
         transcript: &[u8; 32],
         found: &Found,
-        (size, width): (usize, usize),
+        shape: (usize, usize),
         random: &[u8; 32],
     ) -> io::Result<()> {
+        let (size, width) = shape;
         let mut content = Zeroizing::new(Vec::with_capacity(8 + size * (4 + width) + 64));
         content.extend_from_slice(&(found.matches.len() as u64).to_le_bytes());
         found.matches.iter().for_each(|number| content.extend_from_slice(&number.to_le_bytes()));
         content.resize(8 + 4 * size, 0);
         content.extend_from_slice(&found.payloads);
         content.resize(8 + size * (4 + width), 0);
+        self.put(Place { bucket, pass: Pass::Last, shape }, transcript, content, random)
+    }
+
+    /// Keeps what a bucket has come to. `content` has room for a seal.
+    pub fn put(
+        &self,
+        place: Place,
+        transcript: &[u8; 32],
+        mut content: Zeroizing<Vec<u8>>,
+        random: &[u8; 32],
+    ) -> io::Result<()> {
         let mut bytes = [&MAGIC[..], transcript, random].concat();
-        self.seal((bucket, (size, width)), transcript, random)?.seal(&mut content)?;
+        self.seal(place, transcript, random)?.seal(&mut content)?;
         bytes.extend_from_slice(&content);
-        replace(&self.folder, "bucket.new", &name(bucket), &bytes)
+        replace(&self.folder, "bucket.new", &name(place), &bytes)
     }
 
-    /// The hash with which a bucket is finished; zeros if it is not, or its file is not whole. Takes the same time whatever
-    /// was found.
-    pub fn transcript(&self, bucket: usize, shape: (usize, usize)) -> [u8; 32] {
-        self.open(bucket, shape).map_or([0; 32], |(transcript, _)| transcript)
+    /// The hash with which a bucket has come so far; zeros if it has not, or its file is not whole. Takes the same time
+    /// whatever was found.
+    pub fn transcript(&self, place: Place) -> [u8; 32] {
+        self.open(place).map_or([0; 32], |(transcript, _)| transcript)
     }
 
-    /// What a finished bucket of `size` items found.
-    pub fn get(&self, bucket: usize, (size, width): (usize, usize)) -> io::Result<Found> {
+    /// What a finished bucket found.
+    pub fn found(&self, bucket: usize, (size, width): (usize, usize)) -> io::Result<Found> {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the record of a bucket is damaged");
-        let (_, content) = self.open(bucket, (size, width))?;
+        let (_, content) = self.open(Place { bucket, pass: Pass::Last, shape: (size, width) })?;
         let (count, rest) = content.split_first_chunk().ok_or_else(damaged)?;
         let count =
             usize::try_from(u64::from_le_bytes(*count)).ok().filter(|&count| count <= size).ok_or_else(damaged)?;
         let (numbers, payloads) = rest.split_at_checked(4 * size).ok_or_else(damaged)?;
+        if payloads.len() != size * width {
+            return Err(damaged());
+        }
         let matches = numbers.as_chunks().0.iter().copied().map(u32::from_le_bytes).take(count).collect();
         Ok(Found { matches, payloads: payloads.to_vec() })
     }
 
     /// The hash of all that was said, and what was written.
-    fn open(&self, bucket: usize, (size, width): (usize, usize)) -> io::Result<([u8; 32], Zeroizing<Vec<u8>>)> {
-        let bytes = fs::read(self.path(bucket))?;
+    pub fn open(&self, place: Place) -> io::Result<([u8; 32], Zeroizing<Vec<u8>>)> {
+        let bytes = fs::read(self.folder.join(name(place)))?;
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the record of a bucket is damaged");
         let (head, sealed) = bytes.split_at_checked(HEAD).ok_or_else(damaged)?;
         let (transcript, random) =
             head.strip_prefix(&MAGIC).and_then(|rest| rest.split_at_checked(32)).ok_or_else(damaged)?;
         let [transcript, random] = [transcript, random].map(|part| part.first_chunk().copied().unwrap_or_default());
         let mut content = Zeroizing::new(sealed.to_vec());
-        self.seal((bucket, (size, width)), &transcript, &random)?.open(&mut content)?;
-        match content.len() == 8 + size * (4 + width) {
-            true => Ok((transcript, content)),
-            false => Err(damaged()),
-        }
+        self.seal(place, &transcript, &random)?.open(&mut content)?;
+        Ok((transcript, content))
     }
 
     /// Removes what there is of any bucket.
     pub fn clear(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with("bucket") {
+            if ["bucket", "commit"].iter().any(|name| entry.file_name().to_string_lossy().starts_with(name)) {
                 fs::remove_file(entry.path())?;
             }
         }
@@ -131,15 +160,11 @@ impl BucketFiles {
 
     /// What encrypts a file: under a key of its own, since a folder that is set back to an earlier state would have a
     /// number twice.
-    fn seal(
-        &self,
-        (bucket, (size, width)): (usize, (usize, usize)),
-        transcript: &[u8; 32],
-        random: &[u8; 32],
-    ) -> io::Result<Seal> {
+    fn seal(&self, place: Place, transcript: &[u8; 32], random: &[u8; 32]) -> io::Result<Seal> {
+        let Place { bucket, pass, shape: (size, width) } = place;
         let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 key of a finished bucket v1");
         hasher.update(&*self.key).update(&self.run).update(random).update(transcript);
-        for number in [bucket, size, width] {
+        for number in [bucket, size, width, usize::from(pass == Pass::First)] {
             hasher.update(&(number as u64).to_le_bytes());
         }
         Seal::once(hasher.finalize().as_bytes())
@@ -149,6 +174,14 @@ impl BucketFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn place(bucket: usize, shape: (usize, usize)) -> Place {
+        Place { bucket, pass: Pass::Last, shape }
+    }
+
+    fn path(folder: &Path, bucket: usize) -> PathBuf {
+        folder.join(name(place(bucket, (0, 0))))
+    }
 
     fn files(folder: &Path) -> BucketFiles {
         BucketFiles::new(folder, &[7; 32], [5; 32])
@@ -163,13 +196,13 @@ mod tests {
         {
             let payloads = vec![bucket as u8; 10 * width];
             let found = Found { matches, payloads };
-            files.put(bucket, &[bucket as u8 + 1; 32], &found, (10, width), &[9; 32]).expect("kept");
-            assert_eq!(files.get(bucket, (10, width)).expect("there"), found);
-            assert_eq!(files.transcript(bucket, (10, width)), [bucket as u8 + 1; 32]);
-            lengths.push(fs::metadata(files.path(bucket)).expect("there").len());
+            files.put_found(bucket, &[bucket as u8 + 1; 32], &found, (10, width), &[9; 32]).expect("kept");
+            assert_eq!(files.found(bucket, (10, width)).expect("there"), found);
+            assert_eq!(files.transcript(place(bucket, (10, width))), [bucket as u8 + 1; 32]);
+            lengths.push(fs::metadata(path(folder.path(), bucket)).expect("there").len());
         }
         assert!(lengths.iter().all(|length| *length == lengths[0]), "{lengths:?}");
-        assert_eq!(files.transcript(3, (10, 3)), [0; 32]);
+        assert_eq!(files.transcript(place(3, (10, 3))), [0; 32]);
         files.clear().expect("removed");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
@@ -179,24 +212,27 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let files = files(folder.path());
         let found = Found { matches: vec![1, 2], payloads: Vec::new() };
-        files.put(0, &[1; 32], &found, (5, 0), &[3; 32]).expect("kept");
-        let whole = fs::read(files.path(0)).expect("there");
-        fs::write(files.path(1), &whole).expect("written");
-        assert!(files.get(0, (5, 0)).is_ok() && files.get(1, (5, 0)).is_err());
-        for place in [9, 50, HEAD + 2, whole.len() - 1] {
+        files.put_found(0, &[1; 32], &found, (5, 0), &[3; 32]).expect("kept");
+        let whole = fs::read(path(folder.path(), 0)).expect("there");
+        fs::write(path(folder.path(), 1), &whole).expect("written");
+        assert!(files.found(0, (5, 0)).is_ok() && files.found(1, (5, 0)).is_err());
+        for at in [9, 50, HEAD + 2, whole.len() - 1] {
             let mut changed = whole.clone();
-            changed[place] ^= 1;
-            fs::write(files.path(0), &changed).expect("written");
-            assert!(files.get(0, (5, 0)).is_err() && files.transcript(0, (5, 0)) == [0; 32], "{place}");
+            changed[at] ^= 1;
+            fs::write(path(folder.path(), 0), &changed).expect("written");
+            assert!(files.found(0, (5, 0)).is_err() && files.transcript(place(0, (5, 0))) == [0; 32], "{at}");
         }
         for length in [0, HEAD - 1, HEAD + 3, whole.len() - 1] {
-            fs::write(files.path(0), &whole[..length]).expect("written");
-            assert!(files.get(0, (5, 0)).is_err() && files.transcript(0, (5, 0)) == [0; 32], "{length}");
+            fs::write(path(folder.path(), 0), &whole[..length]).expect("written");
+            assert!(files.found(0, (5, 0)).is_err() && files.transcript(place(0, (5, 0))) == [0; 32], "{length}");
         }
-        fs::write(files.path(0), &whole).expect("written");
-        assert_eq!((files.transcript(0, (5, 0)), files.transcript(0, (5, 1))), ([1; 32], [0; 32]));
+        fs::write(path(folder.path(), 0), &whole).expect("written");
+        assert_eq!((files.transcript(place(0, (5, 0))), files.transcript(place(0, (5, 1)))), ([1; 32], [0; 32]));
+        let first = Place { pass: Pass::First, ..place(0, (5, 0)) };
+        fs::write(folder.path().join(name(first)), &whole).expect("written");
+        assert_eq!(files.transcript(first), [0; 32], "of another pass");
         let mut files = files;
         files.set_run([6; 32]);
-        assert_eq!(files.transcript(0, (5, 0)), [0; 32], "of another run");
+        assert_eq!(files.transcript(place(0, (5, 0))), [0; 32], "of another run");
     }
 }

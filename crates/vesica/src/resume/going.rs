@@ -4,12 +4,15 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use vesica_party::{Channel, Role};
+use vesica_party::{Abort, Channel, Role, Security};
 use vesica_protocols::tasks::SealedPayloads;
+use vesica_structures::fields::Gf128;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
+use zeroize::Zeroizing;
 
-use super::Unfinished;
-use super::bucket_files::Found;
+use super::bucket_files::{Found, Pass, Place};
+use super::messages::{AllCommitted, Unfinished};
 use super::record::{Begun, Record};
 use crate::failure::{Failure, code};
 use crate::handshake::Agreement;
@@ -22,8 +25,8 @@ use crate::task::AnyAgreed;
 #[derive(Debug)]
 pub(crate) struct Going {
     record: Record,
-    /// Which buckets are run in this conversation.
-    due: Vec<usize>,
+    /// Which buckets go through each pass in this conversation; most runs have one.
+    due: Vec<Vec<usize>>,
     /// Attempts at buckets, of this conversation and those before it.
     pub attempts: u64,
     /// How many of them were begun before this conversation.
@@ -62,7 +65,11 @@ pub(crate) fn go_on(
     rng: &mut SecretRng,
 ) -> Result<Going, Failure> {
     let buckets = agreement.buckets;
-    let ours = record.unfinished(buckets, terms.shape);
+    let passes: &[Pass] = match agreement.extent.security {
+        Security::SemiHonest => &[Pass::Last],
+        Security::Malicious => &[Pass::First, Pass::Last],
+    };
+    let ours = record.unfinished(buckets, passes, terms.shape);
     send(ch, ours.clone())?;
     let theirs: Unfinished = recv(ch)?;
     if theirs.buckets.len() != ours.buckets.len() {
@@ -71,8 +78,8 @@ pub(crate) fn go_on(
     let both_learn = agreement.terms.disclosure().both_learn;
     let learns = |role| role == Role::Receiver || both_learn;
     // One side has all that it needs, and the other, which learns nothing, has ended and removed its record.
-    let is_over = ours.is_complete() && theirs.run == NO_RUN && !learns(terms.role.peer())
-        || theirs.is_complete() && ours.run == NO_RUN && !learns(terms.role);
+    let is_over = ours.is_complete(buckets) && theirs.run == NO_RUN && !learns(terms.role.peer())
+        || theirs.is_complete(buckets) && ours.run == NO_RUN && !learns(terms.role);
     let is_same = ours.run == theirs.run && ours.run != NO_RUN;
     let goes_on = is_same || is_over && ours.run != NO_RUN;
     if goes_on {
@@ -90,20 +97,36 @@ pub(crate) fn go_on(
     }
     let counts = |(ours, theirs): (&[u8; 32], &[u8; 32])| is_over || is_same && ours == theirs && *ours != NO_RUN;
     let finished: Vec<bool> = ours.buckets.iter().zip(&theirs.buckets).map(counts).collect();
-    let due: Vec<usize> = (0..).zip(&finished).filter(|(_, finished)| !**finished).map(|(bucket, _)| bucket).collect();
+    let mut due: Vec<Vec<usize>> = Vec::new();
+    for of_pass in finished.chunks(buckets as usize) {
+        let is_due = |bucket: &usize| {
+            // What comes after a pass that is taken anew is worth nothing.
+            !of_pass.get(*bucket).copied().unwrap_or_default() || due.iter().any(|before| before.contains(bucket))
+        };
+        let of_pass = (0..buckets as usize).filter(is_due).collect();
+        due.push(of_pass);
+    }
+    let begins = due.first().map_or(0, Vec::len);
+    // A receiver could choose the set of a first pass by what it was shown in the second.
+    if goes_on && begins > 0 && passes.len() > 1 && record.begun().is_some_and(|run| run.compares) {
+        return Err(differ(
+            &record,
+            "this side has begun to compare, and the two sides do not have the same first pass of all buckets",
+        ));
+    }
     // What either side has begun counts, also of a run that is given up.
     let mut before = ours.attempts.max(theirs.attempts);
-    if due.is_empty() {
+    if begins == 0 {
         // A conversation in which nothing is run could otherwise be had any number of times.
         before = before.saturating_add(1);
     }
-    let attempts = before.saturating_add(due.len() as u64);
+    let attempts = before.saturating_add(begins as u64);
     check_attempts(attempts, buckets, terms)?;
     if goes_on {
         record.set_attempts(before)?;
     } else {
         let id = to_hex(&id(agreement));
-        record.begin(Begun { id, salt: to_hex(&agreement.salt.to_le_bytes()), attempts: before })?;
+        record.begin(Begun { id, salt: to_hex(&agreement.salt.to_le_bytes()), attempts: before, compares: false })?;
     }
     Ok(Going { record, due, attempts, before, shape: terms.shape, rng: rng.child() })
 }
@@ -162,14 +185,81 @@ fn id(agreement: &Agreement<Box<dyn AnyAgreed>>) -> [u8; 32] {
 }
 
 impl Going {
-    /// The buckets that are due in this conversation, ascending.
+    /// The buckets that go through the last pass in this conversation, ascending.
     pub fn due(&self) -> &[usize] {
-        &self.due
+        self.due.last().map_or(&[], |due| due)
+    }
+
+    /// Those that go through the first of two passes.
+    pub fn due_first(&self) -> &[usize] {
+        self.due.first().map_or(&[], |due| due)
     }
 
     /// How many buckets were finished before.
     pub fn finished_before(&self, buckets: usize) -> usize {
-        buckets - self.due.len()
+        buckets - self.due().len()
+    }
+
+    /// How many buckets were through the first pass before.
+    pub fn committed_before(&self, buckets: usize) -> usize {
+        buckets - self.due_first().len()
+    }
+
+    /// The keys of this side's dummies: those behind its own keys, and those that fill buckets up. In each conversation
+    /// the same: against a malicious partner, a pass that is taken again must say what it said.
+    pub fn dummy_keys(&self) -> [Zeroizing<[u8; 32]>; 2] {
+        let of_run = self.record.run_key();
+        ["padding", "filling"].map(|what| {
+            let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 dummies of a run that is kept v1");
+            Zeroizing::new(*hasher.update(&*of_run).update(what.as_bytes()).finalize().as_bytes())
+        })
+    }
+
+    /// Keeps what a bucket has committed to, in this session.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn end_commit(
+        &mut self,
+        bucket: usize,
+        transcript: &[u8; 32],
+        (session, keys, kept): ([u8; 32], &[u8], &[Gf128]),
+    ) -> Result<(), Failure> {
+        let random = *fresh(&mut self.rng);
+        let mut content = Zeroizing::new(Vec::with_capacity(32 + 4 + keys.len() + 16 * kept.len() + 16));
+        content.extend_from_slice(&session);
+        content.extend_from_slice(&(keys.len() as u32).to_le_bytes());
+        content.extend_from_slice(keys);
+        kept.iter().for_each(|value| content.extend_from_slice(&value.0.to_le_bytes()));
+        let place = Place { bucket, pass: Pass::First, shape: self.shape };
+        self.record.put(place, transcript, content, &random)
+    }
+
+    /// What a bucket has committed to.
+    ///
+    /// # Errors
+    /// If the record cannot be read.
+    pub fn committed(&self, bucket: usize) -> Result<Committed, Failure> {
+        let content = self.record.get(Place { bucket, pass: Pass::First, shape: self.shape })?;
+        let read = || {
+            let (session, rest) = content.split_first_chunk::<32>()?;
+            let (length, rest) = rest.split_first_chunk::<4>()?;
+            let (keys, kept) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            let (kept, []) = kept.as_chunks() else { return None };
+            let kept = kept.iter().map(|value| Gf128(u128::from_le_bytes(*value))).collect();
+            Some(Committed { session: *session, keys: Secret::new(keys.to_vec()), kept: Secret::new(kept) })
+        };
+        read().ok_or_else(|| self.record.damaged())
+    }
+
+    /// Both sides say that all buckets are through the first pass, before either begins with the second.
+    ///
+    /// # Errors
+    /// If the partner does not say so, or the record cannot be written.
+    pub fn begin_to_compare(&mut self, ch: &mut Channel) -> Result<(), Abort> {
+        send(ch, AllCommitted)?;
+        let AllCommitted = recv(ch)?;
+        Ok(self.record.set_compares()?)
     }
 
     /// How many records were removed that nobody went on with.
@@ -210,7 +300,7 @@ impl Going {
         let random = *fresh(&mut self.rng);
         let (size, width) = self.shape;
         let payloads = payloads.open_for_all(size, width);
-        self.record.put(bucket, transcript, &Found { matches, payloads }, self.shape, &random)
+        self.record.put_found(bucket, transcript, &Found { matches, payloads }, self.shape, &random)
     }
 
     /// The numbers of the items of a bucket that matched, and their payloads, one behind the other.
@@ -218,12 +308,22 @@ impl Going {
     /// # Errors
     /// If the record cannot be read.
     pub fn found(&self, bucket: usize) -> Result<(Vec<u32>, Vec<u8>), Failure> {
-        let Found { matches, payloads } = self.record.get(bucket, self.shape)?;
+        let Found { matches, payloads } = self.record.found(bucket, self.shape)?;
         let width = self.shape.1;
         let of = |&item: &u32| payloads.get(item as usize * width..(item as usize + 1) * width).unwrap_or_default();
         let records = matches.iter().flat_map(of).copied().collect();
         Ok((matches, records))
     }
+}
+
+/// What a bucket has kept of its first pass.
+pub(crate) struct Committed {
+    /// The session of the conversation and bucket in which it was taken.
+    pub session: [u8; 32],
+    /// [`Compare::keys`](vesica_protocols::passes::Compare::keys).
+    pub keys: Secret<Vec<u8>>,
+    /// [`Compare::kept`](vesica_protocols::passes::Compare::kept).
+    pub kept: Secret<Vec<Gf128>>,
 }
 
 #[cfg(test)]

@@ -14,17 +14,19 @@ pub(crate) struct Unfinished {
     pub run: [u8; 32],
     /// How many attempts at buckets the side has begun.
     pub attempts: u64,
-    /// For each bucket the hash of all that was said until it was finished; zeros if it is not.
+    /// For each pass and bucket the hash of all that was said until the bucket was through; zeros if it is not. One pass
+    /// after the other.
     pub buckets: Vec<[u8; 32]>,
 }
 
 impl Unfinished {
-    /// Whether the side has finished all buckets.
-    pub fn is_complete(&self) -> bool {
-        self.run != [0; 32] && self.buckets.iter().all(|bucket| *bucket != [0; 32])
+    /// Whether the side has finished all buckets, of which there are so many.
+    pub fn is_complete(&self, buckets: u32) -> bool {
+        let last = self.buckets.len().saturating_sub(buckets as usize);
+        self.run != [0; 32] && self.buckets.iter().skip(last).all(|bucket| *bucket != [0; 32])
     }
 
-    /// Whether the side has finished a bucket.
+    /// Whether a bucket is through a pass.
     pub fn has_finished_any(&self) -> bool {
         self.buckets.iter().any(|bucket| *bucket != [0; 32])
     }
@@ -33,7 +35,7 @@ impl Unfinished {
 impl Body for Unfinished {
     const NUMBER: u8 = 12;
     const CARRIES: &'static str = "buckets that are finished";
-    const LENGTHS: RangeInclusive<usize> = 40..=40 + 32 * MOST_BUCKETS as usize;
+    const LENGTHS: RangeInclusive<usize> = 40..=40 + 2 * 32 * MOST_BUCKETS as usize;
 
     fn write(&self, out: &mut Writer) {
         out.bytes(&self.run);
@@ -48,5 +50,22 @@ impl Body for Unfinished {
             buckets.push(bytes.array()?);
         }
         Ok(Self { run, attempts, buckets })
+    }
+}
+
+/// All buckets of a side are through the first pass, and it can prove it after a crash: so is its partner before either
+/// begins with the second.
+#[derive(Debug)]
+pub(crate) struct AllCommitted;
+
+impl Body for AllCommitted {
+    const NUMBER: u8 = 13;
+    const CARRIES: &'static str = "that all buckets are through the first pass";
+    const LENGTHS: RangeInclusive<usize> = 0..=0;
+
+    fn write(&self, _: &mut Writer) {}
+
+    fn read(_: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(Self)
     }
 }

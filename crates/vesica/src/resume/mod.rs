@@ -7,7 +7,11 @@
 //! randomness throughout. What stays is the salt of the first conversation, under which keys are divided, and which
 //! nobody knew before the keys were fixed: the table must be the same as then.
 //!
-//! [`Record`] is the folder, [`Unfinished`] what the two sides tell each other, and [`Going`] a run that goes on.
+//! Against a malicious partner, a bucket goes through two [passes](vesica_protocols::passes), and is kept after each. First
+//! passes are taken anew until both sides have said that all buckets are through; from then on only second ones are taken
+//! again, from what was kept, on the same items, dummies among them.
+//!
+//! [`Record`] is the folder, `messages` is what the two sides tell each other, and [`Going`] a run that goes on.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod bucket_files;
@@ -15,6 +19,6 @@ mod going;
 mod messages;
 mod record;
 
-pub(crate) use going::{Going, Terms, go_on};
+pub(crate) use going::{Committed, Going, Terms, go_on};
 pub(crate) use messages::Unfinished;
 pub(crate) use record::{Record, name, remove};

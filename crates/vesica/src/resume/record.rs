@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::bucket_files::{BucketFiles, Found, replace};
+use super::bucket_files::{BucketFiles, Found, Pass, Place, replace};
 use super::messages::Unfinished;
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
@@ -63,6 +63,9 @@ pub(super) struct Begun {
     pub salt: String,
     /// How many attempts at buckets were begun.
     pub attempts: u64,
+    /// Whether the second pass has begun, of a run that has one.
+    #[serde(default)]
+    pub compares: bool,
 }
 
 /// A side's record of a run. Nobody else can use it while this is there.
@@ -206,14 +209,17 @@ impl Record {
         self.state.run.as_ref()
     }
 
-    /// What to tell the partner of a run in so many buckets.
-    pub(super) fn unfinished(&self, buckets: u32, shape: (usize, usize)) -> Unfinished {
+    /// What to tell the partner of a run in so many buckets that go through these passes.
+    pub(super) fn unfinished(&self, buckets: u32, passes: &[Pass], shape: (usize, usize)) -> Unfinished {
         let run = self.state.run.as_ref().and_then(|run| from_hex(&run.id).map(|id| (id, run.attempts)));
-        let Some((run, attempts)) = run else {
-            return Unfinished { run: [0; 32], attempts: 0, buckets: vec![[0; 32]; buckets as usize] };
-        };
-        let buckets = (0..buckets as usize).map(|bucket| self.files.transcript(bucket, shape)).collect();
-        Unfinished { run, attempts, buckets }
+        let places =
+            passes.iter().flat_map(|&pass| (0..buckets as usize).map(move |bucket| Place { bucket, pass, shape }));
+        match run {
+            None => Unfinished { run: [0; 32], attempts: 0, buckets: places.map(|_| [0; 32]).collect() },
+            Some((run, attempts)) => {
+                Unfinished { run, attempts, buckets: places.map(|place| self.files.transcript(place)).collect() }
+            }
+        }
     }
 
     /// Begins a run anew.
@@ -222,6 +228,22 @@ impl Record {
         self.files.set_run(from_hex(&run.id).unwrap_or_default());
         self.state.run = Some(run);
         self.save()
+    }
+
+    /// Notes that the second pass begins: from here on no first one may be taken anew.
+    pub(super) fn set_compares(&mut self) -> Result<(), Failure> {
+        if let Some(run) = &mut self.state.run {
+            run.compares = true;
+        }
+        self.save()
+    }
+
+    /// A secret of the run, the same for as long as it goes on.
+    pub(super) fn run_key(&self) -> Zeroizing<[u8; 32]> {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 secret of a run that is kept v1");
+        hasher.update(self.state.key.as_bytes());
+        hasher.update(self.state.run.as_ref().map_or(&[][..], |run| run.id.as_bytes()));
+        Zeroizing::new(*hasher.finalize().as_bytes())
     }
 
     /// Notes how many attempts at buckets were begun.
@@ -233,7 +255,7 @@ impl Record {
     }
 
     /// Keeps what a bucket found.
-    pub(super) fn put(
+    pub(super) fn put_found(
         &self,
         bucket: usize,
         transcript: &[u8; 32],
@@ -241,12 +263,33 @@ impl Record {
         shape: (usize, usize),
         random: &[u8; 32],
     ) -> Result<(), Failure> {
-        self.files.put(bucket, transcript, found, shape, random).map_err(|error| failed(&self.folder, &error))
+        self.files.put_found(bucket, transcript, found, shape, random).map_err(|error| failed(&self.folder, &error))
     }
 
     /// What a finished bucket found.
-    pub(super) fn get(&self, bucket: usize, shape: (usize, usize)) -> Result<Found, Failure> {
-        self.files.get(bucket, shape).map_err(|error| failed(&self.folder, &error))
+    pub(super) fn found(&self, bucket: usize, shape: (usize, usize)) -> Result<Found, Failure> {
+        self.files.found(bucket, shape).map_err(|error| failed(&self.folder, &error))
+    }
+
+    /// Keeps what a bucket has come to.
+    pub(super) fn put(
+        &self,
+        place: Place,
+        transcript: &[u8; 32],
+        content: Zeroizing<Vec<u8>>,
+        random: &[u8; 32],
+    ) -> Result<(), Failure> {
+        self.files.put(place, transcript, content, random).map_err(|error| failed(&self.folder, &error))
+    }
+
+    /// What a bucket has come to.
+    pub(super) fn get(&self, place: Place) -> Result<Zeroizing<Vec<u8>>, Failure> {
+        self.files.open(place).map(|(_, content)| content).map_err(|error| failed(&self.folder, &error))
+    }
+
+    /// The refusal of a record that this release did not write.
+    pub(super) fn damaged(&self) -> Failure {
+        damaged(&self.folder)
     }
 
     /// Writes the state so that a crash leaves this or the one before.

@@ -197,9 +197,13 @@ fn go_on(
         ctx.events.notice(&format!("{records} removed with which nobody went on for 30 days"));
     }
     let folder = going.folder().display();
-    ctx.events.notice(&match going.finished_before(count) {
-        0 => format!("the run is kept in {folder}: if it breaks off, type the same command again on both sides"),
-        finished => format!("going on with the run in {folder}: {finished} of {count} buckets are finished"),
+    let going_on = |through: usize, what: &str| {
+        format!("going on with the run in {folder}: {through} of {count} buckets are {what}")
+    };
+    ctx.events.notice(&match (going.finished_before(count), going.committed_before(count)) {
+        (0, 0) => format!("the run is kept in {folder}: if it breaks off, type the same command again on both sides"),
+        (0, committed) => going_on(committed, "through the first pass"),
+        (finished, _) => going_on(finished, "finished"),
     });
     Ok(going)
 }

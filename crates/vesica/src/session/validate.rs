@@ -93,9 +93,9 @@ fn check_resume(config: &Config) -> Result<(), Failure> {
         Config { protection: Protection::InsecurePlaintext, .. } => {
             refuse("--resume is for a partner whose key is known", "omit --insecure-plaintext, or --resume")
         }
-        Config { security: Security::Malicious, .. } => refuse(
-            "against a malicious partner, all buckets are one run, which begins anew if it breaks off",
-            "omit --resume; or, if the partner is trusted to follow the protocol, say --security semi-honest on both sides",
+        Config { security: Security::Malicious, settings, .. } if settings.both_learn => refuse(
+            "--resume with --both-learn is for a partner that is trusted to follow the protocol",
+            "omit one of them, or say --security semi-honest on both sides",
         ),
         _ => Ok(()),
     }

@@ -14,6 +14,7 @@ use crate::cluster::Learned;
 use crate::failure::Failure;
 use crate::plan::{self, Link};
 use crate::progress::{Gauge, Stage};
+use crate::resume::Going;
 use crate::task::{AnyAgreed, Unopened};
 
 /// Who runs the protocol, and on what.
@@ -75,7 +76,9 @@ fn set_up_here<'m>(
     let missing = *padded - own.distinct;
     let run = workload.extent();
     if let Some(keys) = &mut own.table.spilled {
-        let (padding, filling) = (dummies(role, &fresh(rng)).take(missing), dummies(role, &fresh(rng)));
+        let keys_of_dummies = going.as_ref().map_or_else(|| [fresh(rng), fresh(rng)], Going::dummy_keys);
+        let [padding, filling] = keys_of_dummies.map(|key| dummies(role, &key));
+        let padding = padding.take(missing);
         let shape = (agreement.buckets as usize, buckets::size(run, role));
         let stop = || ctx.reason(ch, "the keys were divided");
         let buckets = Buckets::in_work_folder(keys, padding, agreement.salt, shape, filling, &stop)?;

@@ -465,6 +465,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
             Security::Malicious => Some(of.row_in_passes(row.entry())?),
         };
         let kept = RefCell::new(buckets.room_for_matches()?);
+        let is_recorded = kept.borrow().as_ref().is_some_and(KeptMatches::is_recorded);
         match self.role {
             Role::Sender => {
                 let masks = Masks::new(buckets.count(), &(of.added)(&self.terms, rng), rng);
@@ -475,13 +476,22 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                     None => each(&buckets, &kept, keeps, ch, |bucket, ch| {
                         row.sender(&request, ch, rng)?.run(input(bucket)?, ch, rng)
                     }),
+                    Some(row) if is_recorded => buckets.each_in_kept_passes(
+                        &kept,
+                        input,
+                        ch,
+                        rng,
+                        |input, ch, rng| row.commit_sender(&request, input, ch, rng),
+                        |keys, kept| row.sender_again(&request, keys, kept),
+                        |bucket, output, transcript| keep(&kept, keeps, (bucket, output), transcript),
+                    ),
                     Some(row) => {
                         let commit = |input: &_, ch: &mut _, rng: &mut _| row.commit_sender(&request, input, ch, rng);
                         let keep = |bucket, output: &mut _| keep(&kept, keeps, (bucket, output), None);
                         buckets.each_in_passes(input, ch, rng, commit, keep)
                     }
                 }?;
-                if in_passes.is_some() {
+                if in_passes.is_some() && !is_recorded {
                     keep_all(&kept, keeps, &mut outputs)?;
                 }
                 let kept = kept.into_inner();
@@ -494,13 +504,22 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                     None => each(&buckets, &kept, keeps, ch, |bucket, ch| {
                         row.receiver(&request, ch, rng)?.run(input(bucket)?, ch, rng)
                     }),
+                    Some(row) if is_recorded => buckets.each_in_kept_passes(
+                        &kept,
+                        input,
+                        ch,
+                        rng,
+                        |input, ch, rng| row.commit_receiver(&request, input, ch, rng),
+                        |keys, kept| row.receiver_again(&request, keys, kept),
+                        |bucket, output, transcript| keep(&kept, keeps, (bucket, output), transcript),
+                    ),
                     Some(row) => {
                         let commit = |input: &_, ch: &mut _, rng: &mut _| row.commit_receiver(&request, input, ch, rng);
                         let keep = |bucket, output: &mut _| keep(&kept, keeps, (bucket, output), None);
                         buckets.each_in_passes(input, ch, rng, commit, keep)
                     }
                 }?;
-                if in_passes.is_some() {
+                if in_passes.is_some() && !is_recorded {
                     keep_all(&kept, keeps, &mut outputs)?;
                 }
                 let kept = kept.into_inner();

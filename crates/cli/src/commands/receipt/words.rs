@@ -166,7 +166,7 @@ fn compared(statement: &Statement) -> Section {
         PageRow::of("key columns", format!("normalisers: {}; digest {}", list(key_columns), shown(key_digest))),
     ];
     if statement.buckets > 1 {
-        let text = format!("{} of one size, in which keys were compared one after the other", statement.buckets);
+        let text = format!("{} of one size, in which keys were compared", statement.buckets);
         rows.push(PageRow::of("buckets", text));
     }
     if let Some(attempts) = statement.attempts {

@@ -4,7 +4,7 @@ use super::{Beside, share_of, write_digest};
 use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::table::{
-    BesideKeys, Duplicates, KeyStats, NO_KEY, PayloadField, PayloadSchema, PayloadSpec, Source, ValueColumn,
+    BesideKeys, Duplicates, KeyStats, NO_KEY, PayloadKind, PayloadSchema, PayloadSpec, Source, ValueColumn,
     ValueDuplicates, ValueSpec, collect_part,
 };
 
@@ -135,11 +135,23 @@ fn without_padding(record: &[u8]) -> &[u8] {
     record.get(..end).unwrap_or_default()
 }
 
-/// The payload of a table from what its parts say; `None` if these do not go together.
+/// The payload of a table from what its parts say; `None` if these do not go together. A part in which a column has no
+/// value may not know its type: its records have nothing but a bit for it.
 pub fn payload_of_parts(parts: &[PayloadSchema]) -> Option<PayloadSchema> {
-    let same = |one: &[PayloadField], other: &[PayloadField]| one == other;
-    let first = parts.first()?;
-    let width = parts.iter().map(|part| part.width).max()?;
-    let all = parts.iter().all(|part| same(&part.fields, &first.fields));
-    all.then(|| PayloadSchema { width, ..first.clone() })
+    let mut all = parts.first()?.clone();
+    for part in parts {
+        all.width = all.width.max(part.width);
+        if part.fields.len() != all.fields.len() {
+            return None;
+        }
+        for (field, other) in all.fields.iter_mut().zip(&part.fields) {
+            if field.kind == PayloadKind::Null {
+                field.kind = other.kind.clone();
+            }
+            if field.name != other.name || other.kind != field.kind && other.kind != PayloadKind::Null {
+                return None;
+            }
+        }
+    }
+    Some(all)
 }

@@ -301,3 +301,15 @@ fn files_that_were_cut_off_are_refused() {
     assert!(BucketKeys::read(&[vec![1; 33]], 0).is_err());
     assert!(FoundRows::new(Join::Inner, None, &[vec![1; 5]]).is_err());
 }
+
+#[test]
+fn parts_agree_on_a_payload_though_one_has_no_values() {
+    use crate::table::{PayloadField, PayloadKind};
+    let of = |kind: PayloadKind, width| PayloadSchema { fields: vec![PayloadField { name: "n".into(), kind }], width };
+    let (none, text, number) = (PayloadKind::Null, PayloadKind::Text, PayloadKind::Int { bits: 64 });
+    let all = [of(none.clone(), 1), of(text.clone(), 9), of(none.clone(), 1)];
+    assert_eq!(payload_of_parts(&all), Some(of(text.clone(), 9)));
+    assert_eq!(payload_of_parts(&[of(none.clone(), 1)]), Some(of(none, 1)));
+    assert_eq!(payload_of_parts(&[of(text, 9), of(number, 9)]), None);
+    assert_eq!(payload_of_parts(&[]), None);
+}

@@ -78,7 +78,7 @@ impl Threads<'_> {
             let (left, _) = &self.kept[&(ticket.bucket, attempt)];
             left.state.clone().expect("what the pass before has left")
         });
-        let attempt = cluster::run(ticket, &sections, left)?.open(ticket)?;
+        let attempt = cluster::run(ticket, &sections, left)?;
         if let (Some(bytes), Work::Totals { .. }) = (&attempt.learned, &ticket.work) {
             let Some(cluster::Learned::Totals(totals)) = ticket.learned(bytes) else { panic!("totals") };
             self.totals.lock().expect("a lock").push((ticket.bucket, totals));
