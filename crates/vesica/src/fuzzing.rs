@@ -14,7 +14,7 @@ use crate::handshake::{Hello, TaskBytes};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
 use crate::plan::{Link, Machine, Permissions, Prices, Setting};
-use crate::resume::Unfinished;
+use crate::resume::{AllCommitted, Unfinished};
 use crate::service::Description;
 use crate::table::{Duplicates, ExpectedRange, Format, Join, PayloadSpec, ValueSpec};
 use crate::task::{self, AnyJob, AnyTask, Settings, Side};
@@ -83,7 +83,7 @@ pub fn epsilon(text: &str) -> bool {
 type Parser = (&'static str, fn(&[u8]));
 
 /// The messages of a session, each with its parser.
-const SESSION_MESSAGES: [Parser; 12] = [
+const SESSION_MESSAGES: [Parser; 13] = [
     ("Opening", read::<Opening>),
     ("Hello", read::<Hello>),
     ("Sizes", read::<Sizes>),
@@ -96,6 +96,7 @@ const SESSION_MESSAGES: [Parser; 12] = [
     ("Unmask", read::<Unmask>),
     ("Ended", read::<Ended>),
     ("Unfinished", read::<Unfinished>),
+    ("AllCommitted", read::<AllCommitted>),
 ];
 
 fn read<B: Body>(bytes: &[u8]) {

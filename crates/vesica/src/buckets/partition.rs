@@ -340,8 +340,10 @@ impl Buckets {
         input: impl Fn(usize) -> Result<I, Abort>,
         ch: &mut Channel,
         rng: &mut SecretRng,
-        commit: impl Fn(&I, &mut Channel, &mut SecretRng) -> Result<Compare<I, O>, Abort>,
-        again: impl Fn(&[u8], Secret<Vec<Gf128>>) -> Result<Compare<I, O>, Unsupported>,
+        (commit, again): (
+            impl Fn(&I, &mut Channel, &mut SecretRng) -> Result<Compare<I, O>, Abort>,
+            impl Fn(&[u8], Secret<Vec<Gf128>>) -> Result<Compare<I, O>, Unsupported>,
+        ),
         mut keep: impl FnMut(usize, &mut O, Option<[u8; 32]>) -> Result<(), Abort>,
     ) -> Result<Vec<O>, Abort> {
         let not_kept = || Unsupported::new("a run that is kept pass by pass", "omit --resume");

@@ -10,7 +10,8 @@
 //!   | 7 / 8: protocol (from the receiver)  |    the sender checks that it allows this protocol
 //!   | 9 / 10: session id (both at once)    |    hash of all of the above, both nonces and the TLS exporter
 //!   | 23 / 24: finished (both at once)     |    with --resume: which buckets of the run are finished
-//!   |              the protocol            |
+//!   |              the protocol            |    with --resume against a malicious partner, between its passes 25 / 26 (both at once): that all
+//!   |                                      |    buckets are through the first
 //!   | 11 / 12: transcript (both at once)   |    over TLS: hash of all messages; compared before a side accepts the partner's signature
 //!   | 13 / 14: closing (both at once)      |    over TLS: each side's signature under the receipt
 //! ```

@@ -20,5 +20,5 @@ mod messages;
 mod record;
 
 pub(crate) use going::{Committed, Going, Terms, go_on};
-pub(crate) use messages::Unfinished;
+pub(crate) use messages::{AllCommitted, Unfinished};
 pub(crate) use record::{Record, name, remove};

@@ -481,8 +481,10 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                         input,
                         ch,
                         rng,
-                        |input, ch, rng| row.commit_sender(&request, input, ch, rng),
-                        |keys, kept| row.sender_again(&request, keys, kept),
+                        (
+                            |input: &_, ch: &mut _, rng: &mut _| row.commit_sender(&request, input, ch, rng),
+                            |keys: &_, kept| row.sender_again(&request, keys, kept),
+                        ),
                         |bucket, output, transcript| keep(&kept, keeps, (bucket, output), transcript),
                     ),
                     Some(row) => {
@@ -509,8 +511,10 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                         input,
                         ch,
                         rng,
-                        |input, ch, rng| row.commit_receiver(&request, input, ch, rng),
-                        |keys, kept| row.receiver_again(&request, keys, kept),
+                        (
+                            |input: &_, ch: &mut _, rng: &mut _| row.commit_receiver(&request, input, ch, rng),
+                            |keys: &_, kept| row.receiver_again(&request, keys, kept),
+                        ),
                         |bucket, output, transcript| keep(&kept, keeps, (bucket, output), transcript),
                     ),
                     Some(row) => {
