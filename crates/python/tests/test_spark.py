@@ -512,3 +512,76 @@ def test_a_partner_that_ends_has_the_job_cancelled(session, tmp_path):
         while session.sparkContext.statusTracker().getActiveJobsIds():
             time.sleep(0.1)
     assert not list(tmp_path.glob("vesica-*/shares/*")), "the jobs went on to their end"
+
+
+def test_rows_of_all_types_come_back_as_they_were(session, tmp_path):
+    ours = session.range(40).selectExpr(
+        "concat('k', id) as key",
+        "cast(id as tinyint) as byte",
+        "cast(id as smallint) as short",
+        "cast(id as int) as number",
+        "id * 1000000007 as long",
+        "cast(id / 3 as float) as single",
+        "if(id % 5 = 0, null, id / 7) as double",
+        "id % 2 = 0 as flag",
+        "cast(id * 1.01 as decimal(9,2)) as small",
+        "cast(id as decimal(38,10)) * 1000000007 as large",
+        "unhex(hex(id)) as bytes",
+        "date_add(date'1969-12-30', cast(id as int)) as day",
+        "timestamp_micros(id * 1234567 - 5) as instant",
+        "cast(timestamp_micros(id * 1234567) as timestamp_ntz) as local",
+        "array(id, null, id + 1) as list",
+        "map(concat('a', id), id) as pairs",
+        "named_struct('x', id, 'y', array(named_struct('z', cast(id as string)))) as nested",
+        "make_dt_interval(0, 0, 0, id) as span",
+        "if(id % 3 = 0, null, '') as text",
+    )
+    theirs = session.range(0, 40, 3).selectExpr("concat('k', id) as key")
+    with partner(theirs, on="key", role="sender", **small(tmp_path)) as them:
+        rows = spark.intersect(ours, on="key", role="receiver", **small(tmp_path), **them)
+    # What Spark reads from files may be null.
+    types = [[re.sub("false", "true", field.dataType.json()) for field in df.schema] for df in (rows, ours)]
+    assert types[0] == types[1]
+    expected = ours.join(theirs, "key", "left_semi").orderBy("long").collect()
+    assert rows.orderBy("long").collect() == expected and len(expected) == 14
+
+
+def test_names_that_spark_cannot_tell_apart_are_refused(session, tmp_path, identities):
+    us, _ = identities
+    df = session.range(3).selectExpr("id as key", "id as v", "id as V")
+    given = {"on": "key", "role": "receiver", "listen": "127.0.0.1:0", "wait": 0, **small(tmp_path), **us}
+    with pytest.raises(vesica.UsageError, match="more than one column 'v'"):
+        spark.intersect(df, **given)
+
+
+@without_connect
+def test_a_spark_cluster_joins_with_one_of_dask(session, tmp_path):
+    import pyarrow
+
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask.dataframe")
+    count = 30
+    columns = {
+        "mail": pyarrow.array([f"u{id}@x.org" for id in range(count)]),
+        "Email": pyarrow.array([f"other{id}" for id in range(count)]),
+        "whole": pyarrow.array([2**64 - 1 - id for id in range(count)], pyarrow.uint64()),
+        "tiny": pyarrow.array([id for id in range(count)], pyarrow.uint8()),
+        "when": pyarrow.array([datetime.datetime(2026, 1, 1, 0, 0, id) for id in range(count)], pyarrow.timestamp("ns")),
+        "name": pyarrow.array([None if id % 4 == 0 else f"n{id}" for id in range(count)], pyarrow.large_string()),
+        "price": pyarrow.array([Decimal(id) / 8 for id in range(count)], pyarrow.decimal128(12, 3)),
+    }
+    theirs = pandas.DataFrame({name: pandas.arrays.ArrowExtensionArray(column) for name, column in columns.items()})
+    ours = session.range(0, 60, 2).selectExpr("concat('u', id, '@x.org') as email", "id")
+    payload = [name for name in columns if name != "mail"]
+    settings = {**small(tmp_path), "slots": 2}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as cluster:
+        with distributed.Client(cluster):
+            ddf = dask.from_pandas(theirs, npartitions=2)
+            with partner(ddf, on="mail", role="sender", payload=payload, **settings) as them:
+                rows = spark.intersect(ours, on="email", role="receiver", join="left", **settings, **them)
+    assert rows.columns == ["email", "id", "partner_Email", *payload[1:]]
+    found = {row.id: row for row in rows.collect()}
+    assert sorted(found) == list(range(0, 60, 2))
+    for id, row in found.items():
+        expected = [columns[name][id].as_py() for name in payload] if id < count else [None] * len(payload)
+        expected = [value.to_pydatetime() if hasattr(value, "to_pydatetime") else value for value in expected]
+        assert list(row)[2:] == expected

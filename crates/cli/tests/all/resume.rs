@@ -178,8 +178,16 @@ fn a_first_pass_is_not_taken_anew_when_the_second_has_begun() {
     let (receive, send) = (malicious(receive("")), malicious(send("")));
     let (receiver, sender) = folder.both(&receive, &send);
     kill_at(&folder, (receiver, sender), ("mine", "bucket-", 2)).expect(10, &["the run is kept in"]);
-    // The receiver takes back what it has committed to in one bucket.
-    fs::remove_file(&kept(&folder, "mine", "commit-")[5]).expect("removed");
+    // The receiver takes back what it has committed to in one bucket that is due, and that it has begun to compare.
+    let due = kept(&folder, "mine", "commit-").into_iter().filter(|commit| {
+        let name = commit.file_name().unwrap_or_default().to_string_lossy().replace("commit", "bucket");
+        !commit.with_file_name(name).exists()
+    });
+    let due: Vec<PathBuf> = due.collect();
+    fs::remove_file(&due[0]).expect("removed");
+    let state = kept(&folder, "mine", "run.json").remove(0);
+    let text = fs::read_to_string(&state).expect("there");
+    fs::write(&state, text.replace("\"compares\":true", "\"compares\":false")).expect("written");
     let (receiver, sender) = folder.join(&receive, &send);
     for ended in [receiver, sender] {
         let text = format!("{}{}", ended.stderr, ended.stdout);
@@ -196,6 +204,34 @@ fn a_first_pass_is_not_taken_anew_when_the_second_has_begun() {
     fs::write(file, bytes).expect("written");
     let (_, sender) = folder.join(&receive, &send);
     assert!(sender.stderr.contains("cannot go on with one run"), "{}", sender.stderr);
+}
+
+/// With `--buckets auto` the number of buckets goes by the partner's size, too: it cannot have a record begin anew.
+#[test]
+fn a_record_of_another_number_of_buckets_is_no_record_of_nothing() {
+    let folder = Folder::new();
+    let keys = |count: usize| (0..count).map(|key| format!("{key}\n")).collect::<String>();
+    folder.write("ours.csv", format!("id\n{}", keys(20_000)));
+    folder.write("theirs.csv", format!("id\n{}", keys(300_000)));
+    for name in ["mine", "their"] {
+        fs::create_dir(folder.path(name)).expect("made");
+    }
+    let auto = |flags: String| flags.replace("--security semi-honest", "").replace("--buckets 16", "--buckets auto");
+    let (receive, send) = (auto(receive("")), auto(send("")));
+    let (receiver, sender) = folder.both(&receive, &send);
+    kill_at(&folder, (receiver, sender), ("their", "bucket-", 1)).expect(10, &["the run is kept in"]);
+    // The receiver has no record any more, and enough keys for four buckets.
+    fs::remove_dir_all(folder.path("mine")).expect("removed");
+    fs::create_dir(folder.path("mine")).expect("made");
+    folder.write("ours.csv", format!("id\n{}", keys(530_000)));
+    let (_, sender) = folder.join(&receive, &send);
+    sender.expect(7, &["cannot go on with one run: sizes or columns are not those of the record"]);
+    assert_eq!(kept(&folder, "their", "commit-").len(), 2, "nothing is lost");
+    // Nor does it with as many keys as before.
+    folder.write("ours.csv", format!("id\n{}", keys(20_000)));
+    let (_, sender) = folder.join(&receive, &send);
+    sender.expect(7, &["cannot go on with one run: this side has finished buckets"]);
+    assert_eq!(kept(&folder, "their", "commit-").len(), 2, "nothing is lost");
 }
 
 /// A run of which both sides have finished some buckets.

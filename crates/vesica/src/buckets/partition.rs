@@ -14,7 +14,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::work_folder::{BetweenPasses, KeptMatches, WorkBuckets};
-use crate::failure::Failure;
+use crate::failure::{Failure, code};
 use crate::resume::{Committed, Going};
 use crate::table::SpilledKeys;
 
@@ -328,6 +328,16 @@ impl Buckets {
         in_sessions(compared.into_iter().enumerate(), ch, |finish, ch| finish.finish(ch))
     }
 
+    /// A hash of a bucket's items and records, in their order.
+    fn fingerprint(&self, bucket: usize) -> Result<[u8; 32], Failure> {
+        let Bucket { items, records, .. } = self.bucket(bucket)?;
+        let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 items of a bucket that is kept v1");
+        hasher.update(&(items.len() as u64).to_le_bytes());
+        items.iter().for_each(|item| _ = hasher.update(&item.to_le_bytes()));
+        hasher.update(&records.unwrap_or_default());
+        Ok(*hasher.finalize().as_bytes())
+    }
+
     /// [`Self::each_in_passes`] of a run with two passes that is kept in a record: what is through a pass is not due any
     /// more, and what the first pass leaves is kept until the second. `again` makes a run of it. `keep` keeps what a bucket
     /// has found, with the hash of all that was said.
@@ -360,10 +370,12 @@ impl Buckets {
             with(&mut |going| Ok(going.begin_bucket()?))?;
             let Compare { keys, kept, .. } = commit(&input(bucket)?, ch, rng)?;
             let keys = keys.ok_or_else(not_kept)?;
-            let (transcript, session) = (ch.transcript().unwrap_or_default(), ch.session());
-            with(&mut |going| Ok(going.end_commit(bucket, &transcript, (session, &keys, &kept))?))
+            let (transcript, of) = (ch.transcript().unwrap_or_default(), (ch.session(), self.fingerprint(bucket)?));
+            with(&mut |going| Ok(going.end_commit(bucket, &transcript, of, (&keys, &kept))?))
         })?;
-        with(&mut |going| going.begin_to_compare(ch))?;
+        if !last.is_empty() {
+            with(&mut |going| going.begin_to_compare(ch))?;
+        }
         let whole = ch.session();
         let mut outputs = Vec::with_capacity(last.len());
         for bucket in last {
@@ -372,7 +384,12 @@ impl Buckets {
                 committed = Some(going.committed(bucket)?);
                 Ok(())
             })?;
-            let Committed { session, keys, kept } = committed.ok_or_else(not_kept)?;
+            let Committed { session, input: of, keys, kept } = committed.ok_or_else(not_kept)?;
+            // With other payloads under the same keystream, the receiver would see their difference.
+            if of != self.fingerprint(bucket)? {
+                let (fault, mend) = ("a bucket has other items than it has committed to", "please report this");
+                return Err(Failure::new(code::INTERNAL, fault, mend).into());
+            }
             ch.bind_session(session);
             match again(&keys, kept)?.compare(input(bucket)?, ch, rng)? {
                 Finish::Done(mut output) => {

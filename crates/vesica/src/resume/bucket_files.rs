@@ -147,15 +147,24 @@ impl BucketFiles {
         Ok((transcript, content))
     }
 
+    /// Whether there is anything of any bucket.
+    pub fn are_there(&self) -> io::Result<bool> {
+        Ok(!self.all()?.is_empty())
+    }
+
     /// Removes what there is of any bucket.
     pub fn clear(&self) -> io::Result<()> {
-        for entry in fs::read_dir(&self.folder)? {
-            let entry = entry?;
-            if ["bucket", "commit"].iter().any(|name| entry.file_name().to_string_lossy().starts_with(name)) {
-                fs::remove_file(entry.path())?;
-            }
-        }
-        Ok(())
+        self.all()?.into_iter().try_for_each(fs::remove_file)
+    }
+
+    /// The files of buckets, finished or not.
+    fn all(&self) -> io::Result<Vec<PathBuf>> {
+        let is_of_bucket = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            ["bucket", "commit"].iter().any(|first| name.starts_with(first))
+        };
+        let all = fs::read_dir(&self.folder)?.map(|entry| entry.map(|entry| entry.path()));
+        Ok(all.collect::<io::Result<Vec<_>>>()?.into_iter().filter(is_of_bucket).collect())
     }
 
     /// What encrypts a file: under a key of its own, since a folder that is set back to an earlier state would have a

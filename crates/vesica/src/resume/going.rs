@@ -29,15 +29,18 @@ pub(crate) struct Going {
     due: Vec<Vec<usize>>,
     /// Attempts at buckets, of this conversation and those before it.
     pub attempts: u64,
-    /// How many of them were begun before this conversation.
-    before: u64,
+    /// Whether the partner says that it has all that it needs, of a run that this side does not know any more.
+    pub is_over_by_word: bool,
     /// Items of a bucket of this side, and bytes of a payload of its result.
     shape: (usize, usize),
     rng: SecretRng,
 }
 
-/// In the place of the hash of a run, or of a bucket: there is none.
+/// The hash of a run, or of a bucket, where there is none.
 const NO_RUN: [u8; 32] = [0; 32];
+
+/// Most conversations of a run in which no run of a bucket is begun. They show the partner nothing, but for their time.
+const MOST_OTHERS: u32 = 64;
 
 /// What both sides bring to [`go_on`].
 pub(crate) struct Terms {
@@ -69,6 +72,12 @@ pub(crate) fn go_on(
         Security::SemiHonest => &[Pass::Last],
         Security::Malicious => &[Pass::First, Pass::Last],
     };
+    let has_files = record.has_files()?;
+    let shape = (buckets, terms.shape.0, terms.shape.1);
+    // Else nothing of it could be read, and all of it would be begun anew: by a partner that declares another size, too.
+    if has_files && record.begun().is_some_and(|run| run.shape != shape) {
+        return Err(differ(&record, "sizes or columns are not those of the record"));
+    }
     let ours = record.unfinished(buckets, passes, terms.shape);
     send(ch, ours.clone())?;
     let theirs: Unfinished = recv(ch)?;
@@ -78,57 +87,54 @@ pub(crate) fn go_on(
     let both_learn = agreement.terms.disclosure().both_learn;
     let learns = |role| role == Role::Receiver || both_learn;
     // One side has all that it needs, and the other, which learns nothing, has ended and removed its record.
-    let is_over = ours.is_complete(buckets) && theirs.run == NO_RUN && !learns(terms.role.peer())
-        || theirs.is_complete(buckets) && ours.run == NO_RUN && !learns(terms.role);
+    let we_have_all = ours.is_complete(buckets) && !theirs.has_finished_any() && !learns(terms.role.peer());
+    let they_have_all = theirs.is_complete(buckets) && !ours.has_finished_any() && !learns(terms.role);
+    let is_over = we_have_all || they_have_all;
     let is_same = ours.run == theirs.run && ours.run != NO_RUN;
-    let goes_on = is_same || is_over && ours.run != NO_RUN;
+    let goes_on = is_same || we_have_all;
     if goes_on {
         let salt = record.begun().and_then(|run| from_hex(&run.salt)).map(u128::from_le_bytes);
         agreement.salt = salt.ok_or_else(|| differ(&record, "the record has no salt"))?;
         if id(agreement) != ours.run {
             return Err(differ(&record, "sizes, security, protocol or columns are not those of the record"));
         }
-    } else if !is_over && (ours.has_finished_any() || theirs.has_finished_any()) {
-        let has = |side: &Unfinished| match side.has_finished_any() {
+    } else if !is_over && (has_files || ours.has_finished_any() || theirs.has_finished_any()) {
+        let has = |has_some| match has_some {
             true => "has finished buckets of a run that the other side does not know",
             false => "has no record of it",
         };
-        return Err(differ(&record, &format!("this side {}, and the partner {}", has(&ours), has(&theirs))));
+        let (ours, theirs) = (has(has_files || ours.has_finished_any()), has(theirs.has_finished_any()));
+        return Err(differ(&record, &format!("this side {ours}, and the partner {theirs}")));
     }
     let counts = |(ours, theirs): (&[u8; 32], &[u8; 32])| is_over || is_same && ours == theirs && *ours != NO_RUN;
     let finished: Vec<bool> = ours.buckets.iter().zip(&theirs.buckets).map(counts).collect();
-    let mut due: Vec<Vec<usize>> = Vec::new();
-    for of_pass in finished.chunks(buckets as usize) {
-        let is_due = |bucket: &usize| {
-            // What comes after a pass that is taken anew is worth nothing.
-            !of_pass.get(*bucket).copied().unwrap_or_default() || due.iter().any(|before| before.contains(bucket))
-        };
-        let of_pass = (0..buckets as usize).filter(is_due).collect();
-        due.push(of_pass);
-    }
-    let begins = due.first().map_or(0, Vec::len);
+    let (first, last) = finished.split_at(finished.len() - buckets as usize);
+    let due_last: Vec<usize> = (0..).zip(last).filter(|(_, through)| !**through).map(|(bucket, _)| bucket).collect();
+    // Of a bucket that is through the last pass, no message follows.
+    let is_through = |bucket: &usize| first.get(*bucket).copied().unwrap_or_default();
+    let due_first: Vec<usize> = due_last.iter().copied().filter(|bucket| !is_through(bucket)).collect();
+    let begins = due_first.len();
     // A receiver could choose the set of a first pass by what it was shown in the second.
-    if goes_on && begins > 0 && passes.len() > 1 && record.begun().is_some_and(|run| run.compares) {
-        return Err(differ(
-            &record,
-            "this side has begun to compare, and the two sides do not have the same first pass of all buckets",
-        ));
+    if begins > 0 && passes.len() > 1 && (ours.compares && has_files || theirs.compares && theirs.has_finished_any()) {
+        let what = "keys have been compared, and the two sides do not have the same first pass of all buckets. Your partner \
+                    may have seen matches: if you begin anew, it can choose its keys by them";
+        return Err(differ(&record, what));
     }
     // What either side has begun counts, also of a run that is given up.
-    let mut before = ours.attempts.max(theirs.attempts);
-    if begins == 0 {
-        // A conversation in which nothing is run could otherwise be had any number of times.
-        before = before.saturating_add(1);
-    }
-    let attempts = before.saturating_add(begins as u64);
+    let attempts = ours.attempts.max(theirs.attempts).saturating_add(begins as u64);
     check_attempts(attempts, buckets, terms)?;
-    if goes_on {
-        record.set_attempts(before)?;
-    } else {
-        let id = to_hex(&id(agreement));
-        record.begin(Begun { id, salt: to_hex(&agreement.salt.to_le_bytes()), attempts: before, compares: false })?;
+    if !goes_on {
+        let (id, salt) = (to_hex(&id(agreement)), to_hex(&agreement.salt.to_le_bytes()));
+        let attempts = ours.attempts;
+        record.begin(Begun { id, salt, shape, attempts, others: 0, compares: false })?;
     }
-    Ok(Going { record, due, attempts, before, shape: terms.shape, rng: rng.child() })
+    if begins == 0 && !is_over && record.add_other()? > MOST_OTHERS {
+        let fault = format_args!("the run was taken up more than {MOST_OTHERS} times since all buckets were begun");
+        return Err(Failure::new(code::REFUSED, fault, "see why it breaks off, and begin anew"));
+    }
+    let due = vec![due_first, due_last];
+    let is_over_by_word = they_have_all && ours.run == NO_RUN;
+    Ok(Going { record, due, attempts, is_over_by_word, shape: terms.shape, rng: rng.child() })
 }
 
 /// Refuses more attempts at buckets than the bounds on failures are derived for, or than the partner may ask for.
@@ -215,7 +221,7 @@ impl Going {
         })
     }
 
-    /// Keeps what a bucket has committed to, in this session.
+    /// Keeps what a bucket has committed to, in this session and on an input with this hash.
     ///
     /// # Errors
     /// If the record cannot be written.
@@ -223,11 +229,13 @@ impl Going {
         &mut self,
         bucket: usize,
         transcript: &[u8; 32],
-        (session, keys, kept): ([u8; 32], &[u8], &[Gf128]),
+        (session, input): ([u8; 32], [u8; 32]),
+        (keys, kept): (&[u8], &[Gf128]),
     ) -> Result<(), Failure> {
         let random = *fresh(&mut self.rng);
-        let mut content = Zeroizing::new(Vec::with_capacity(32 + 4 + keys.len() + 16 * kept.len() + 16));
+        let mut content = Zeroizing::new(Vec::with_capacity(64 + 4 + keys.len() + 16 * kept.len() + 16));
         content.extend_from_slice(&session);
+        content.extend_from_slice(&input);
         content.extend_from_slice(&(keys.len() as u32).to_le_bytes());
         content.extend_from_slice(keys);
         kept.iter().for_each(|value| content.extend_from_slice(&value.0.to_le_bytes()));
@@ -243,11 +251,17 @@ impl Going {
         let content = self.record.get(Place { bucket, pass: Pass::First, shape: self.shape })?;
         let read = || {
             let (session, rest) = content.split_first_chunk::<32>()?;
+            let (input, rest) = rest.split_first_chunk::<32>()?;
             let (length, rest) = rest.split_first_chunk::<4>()?;
             let (keys, kept) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
             let (kept, []) = kept.as_chunks() else { return None };
             let kept = kept.iter().map(|value| Gf128(u128::from_le_bytes(*value))).collect();
-            Some(Committed { session: *session, keys: Secret::new(keys.to_vec()), kept: Secret::new(kept) })
+            Some(Committed {
+                session: *session,
+                input: *input,
+                keys: Secret::new(keys.to_vec()),
+                kept: Secret::new(kept),
+            })
         };
         read().ok_or_else(|| self.record.damaged())
     }
@@ -282,8 +296,7 @@ impl Going {
     /// # Errors
     /// If the record cannot be written.
     pub fn begin_bucket(&mut self) -> Result<(), Failure> {
-        self.before += 1;
-        self.record.set_attempts(self.before)
+        self.record.add_attempt()
     }
 
     /// Keeps what a bucket found, of which both sides have the hash of all that was said.
@@ -320,6 +333,8 @@ impl Going {
 pub(crate) struct Committed {
     /// The session of the conversation and bucket in which it was taken.
     pub session: [u8; 32],
+    /// The hash of the items and payloads on which it was taken.
+    pub input: [u8; 32],
     /// [`Compare::keys`](vesica_protocols::passes::Compare::keys).
     pub keys: Secret<Vec<u8>>,
     /// [`Compare::kept`](vesica_protocols::passes::Compare::kept).

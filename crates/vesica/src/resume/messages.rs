@@ -14,6 +14,8 @@ pub(crate) struct Unfinished {
     pub run: [u8; 32],
     /// How many attempts at buckets the side has begun.
     pub attempts: u64,
+    /// Whether the side has begun with the second pass, of a run that has one.
+    pub compares: bool,
     /// For each pass and bucket the hash of all that was said until the bucket was through; zeros if it is not. One pass
     /// after the other.
     pub buckets: Vec<[u8; 32]>,
@@ -35,21 +37,27 @@ impl Unfinished {
 impl Body for Unfinished {
     const NUMBER: u8 = 12;
     const CARRIES: &'static str = "buckets that are finished";
-    const LENGTHS: RangeInclusive<usize> = 40..=40 + 2 * 32 * MOST_BUCKETS as usize;
+    const LENGTHS: RangeInclusive<usize> = 41..=41 + 2 * 32 * MOST_BUCKETS as usize;
 
     fn write(&self, out: &mut Writer) {
         out.bytes(&self.run);
         out.bytes(&self.attempts.to_le_bytes());
+        out.bytes(&[u8::from(self.compares)]);
         self.buckets.iter().for_each(|bucket| out.bytes(bucket));
     }
 
     fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
         let (run, attempts) = (bytes.array()?, u64::from_le_bytes(bytes.array()?));
+        let compares = match bytes.array()? {
+            [0] => false,
+            [1] => true,
+            [_] => return Err(Malformed("a second pass that has neither begun nor not begun")),
+        };
         let mut buckets = Vec::with_capacity(bytes.remaining() / 32);
         while bytes.remaining() > 0 {
             buckets.push(bytes.array()?);
         }
-        Ok(Self { run, attempts, buckets })
+        Ok(Self { run, attempts, compares, buckets })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The folder in which a side keeps its record of a run.
 
 use std::fs::{self, DirBuilder, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,10 +61,13 @@ pub(super) struct Begun {
     pub id: String,
     /// The salt under which keys are divided, in hexadecimal.
     pub salt: String,
-    /// How many attempts at buckets were begun.
+    /// In how many buckets, how many items of this side each has, and bytes of a payload of its result.
+    pub shape: (u32, usize, usize),
+    /// How many attempts at buckets this side has begun.
     pub attempts: u64,
+    /// In how many conversations no run of a bucket was begun.
+    pub others: u32,
     /// Whether the second pass has begun, of a run that has one.
-    #[serde(default)]
     pub compares: bool,
 }
 
@@ -127,7 +130,7 @@ impl Record {
         }
         let path = folder.join("run.json");
         let state = match read_text(&path, FILE_LIMIT) {
-            Ok(text) => Self::read(&folder, &text)?,
+            Ok(text) => Self::read(&folder, &Zeroizing::new(text))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => State {
                 vesica_run: 1,
                 release: env!("CARGO_PKG_VERSION").into(),
@@ -215,11 +218,21 @@ impl Record {
         let places =
             passes.iter().flat_map(|&pass| (0..buckets as usize).map(move |bucket| Place { bucket, pass, shape }));
         match run {
-            None => Unfinished { run: [0; 32], attempts: 0, buckets: places.map(|_| [0; 32]).collect() },
+            None => {
+                let buckets = places.map(|_| [0; 32]).collect();
+                Unfinished { run: [0; 32], attempts: 0, compares: false, buckets }
+            }
             Some((run, attempts)) => {
-                Unfinished { run, attempts, buckets: places.map(|place| self.files.transcript(place)).collect() }
+                let compares = self.state.run.as_ref().is_some_and(|run| run.compares);
+                let buckets = places.map(|place| self.files.transcript(place)).collect();
+                Unfinished { run, attempts, compares, buckets }
             }
         }
+    }
+
+    /// Whether there is anything of any bucket, though it may not be read.
+    pub(super) fn has_files(&self) -> Result<bool, Failure> {
+        self.files.are_there().map_err(|error| failed(&self.folder, &error))
     }
 
     /// Begins a run anew.
@@ -246,12 +259,22 @@ impl Record {
         Zeroizing::new(*hasher.finalize().as_bytes())
     }
 
-    /// Notes how many attempts at buckets were begun.
-    pub(super) fn set_attempts(&mut self, attempts: u64) -> Result<(), Failure> {
+    /// Notes that this side begins an attempt at a bucket.
+    pub(super) fn add_attempt(&mut self) -> Result<(), Failure> {
         if let Some(run) = &mut self.state.run {
-            run.attempts = attempts;
+            run.attempts += 1;
         }
         self.save()
+    }
+
+    /// Notes a conversation in which no run of a bucket is begun. Gives how many there were.
+    pub(super) fn add_other(&mut self) -> Result<u32, Failure> {
+        let others = self.state.run.as_mut().map_or(0, |run| {
+            run.others = run.others.saturating_add(1);
+            run.others
+        });
+        self.save()?;
+        Ok(others)
     }
 
     /// Keeps what a bucket found.
@@ -328,6 +351,11 @@ pub(crate) fn name(config: &Config, hello: &Hello) -> [u8; 32] {
 
 /// Removes the record of a run that is over.
 pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    // The key, as far as the file system lets go of it.
+    if let Ok(mut state) = File::options().write(true).open(folder.join("run.json")) {
+        let length = state.metadata().map_or(0, |found| found.len()).min(FILE_LIMIT);
+        let _ = state.write_all(&vec![b' '; length as usize]).and_then(|()| state.sync_data());
+    }
     // Without its state it is no record, whatever else is left.
     match fs::remove_file(folder.join("run.json")) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

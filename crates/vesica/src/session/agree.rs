@@ -201,6 +201,10 @@ fn go_on(
         format!("going on with the run in {folder}: {through} of {count} buckets are {what}")
     };
     ctx.events.notice(&match (going.finished_before(count), going.committed_before(count)) {
+        _ if going.is_over_by_word => {
+            "the partner says that it has all results of an earlier run, of which this side keeps no record: nothing is compared"
+                .to_owned()
+        }
         (0, 0) => format!("the run is kept in {folder}: if it breaks off, type the same command again on both sides"),
         (0, committed) => going_on(committed, "through the first pass"),
         (finished, _) => going_on(finished, "finished"),
