@@ -55,6 +55,10 @@ pub struct Statement {
     /// pass that was taken again is no further run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u64>,
+    /// The hash, in hexadecimal, of what both drivers signed of the last wave, with all waves before it; absent of runs on
+    /// one machine a side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits: Option<String>,
     /// Whether the sender learned its matches too.
     pub both_learn: bool,
     /// Name and version of the key digest.
@@ -172,6 +176,7 @@ impl Receipt {
             receiver_items: 20,
             buckets: 1,
             attempts: None,
+            commits: None,
             both_learn: false,
             key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@2".into()],

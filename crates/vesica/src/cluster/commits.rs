@@ -11,7 +11,7 @@ use super::Stage;
 use super::messages::Ended;
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
-use crate::receipt::{Receipt, from_hex};
+use crate::receipt::{Receipt, from_hex, to_hex};
 
 /// Longest file of a wave that is read: it has at most [`MOST_SLOTS`](super::MOST_SLOTS) attempts.
 const FILE_LIMIT: u64 = 1 << 21;
@@ -27,6 +27,8 @@ pub struct Commit {
     /// The pass of which it was a wave; absent where a bucket is run in one go.
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub pass: Stage,
+    /// The hash, in hexadecimal, of the commit of the wave before; zeros before the first.
+    pub previous: String,
     /// The attempts that were due in this wave, in their order.
     pub attempts: Vec<EndedAttempt>,
     /// The sender's signature, in hexadecimal, under what it kept of these attempts; absent without keys.
@@ -100,6 +102,13 @@ impl Commit {
         Ok(commits)
     }
 
+    /// A hash of what both sides have signed of this wave and, by [`Self::previous`], of all before it.
+    pub fn hash(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 commit of a wave on a cluster v1");
+        // Plain fields into memory: serialising cannot fail.
+        *hasher.update(&serde_json::to_vec(self).unwrap_or_default()).finalize().as_bytes()
+    }
+
     /// Whether both signatures are right.
     fn verifies(&self, sender: PublicKey, receiver: PublicKey) -> bool {
         let right = |key: PublicKey, signature: &Option<String>, of: fn(&EndedAttempt) -> &Option<String>| {
@@ -114,8 +123,10 @@ impl Commit {
                 .collect();
             let due: Vec<_> = self.attempts.iter().map(|ended| (ended.bucket, ended.attempt)).collect();
             let signature = signature.as_deref().and_then(from_hex::<64>);
-            session.zip(kept).zip(signature).is_some_and(|((session, kept), signature)| {
-                key.verifies(&Ended::signed_bytes(&session, (self.wave, self.pass), &due, &kept), &signature)
+            let of_run = session.zip(from_hex(&self.previous));
+            of_run.zip(kept).zip(signature).is_some_and(|(((session, previous), kept), signature)| {
+                let of_run = (&session, &previous);
+                key.verifies(&Ended::signed_bytes(of_run, (self.wave, self.pass), &due, &kept), &signature)
             })
         };
         right(sender, &self.sender_signature, |ended| &ended.sender)
@@ -124,10 +135,8 @@ impl Commit {
 
     /// Whether these are all the waves of the run of a receipt, which itself must have been verified: both sides have
     /// signed each of them, each bucket counts once in each pass, no pass begins before all buckets count in the one
-    /// before it, and as many attempts began a run of a bucket as the receipt says.
-    ///
-    /// One side can still sign anew which attempts it kept. Where the other has kept two at one bucket, that changes
-    /// which of them counts, but not how many there were.
+    /// before it, and as many attempts began a run of a bucket as the receipt says. Each wave names the one before, and the
+    /// receipt the last: neither side alone can sign one anew.
     ///
     /// # Errors
     /// If they are not.
@@ -145,6 +154,7 @@ impl Commit {
         let mut attempts = HashSet::new();
         let mut stages = Stage::all(statement.security, statement.both_learn).iter().copied();
         let mut stage = stages.next();
+        let mut previous = [0; 32];
         for (wave, commit) in (0..).zip(&commits) {
             if commit.session != statement.session {
                 return refuse("a wave is of another session");
@@ -159,6 +169,10 @@ impl Commit {
             if stage != Some(commit.pass) {
                 return refuse(&format!("wave {wave} is of another pass than is due"));
             }
+            if commit.previous != to_hex(&previous) {
+                return refuse(&format!("wave {wave} follows another one than is there"));
+            }
+            previous = commit.hash();
             if !commit.verifies(sender, receiver) {
                 return refuse(&format!("a signature under wave {wave} is wrong"));
             }
@@ -177,6 +191,9 @@ impl Commit {
         if stages.next().is_some() {
             return refuse("a pass is missing");
         }
+        if statement.commits.as_ref() != Some(&to_hex(&previous)) {
+            return refuse("the last wave is another one than the receipt names");
+        }
         // Else one side alone could count an attempt that failed, and leave out the wave that ran it again.
         let of_begun = commits.iter().filter(|commit| commit.pass.begins()).map(|commit| commit.attempts.len() as u64);
         let begun: u64 = of_begun.sum();
@@ -194,7 +211,6 @@ mod tests {
     use vesica_party::transport::tls::Identity;
 
     use super::*;
-    use crate::receipt::to_hex;
 
     /// Two waves of a run in two buckets: at first, the sender lost one of them. And what the sender signs later, so
     /// that this one seems to have counted in the first wave.
@@ -206,14 +222,14 @@ mod tests {
         receipt.statement.attempts = Some(3);
         receipt.statement.sender_key = sender.public().to_string();
         receipt.statement.receiver_key = receiver.public().to_string();
-        let commit = |wave, attempts: &[(u32, u32, Option<u8>, Option<u8>)]| {
+        let commit = |wave, previous: [u8; 32], attempts: &[(u32, u32, Option<u8>, Option<u8>)]| {
             let due: Vec<_> = attempts.iter().map(|&(bucket, attempt, ..)| (bucket, attempt)).collect();
             let [of_sender, of_receiver] = [0, 1].map(|side| -> Vec<_> {
                 attempts.iter().map(|&(_, _, ours, theirs)| [ours, theirs][side].map(|byte| [byte; 32])).collect()
             });
             let sign = |identity: &Identity, kept: &[Option<[u8; 32]>]| {
                 identity
-                    .sign(&Ended::signed_bytes(&[3; 32], (wave, Stage::Whole), &due, kept))
+                    .sign(&Ended::signed_bytes((&[3; 32], &previous), (wave, Stage::Whole), &due, kept))
                     .map(|signature| to_hex(&signature))
             };
             let hex = |byte: Option<u8>| byte.map(|byte| to_hex(&[byte; 32]));
@@ -227,14 +243,16 @@ mod tests {
                 session: to_hex(&[3; 32]),
                 wave,
                 pass: Stage::Whole,
+                previous: to_hex(&previous),
                 attempts: attempts.iter().map(ended).collect(),
                 sender_signature: sign(&sender, &of_sender),
                 receiver_signature: sign(&receiver, &of_receiver),
             }
         };
-        let first = commit(0, &[(0, 0, Some(1), Some(1)), (1, 0, None, Some(2))]);
-        let second = commit(1, &[(1, 1, Some(4), Some(4))]);
-        let mut forged = commit(0, &[(0, 0, Some(1), Some(1)), (1, 0, Some(2), Some(2))]);
+        let first = commit(0, [0; 32], &[(0, 0, Some(1), Some(1)), (1, 0, None, Some(2))]);
+        let second = commit(1, first.hash(), &[(1, 1, Some(4), Some(4))]);
+        receipt.statement.commits = Some(to_hex(&second.hash()));
+        let mut forged = commit(0, [0; 32], &[(0, 0, Some(1), Some(1)), (1, 0, Some(2), Some(2))]);
         forged.receiver_signature.clone_from(&first.receiver_signature);
         (vec![second, first], receipt, forged)
     }
@@ -248,8 +266,8 @@ mod tests {
         (receipt.statement.attempts, receipt.statement.security) = (Some(2), Security::Malicious);
         receipt.statement.sender_key = sender.public().to_string();
         receipt.statement.receiver_key = receiver.public().to_string();
-        let commit = |wave, pass, due: [(u32, u32); 2]| {
-            let signed = Ended::signed_bytes(&[3; 32], (wave, pass), &due, &[Some([9; 32]); 2]);
+        let commit = |wave, pass, previous: [u8; 32], due: [(u32, u32); 2]| {
+            let signed = Ended::signed_bytes((&[3; 32], &previous), (wave, pass), &due, &[Some([9; 32]); 2]);
             let sign = |identity: &Identity| identity.sign(&signed).map(|signature| to_hex(&signature));
             let hex = Some(to_hex(&[9; 32]));
             let ended =
@@ -258,22 +276,36 @@ mod tests {
                 session: to_hex(&[3; 32]),
                 wave,
                 pass,
+                previous: to_hex(&previous),
                 attempts: due.map(ended).to_vec(),
                 sender_signature: sign(&sender),
                 receiver_signature: sign(&receiver),
             }
         };
         let (first, second) = ([(0, 0), (1, 0)], [(0, 1), (1, 1)]);
-        let passes = || vec![commit(0, Stage::Commit, first), commit(1, Stage::Compare, second)];
+        let two = |one, other| {
+            let first = commit(0, one, [0; 32], first);
+            let second = commit(1, other, first.hash(), second);
+            vec![first, second]
+        };
+        let passes = || two(Stage::Commit, Stage::Compare);
+        receipt.statement.commits = passes().last().map(|last| to_hex(&last.hash()));
         assert_eq!(Commit::check_all(passes(), &receipt), Ok(Committed { waves: 2, attempts: 4 }));
         let refused = |commits, said: &str| {
             let failure = Commit::check_all(commits, &receipt).expect_err("refused");
             assert!(failure.fault.contains(said), "{failure}");
         };
         refused(vec![passes().remove(0)], "a pass is missing");
-        refused(vec![commit(0, Stage::Compare, first), commit(1, Stage::Commit, second)], "of another pass");
-        refused(vec![commit(0, Stage::Whole, first), commit(1, Stage::Whole, second)], "of another pass");
-        refused(vec![commit(0, Stage::Commit, first), commit(1, Stage::Commit, second)], "of another pass");
+        for (one, other) in
+            [(Stage::Compare, Stage::Commit), (Stage::Whole, Stage::Whole), (Stage::Commit, Stage::Commit)]
+        {
+            refused(two(one, other), "of another pass");
+        }
+        // Both keys together could sign a wave anew: the receipt names another one.
+        let anew = [commit(0, Stage::Commit, [0; 32], first), commit(1, Stage::Compare, [0; 32], second)];
+        refused(anew.to_vec(), "wave 1 follows another one");
+        let turned = vec![passes().remove(0), commit(1, Stage::Compare, passes()[0].hash(), [(1, 1), (0, 1)])];
+        refused(turned, "the last wave is another one than the receipt names");
         let mut forged = passes();
         forged[1].pass = Stage::Finish;
         refused(forged, "of another pass");
@@ -300,7 +332,7 @@ mod tests {
         changed(&|commits| commits[1].attempts[1].attempt = 1, "a signature under wave 0");
         changed(&|commits| commits[0].sender_signature = None, "a signature under wave 1");
         changed(&|commits| commits[0].receiver_signature = commits[0].sender_signature.clone(), "under wave 1");
-        changed(&|commits| *commits = vec![forged.clone()], "2 attempts, and it names 3");
+        changed(&|commits| *commits = vec![forged.clone()], "another one than the receipt names");
         let mut other = receipt.clone();
         other.statement.attempts = None;
         assert!(Commit::check_all(again(), &other).is_err_and(|failure| failure.fault.contains("it names none")));

@@ -77,20 +77,22 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// What a side signs: of which session, wave and pass, and of each bucket which attempt it kept.
+    /// What a side signs: of which session, wave and pass, what both sides have signed before, and of each bucket which
+    /// attempt it kept.
     pub fn signed_bytes(
-        session: &[u8; 32],
+        (session, previous): (&[u8; 32], &[u8; 32]),
         (wave, stage): (u32, Stage),
         buckets: &[(u32, u32)],
         kept: &[Option<[u8; 32]>],
     ) -> Vec<u8> {
         let mut bytes = match stage {
-            Stage::Whole => b"vesica commit v1\n".to_vec(),
-            Stage::Commit => b"vesica commit v1 of pass 1\n".to_vec(),
-            Stage::Compare => b"vesica commit v1 of pass 2\n".to_vec(),
-            Stage::Finish => b"vesica commit v1 of pass 3\n".to_vec(),
+            Stage::Whole => b"vesica commit v2\n".to_vec(),
+            Stage::Commit => b"vesica commit v2 of pass 1\n".to_vec(),
+            Stage::Compare => b"vesica commit v2 of pass 2\n".to_vec(),
+            Stage::Finish => b"vesica commit v2 of pass 3\n".to_vec(),
         };
         bytes.extend(session);
+        bytes.extend(previous);
         bytes.extend(wave.to_le_bytes());
         for ((bucket, attempt), kept) in buckets.iter().zip(kept) {
             bytes.extend(bucket.to_le_bytes());
@@ -173,10 +175,11 @@ mod tests {
     #[test]
     fn what_is_signed_tells_all_waves_apart() {
         let of = |session: u8, wave, bucket, attempt, kept| {
-            Ended::signed_bytes(&[session; 32], (wave, Stage::Whole), &[(bucket, attempt)], &[kept])
+            Ended::signed_bytes((&[session; 32], &[0; 32]), (wave, Stage::Whole), &[(bucket, attempt)], &[kept])
         };
-        let of_pass = |stage| Ended::signed_bytes(&[0; 32], (0, stage), &[(0, 0)], &[None]);
+        let of_pass = |stage| Ended::signed_bytes((&[0; 32], &[0; 32]), (0, stage), &[(0, 0)], &[None]);
         let all = [
+            Ended::signed_bytes((&[0; 32], &[1; 32]), (0, Stage::Whole), &[(0, 0)], &[None]),
             of_pass(Stage::Commit),
             of_pass(Stage::Compare),
             of_pass(Stage::Finish),

@@ -53,7 +53,7 @@ pub use rendezvous::Inside;
 pub(crate) use rendezvous::{BoundInside, Rendezvous};
 pub use ticket::{Division, Stage, Ticket};
 pub(crate) use ticket::{Left, Work};
-pub(crate) use waves::Waves;
+pub(crate) use waves::{Sofar, Waves};
 pub use worker::{Attempt, run};
 
 /// How often a bucket is run at most.

@@ -94,11 +94,13 @@ impl Due {
 
 /// What has come of the buckets so far.
 #[derive(Default)]
-struct Sofar {
-    /// What those that count gave together.
-    learned: Option<Learned>,
-    /// Attempts with which runs of buckets began.
-    attempts: u64,
+pub(crate) struct Sofar {
+    /// What those that count gave together, on a side that learns it.
+    pub learned: Option<Learned>,
+    /// Attempts with which runs of buckets began, of which both sides have the same number.
+    pub attempts: u64,
+    /// The hash of all commits ([`Commit::hash`]).
+    pub commits: [u8; 32],
     /// Waves, over all stages.
     waves: u32,
 }
@@ -117,8 +119,7 @@ impl Sofar {
 }
 
 impl Waves<'_> {
-    /// Runs all buckets. Gives what they gave together, on a side that learns it; and with how many attempts their runs
-    /// began, of which both sides have the same number.
+    /// Runs all buckets.
     ///
     /// # Errors
     /// If a bucket fails too often, the partner says what no honest partner says, or the cluster is gone.
@@ -128,7 +129,7 @@ impl Waves<'_> {
         machines: &mut dyn Machines,
         rng: &mut SecretRng,
         stop: &dyn Fn(&Channel) -> Option<Failure>,
-    ) -> Result<(Option<Learned>, u64), Failure> {
+    ) -> Result<Sofar, Failure> {
         let mut sofar = Sofar::default();
         // Sender: the sum of the masks of all attempts that count.
         let mut masks = Secret::new(vec![0u64; self.added.len()]);
@@ -159,7 +160,8 @@ impl Waves<'_> {
                 }
                 self.tell(&now, &outcomes)?;
                 self.check(stage, &outcomes)?;
-                let commit = self.commit(ch, (sofar.waves, stage), &now, &outcomes)?;
+                let commit = self.commit(ch, (sofar.waves, stage), sofar.commits, &now, &outcomes)?;
+                sofar.commits = commit.hash();
                 machines.committed(&commit, &|| stop(ch))?;
                 sofar.waves += 1;
                 if stage.begins() {
@@ -191,8 +193,8 @@ impl Waves<'_> {
             counted.sort_unstable_by_key(|due| due.bucket);
             due = counted.into();
         }
-        let Sofar { learned, attempts, .. } = sofar;
-        Ok((self.unmask(ch, &masks, learned)?, attempts))
+        let learned = self.unmask(ch, &masks, sofar.learned.take())?;
+        Ok(Sofar { learned, ..sofar })
     }
 
     fn how_far(&self, stage: Stage, counted: usize) -> String {
@@ -326,6 +328,7 @@ impl Waves<'_> {
         &self,
         ch: &mut Channel,
         (wave, stage): (u32, Stage),
+        previous: [u8; 32],
         now: &[Due],
         outcomes: &[Outcome],
     ) -> Result<Commit, Failure> {
@@ -337,7 +340,8 @@ impl Waves<'_> {
             })
             .collect();
         let due: Vec<(u32, u32)> = now.iter().map(|due| (due.bucket, due.attempt)).collect();
-        let signed = |kept: &[Option<[u8; 32]>]| Ended::signed_bytes(&self.session, (wave, stage), &due, kept);
+        let of_run = (&self.session, &previous);
+        let signed = |kept: &[Option<[u8; 32]>]| Ended::signed_bytes(of_run, (wave, stage), &due, kept);
         let signature = match self.signing {
             Some((identity, _)) => identity.sign(&signed(&kept)).ok_or_else(|| {
                 Failure::new(code::INTERNAL, "what was kept could not be signed", "please report this")
@@ -369,7 +373,8 @@ impl Waves<'_> {
         let (attempts, session) = (attempts.collect(), to_hex(&self.session));
         let (ours, theirs) = self.signing.map(|_| (to_hex(&signature), to_hex(&theirs.signature))).unzip();
         let (sender_signature, receiver_signature) = by_role(ours, theirs);
-        Ok(Commit { session, wave, pass: stage, attempts, sender_signature, receiver_signature })
+        let previous = to_hex(&previous);
+        Ok(Commit { session, wave, pass: stage, previous, attempts, sender_signature, receiver_signature })
     }
 
     /// Whether a bucket may be run again, after so many attempts of all buckets have failed at this stage. A run that begins

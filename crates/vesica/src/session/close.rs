@@ -32,9 +32,11 @@ impl ProtocolEnded {
         let patience = ctx.limits.parting.saturating_add(began.elapsed());
         let signing = match (&ctx.config.protection, ch.transcript()) {
             (Protection::Tls { identity, peer }, Some(transcript)) => {
-                let attempts = outcome.cluster.as_ref().map(|cluster| cluster.attempts).or(carried.attempts);
+                let cluster = outcome.cluster.as_ref();
+                let attempts = cluster.map(|cluster| cluster.attempts).or(carried.attempts);
+                let commits = cluster.map(|cluster| to_hex(&cluster.commits));
                 let statement =
-                    Statement { attempts, ..statement(ctx, &carried, transcript, identity.public(), *peer) };
+                    Statement { attempts, commits, ..statement(ctx, &carried, transcript, identity.public(), *peer) };
                 Some(Signing { transcript, statement, identity, peer: *peer })
             }
             _ => None,
@@ -136,6 +138,7 @@ fn statement(
         receiver_items: agreement.extent.receiver_items as u64,
         buckets: agreement.buckets,
         attempts: None,
+        commits: None,
         both_learn: disclosure.both_learn,
         key_digest: hello.key_digest.clone(),
         key_columns: hello.key_columns.clone(),

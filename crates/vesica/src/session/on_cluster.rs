@@ -14,7 +14,8 @@ use super::ready::{Ready, fresh};
 use super::{Config, Protection, TaskAgreement};
 use crate::buckets::{self, Overflow};
 use crate::cluster::{
-    Beside, BoundInside, Counts, Division, Inside, Learned, Machines, Rendezvous, Stage, Stop, Ticket, Waves, Work,
+    Beside, BoundInside, Counts, Division, Inside, Learned, Machines, Rendezvous, Sofar, Stage, Stop, Ticket, Waves,
+    Work,
 };
 use crate::failure::{Failure, code};
 use crate::key::Digests;
@@ -127,8 +128,9 @@ impl Divided<'_> {
             rendezvous: &rendezvous,
             events: ctx.events,
         };
-        let (learned, attempts) = waves.run(ch, machines, rng, &|ch| ctx.reason(ch, "the buckets were run"))?;
-        Ok((learned, OfCluster { attempts, traffic: rendezvous.traffic() }))
+        let ran = waves.run(ch, machines, rng, &|ch| ctx.reason(ch, "the buckets were run"))?;
+        let Sofar { learned, attempts, commits, .. } = ran;
+        Ok((learned, OfCluster { attempts, commits, traffic: rendezvous.traffic() }))
     }
 }
 
@@ -136,6 +138,8 @@ impl Divided<'_> {
 pub(super) struct OfCluster {
     /// Attempts at buckets.
     pub attempts: u64,
+    /// The hash of all commits.
+    pub commits: [u8; 32],
     /// Bytes that workers sent to the partner's, and those that came from them.
     pub traffic: (u64, u64),
 }
