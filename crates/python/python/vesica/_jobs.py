@@ -141,8 +141,8 @@ class Jobs:
             mend = f"see the exception that caused this one, and the logs of {self._pool.name}; then run again"
             raise OutputError(fault, mend) from error
         self.seconds["result"] = time.monotonic() - began
-        own = kept[0]["own"] if kept else len(self._pool.columns)
-        return self._pool.result(f"{self.folder}/result", own)
+        columns = kept[0]["own"] if kept else len(self._pool.columns)
+        return self._pool.result(f"{self.folder}/result", columns)
 
     def close(self, keep: bool, has_result: bool) -> str | None:
         """Removes what nobody needs after the run: all but the result, and what both sides have signed. Gives a warning if
