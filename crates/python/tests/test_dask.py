@@ -118,6 +118,8 @@ def test_labels_of_an_index_with_a_name_stay_and_are_no_column(client, tmp_path)
     theirs = pandas.DataFrame({"mail": [f"u{id}@x.org" for id in range(0, 40, 3)]})
     # A whole partition without a value.
     theirs["note"] = [None if place < 7 else f"n{place}" for place in range(len(theirs))]
+    # Of which each partition has other ones.
+    theirs["mail"] = theirs["mail"].astype("category")
     ours, theirs = (dask_frames.from_pandas(table, npartitions=2) for table in (ours, theirs))
     with partner(theirs, on="mail", role="sender", payload=["note"], **shared(tmp_path)) as them:
         rows = dask.intersect(ours, on="email", role="receiver", **shared(tmp_path), **them)

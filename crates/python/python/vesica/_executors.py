@@ -56,7 +56,7 @@ def scan(
     with rows or contextlib.nullcontext():
         for batch in batches:
             if batch.num_rows:
-                types = [str(batch.schema.field(name).type) for name in needed]
+                types = [_plain(batch.schema.field(name).type) for name in needed]
                 part.add(batch.select(needed))
                 if rows is not None:
                     rows.add(batch)
@@ -66,6 +66,12 @@ def scan(
     if count:
         files.append(_sections(folder, f"parts/{name}-{len(files)}", part.take_sections()))
     return {"name": name, "rows": count, "parts": files, "counts": counts, "payload": payload, "types": types}
+
+
+def _plain(kind: pa.DataType) -> str:
+    """The name of a type, however its values are laid out."""
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return str(values).removeprefix("large_").removesuffix("_view")
 
 
 def merge(

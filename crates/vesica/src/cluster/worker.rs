@@ -94,7 +94,7 @@ fn given(ticket: &Ticket, transcript: [u8; 32], done: Done, of_shares: &[usize])
         Some(Found::Totals(totals)) => (Some(totals.into_iter().flat_map(u64::to_le_bytes).collect()), None),
         Some(Found::Matches { matches, payloads }) => {
             // Dummies stand behind the keys.
-            let count = matches.partition_point(|&place| (place as usize) < ticket.keys) as u64;
+            let count = matches.iter().filter(|&&place| (place as usize) < ticket.keys).count() as u64;
             let width = ticket.work.received(ticket.role);
             let records = payloads.open_for_all(ticket.keys, width);
             let mut sections = matched_in_shares(of_shares, &matches, &records, width);
