@@ -14,7 +14,7 @@ import vesica
 
 pytest.importorskip("pyarrow")
 
-from vesica import _folder, _jobs  # noqa: E402
+from vesica import _folder, _jobs, _pools, _spark  # noqa: E402
 
 
 def mode(path):
@@ -37,7 +37,7 @@ def test_all_that_is_made_is_private_from_the_first_moment(work):
             os.umask(0)
             os.chmod = os.fchmod = None
             from vesica import _folder
-            _folder.make("file://{folder}", None)
+            _folder.make("file://{folder}")
             _folder.write("file://{folder}", "commits/0.json", b"x")
         """]
     )
@@ -47,7 +47,7 @@ def test_all_that_is_made_is_private_from_the_first_moment(work):
     assert _folder.read(f"file://{folder}", "commits/0.json") == b"x"
     _folder.check(f"file://{folder}")
     with pytest.raises(vesica.OutputError, match="cannot be used"):
-        _folder.make(f"file://{folder}", None)
+        _folder.make(f"file://{folder}")
 
 
 @pytest.mark.parametrize("wide", [0o777, 0o775, 0o757])
@@ -56,10 +56,10 @@ def test_a_directory_in_which_others_write_is_refused(work, wide):
     work.chmod(wide)
     for target in (folder, work / "deeper" / "run"):
         with pytest.raises(vesica.OutputError, match="other users can replace what is in .*chmod go-w"):
-            _folder.make(f"file://{target}", None)
+            _folder.make(f"file://{target}")
     # As /tmp is.
     work.chmod(wide | stat.S_ISVTX)
-    _folder.make(f"file://{folder}", None)
+    _folder.make(f"file://{folder}")
     _folder.check(f"file://{folder}")
     work.chmod(wide)
     with pytest.raises(vesica.OutputError, match="other users can replace"):
@@ -68,14 +68,14 @@ def test_a_directory_in_which_others_write_is_refused(work, wide):
 
 def test_a_directory_of_another_user_is_refused(work, monkeypatch):
     folder = work / "run"
-    _folder.make(f"file://{folder}", None)
+    _folder.make(f"file://{folder}")
     real = os.stat(work).st_uid
     monkeypatch.setattr(os, "geteuid", lambda: real + 1)
     with pytest.raises(vesica.OutputError, match="the user of this process"):
         _folder.check(f"file://{folder}")
     if real != 0:
         with pytest.raises(vesica.OutputError, match="other users can replace"):
-            _folder.make(f"file://{work}/other", None)
+            _folder.make(f"file://{work}/other")
 
 
 def test_a_folder_that_was_put_in_its_place_is_refused(work):
@@ -123,8 +123,8 @@ def test_a_link_of_another_user_is_refused_on_every_step(work, monkeypatch):
         with pytest.raises(vesica.OutputError, match="(last|above) is a link of another user"):
             _folder.real(f"file://{work}/{name}")
         with pytest.raises(vesica.OutputError, match="(last|above) is a link of another user"):
-            _folder.make(f"file://{work}/{name}/vesica-1", None)
-    _folder.make(f"{expected}/vesica-1", None)
+            _folder.make(f"file://{work}/{name}/vesica-1")
+    _folder.make(f"{expected}/vesica-1")
     with pytest.raises(vesica.OutputError, match="above is a link of another user"):
         _folder.check(f"file://{work}/above/deep/vesica-1")
 
@@ -147,7 +147,7 @@ def test_a_link_is_looked_at_once(work):
     folder = jobs(work, f"file://{link}").folder
     link.unlink()
     link.symlink_to("second")
-    _folder.make(folder, None)
+    _folder.make(folder)
     assert folder.startswith(f"file://{work}/first/vesica-")
     assert len(os.listdir(work / "first")) == 1 and not os.listdir(work / "second")
 
@@ -172,15 +172,14 @@ def test_directories_that_lead_nowhere_of_use(work):
 
 def jobs(work, uri=None):
     """The jobs of a run that has not begun."""
-    df = type("DataFrame", (), {"sparkSession": None})
-    return _jobs.Jobs(df, ["id"], [], [], uri or f"file://{work}", 1, True)
+    return _jobs.Jobs(_pools.Pool(), ["id"], [], uri or f"file://{work}", 1, 2, "inner")
 
 
 def test_what_cannot_be_removed_is_told(work, monkeypatch):
     run = jobs(work)
-    _folder.make(run.folder, None)
+    _folder.make(run.folder)
     run._is_made = True
-    for name in ("rows/a", "digests/a", "tickets/1-0.json", "commits/0"):
+    for name in ("rows/a", "shares/a", "tickets/1-0.json", "commits/0"):
         _folder.write(run.folder, name, b"x")
     real = shutil.rmtree
 
@@ -190,7 +189,7 @@ def test_what_cannot_be_removed_is_told(work, monkeypatch):
 
     monkeypatch.setattr(shutil, "rmtree", keep_rows)
     with pytest.raises(OSError, match="rows could not be removed"):
-        _folder.remove(run.folder, ["rows", "digests"])
+        _folder.remove(run.folder, ["rows", "shares"])
     assert run.close(keep=True, has_result=False) is None
     said = run.close(keep=False, has_result=False)
     assert said == f"rows and hashes of keys could not be removed from {run.folder}; remove the folder"
@@ -203,7 +202,7 @@ def test_what_cannot_be_removed_is_told(work, monkeypatch):
 
 def test_tasks_that_may_outlive_a_cancelled_job_are_told(work):
     run = jobs(work)
-    _folder.make(run.folder, None)
+    _folder.make(run.folder)
     run._is_made = run._was_cancelled = True
     assert "may still write rows and hashes of keys" in run.close(keep=False, has_result=False)
     assert len(os.listdir(work)) == 1, "they find the folder that nobody else enters"
@@ -211,17 +210,17 @@ def test_tasks_that_may_outlive_a_cancelled_job_are_told(work):
 
 def test_only_addresses_of_the_loopback_are_local():
     for host in ("127.0.0.1", "127.8.9.10", "::1"):
-        assert _jobs._is_loopback(host)
+        assert _spark._is_loopback(host)
     for host in ("127.evil.example", "127.0.0.1.example", "127.1", "10.0.0.5", "::", "loopback"):
-        assert not _jobs._is_loopback(host)
+        assert not _spark._is_loopback(host)
 
 
 def test_what_is_removed_is_gone_and_nothing_is_written_into_a_folder_that_is(work):
     uri = f"file://{work}/run"
-    _folder.make(uri, None)
+    _folder.make(uri)
     for name in ("rows/a", "matches/1", "commits/0"):
         _folder.write(uri, name, b"x")
-    _folder.remove(uri, ["rows", "matches", "digests"])
+    _folder.remove(uri, ["rows", "matches", "shares"])
     assert os.listdir(work / "run") == ["commits"]
     _folder.remove_if_empty(uri)
     _folder.remove(uri, ["commits"])
@@ -266,8 +265,8 @@ def test_a_folder_on_hdfs_is_made_with_its_mode():
     hadoop = type("fs", (), {"Path": Path, "permission": type("p", (), {"FsPermission": Permission})})
     jvm = type("jvm", (), {"org": type("o", (), {"apache": type("a", (), {"hadoop": type("h", (), {"fs": hadoop})})})})
     session = type("Session", (), {"_jvm": jvm, "_jsc": type("jsc", (), {"hadoopConfiguration": lambda: None})})
-    _folder._make_in_hadoop("hdfs://host/data/vesica-1", session)
+    _spark._make_in_hadoop("hdfs://host/data/vesica-1", session)
     assert [permission for _, permission in made] == [None, "700"]
     files.kept = "755"
     with pytest.raises(vesica.OutputError, match="mode 0700"):
-        _folder._make_in_hadoop("hdfs://host/data/vesica-1", session)
+        _spark._make_in_hadoop("hdfs://host/data/vesica-1", session)

@@ -89,17 +89,8 @@ class SparkPool(Pool):
 
     def make_folder(self, folder: str) -> None:
         is_local = _folder.make(folder)
-        if is_local or self._context() is None or folder.partition(":")[0] not in _WITH_MODES:
-            return
-        spark: Any = self._spark
-        hadoop = spark._jvm.org.apache.hadoop.fs
-        path = hadoop.Path(folder)
-        files = path.getFileSystem(spark._jsc.hadoopConfiguration())
-        files.mkdirs(path.getParent())
-        made = files.mkdirs(path, hadoop.permission.FsPermission("700"))
-        if not made or files.getFileStatus(path).getPermission().toShort() & 0o077:
-            fault = f"{folder} could not be made with mode 0700"
-            raise OutputError(fault, "name with work= a directory that you may write to, whose store keeps modes")
+        if not is_local and self._context() is not None and folder.partition(":")[0] in _WITH_MODES:
+            _make_in_hadoop(folder, self._spark)
 
     @contextlib.contextmanager
     def job(self) -> Iterator[None]:
@@ -171,6 +162,17 @@ class SparkPool(Pool):
     def _setting(self, name: str) -> str | None:
         found: str | None = self._spark.conf.get(name, None)
         return found
+
+
+def _make_in_hadoop(folder: str, session: Any) -> None:
+    hadoop = session._jvm.org.apache.hadoop.fs
+    path = hadoop.Path(folder)
+    files = path.getFileSystem(session._jsc.hadoopConfiguration())
+    files.mkdirs(path.getParent())
+    made = files.mkdirs(path, hadoop.permission.FsPermission("700"))
+    if not made or files.getFileStatus(path).getPermission().toShort() & 0o077:
+        fault = f"{folder} could not be made with mode 0700"
+        raise OutputError(fault, "name with work= a directory that you may write to, whose store keeps modes")
 
 
 def _scan(work: Scan, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
