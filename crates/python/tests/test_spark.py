@@ -155,7 +155,7 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
     first[1]["connect"] = between.address
     for role, settings in zip(("receiver", "sender"), first):
         settings["receipt"] = str(tmp_path / f"{role}.receipt.json")
-    second = [{**settings, "buckets": 200, "force": True, "receipt": None} for settings in first]
+    second = [{**settings, "rows": 10_000, "buckets": 64, "force": True, "receipt": None} for settings in first]
     folder = {"PYTHONPATH": str(EXAMPLE.parent)}
     parties = []
     for role, cluster, settings in zip(("receiver", "sender"), clusters, zip(first, second)):
@@ -174,7 +174,7 @@ def test_a_join_survives_lost_executors_and_a_lost_partner_is_a_clear_error(clus
             assert len(executors) == 2
             os.kill(executors[0], signal.SIGKILL)
         between.release()
-        wait_for(log, r"[0-9]+ of 200 buckets are through", parties)
+        wait_for(log, r"[0-9]+ of 64 buckets are through", parties)
         sender.kill()
         killed = time.monotonic()
         assert receiver.wait(PATIENCE) == 1

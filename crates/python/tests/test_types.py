@@ -290,7 +290,9 @@ def test_an_integer_of_128_bits_is_refused_by_its_name(tmp_path):
     frame.write_ipc(tmp_path / "in.arrow")
     for name in ("in.parquet", "in.arrow"):
         ours = ["receive", "--input", name, "--key", "id", "--output", "out.csv", "--connect", "127.0.0.1:1"]
-        ran = subprocess.run([*COMMAND, *ours, "--insecure-plaintext"], cwd=tmp_path, capture_output=True, text=True)
+        # For as long the partner would be told.
+        ours += ["--insecure-plaintext", "--wait", "1"]
+        ran = subprocess.run([*COMMAND, *ours], cwd=tmp_path, capture_output=True, text=True)
         assert ran.returncode == 3 and "`i`" in ran.stderr and "Int128" in ran.stderr, ran.stderr
 
 
