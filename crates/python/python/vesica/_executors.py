@@ -19,7 +19,7 @@ import pyarrow.fs
 import pyarrow.parquet
 
 from vesica import _folder, _vesica
-from vesica._errors import Error, PeerAbsent, PeerMisbehaved
+from vesica._errors import Error, LinkError, PeerAbsent, PeerMisbehaved
 from vesica._flags import Flag
 
 # Whoever waited so many seconds for the partner's worker in vain does not wait for it again in this task.
@@ -36,6 +36,9 @@ def tickets(wave: int, number: int) -> str:
     """The file with the tickets of a worker: nobody else needs them, and no plan or log of the system shall have them."""
     return f"tickets/{wave}-{number}.json"
 
+
+# In the place of an outcome: the driver program has given up.
+_IS_OVER = [LinkError.exit_code, "the wave is over", "nothing"]
 
 # The file with all that is needed to read what matched.
 MATCHED = "tickets/matched.json"
@@ -104,6 +107,9 @@ def run(folder: str, wave: int, cores: int, shares: int, buckets: int, number: i
     for bucket, attempt, left_by, ticket in json.loads(_folder.read(folder, tickets(wave, number))):
         outcome: dict[str, Any] = {"bucket": bucket, "attempt": attempt, "failure": given_up}
         outcomes.append(outcome)
+        if given_up is None and not _folder.is_there(folder, tickets(wave, number)):
+            # A task that was cancelled is not always told.
+            given_up = outcome["failure"] = _IS_OVER
         if given_up is not None:
             continue
         began = time.monotonic()

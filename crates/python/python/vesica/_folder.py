@@ -87,6 +87,12 @@ def read(folder: str, name: str) -> bytes:
         return bytes(file.readall())
 
 
+def is_there(folder: str, name: str) -> bool:
+    """Whether there is a file of this name."""
+    files, path = filesystem(f"{folder}/{name}")
+    return bool(files.get_file_info(path).type == pyarrow.fs.FileType.File)
+
+
 def write(folder: str, name: str, content: bytes, is_durable: bool = False) -> None:
     """Writes a small file of the run: whole, or not at all under this name."""
     made = create(folder, name)

@@ -147,8 +147,11 @@ class Jobs:
     def close(self, keep: bool, has_result: bool) -> str | None:
         """Removes what nobody needs after the run: all but the result, and what both sides have signed. Gives a warning if
         that fails."""
-        if self._thread is not None:
-            self._thread.join(_CANCELLED_WITHIN)
+        end = time.monotonic() + _CANCELLED_WITHIN
+        while self._thread is not None and self._thread.is_alive() and time.monotonic() < end:
+            # Once more: what had just begun may not have been known to the system.
+            self.cancel()
+            self._thread.join(0.5)
         if not self._is_made:
             return None
         # Whoever keeps the rest keeps no keys beside it.
