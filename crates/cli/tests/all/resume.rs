@@ -146,17 +146,18 @@ fn a_run_against_a_malicious_partner_goes_on_in_both_passes() {
             (malicious(receive("--receipt r.json")), malicious(send(&format!("{payload} --pad-to 31000"))));
         let (receiver, sender) = folder.both(&receive, &send);
         kill_at(&folder, (sender, receiver), ("mine", "commit-", 3)).expect(10, &["the run is kept in"]);
-        assert!((3..16).contains(&kept(&folder, "mine", "commit-").len()) && finished(&folder, "mine") == 0);
+        let committed = kept(&folder, "mine", "commit-").len();
+        assert!((3..16).contains(&committed) && finished(&folder, "mine") == 0);
         let (receiver, sender) = folder.both(&receive, &send);
-        kill_at(&folder, (receiver, sender), ("their", "commit-", 8))
-            .expect(10, &["buckets are through the first pass"]);
+        let ended = kill_at(&folder, (receiver, sender), ("mine", "commit-", committed + 2));
+        ended.expect(10, &["buckets are through the first pass"]);
         let (receiver, sender) = folder.both(&receive, &send);
         kill_at(&folder, (sender, receiver), ("mine", "bucket-", 4))
             .expect(10, &["buckets are through the first pass"]);
         assert_eq!(kept(&folder, "their", "commit-").len(), 16);
         let before = finished(&folder, "mine");
         let (receiver, sender) = folder.both(&receive, &send);
-        kill_at(&folder, (receiver, sender), ("their", "bucket-", before + 3))
+        kill_at(&folder, (receiver, sender), ("mine", "bucket-", before + 2))
             .expect(10, &["of 16 buckets are finished"]);
         let (receiver, sender) = folder.join(&receive, &send);
         receiver.expect(0, &["15000 keys match", "going on with the run in mine/vesica-run-"]);
@@ -230,7 +231,7 @@ fn a_record_of_another_number_of_buckets_is_no_record_of_nothing() {
     // Nor does it with as many keys as before.
     folder.write("ours.csv", format!("id\n{}", keys(20_000)));
     let (_, sender) = folder.join(&receive, &send);
-    sender.expect(7, &["cannot go on with one run: this side has finished buckets"]);
+    sender.expect(7, &["cannot go on with one run"]);
     assert_eq!(kept(&folder, "their", "commit-").len(), 2, "nothing is lost");
 }
 
@@ -261,8 +262,10 @@ fn what_does_not_go_on_with_the_run_is_refused_on_both_sides_and_loses_nothing()
     // Another work folder of one side: its partner has buckets of a run that it does not know.
     fs::create_dir(folder.path("other")).expect("made");
     let (receiver, sender) = folder.join(&receive(""), &send("").replace("--work their", "--work other"));
+    // One of them may hear of it from the other first.
+    assert!([&receiver, &sender].iter().any(|side| side.stderr.contains("vesica-run-")), "{}", receiver.stderr);
     for side in [receiver, sender] {
-        side.expect(7, &["cannot go on with one run", "vesica-run-"]);
+        side.expect(7, &["cannot go on with one run"]);
     }
     kept("another folder");
 
