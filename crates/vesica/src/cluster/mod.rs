@@ -38,6 +38,7 @@ pub mod keys;
 pub(crate) mod messages;
 mod passes;
 mod rendezvous;
+mod seal;
 mod ticket;
 mod waves;
 mod worker;

@@ -15,6 +15,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Stage;
+use super::seal::seal_of;
 use super::worker::{Done, Input, received, unknown};
 use crate::failure::{Failure, code};
 use crate::spill::Seal;
@@ -108,9 +109,7 @@ impl LeftState {
 }
 
 fn seal(key: &[u8; 32]) -> Result<Seal, Failure> {
-    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 seal of what a pass leaves on a cluster v1");
-    let key = *hasher.update(key).finalize().as_bytes();
-    Seal::once(&key).map_err(|error| Failure::new(code::INTERNAL, error, "please report this"))
+    seal_of("vesica 2026-11-29 seal of what a pass leaves on a cluster v1", key, &[])
 }
 
 /// A hash of the items and payloads, in their order.

@@ -6,17 +6,15 @@ use vesica_party::{Malformed, Reader};
 
 use super::share::keys;
 use super::{Beside, unreadable};
-use crate::cluster::Division;
-use crate::failure::{Failure, code};
+use crate::cluster::{Division, seal};
+use crate::failure::Failure;
 use crate::spill::Seal;
 use crate::table::{AscendingRows, Join, KeptRows, PayloadSchema, TableError};
 
 /// The seal of what a share's keys gave in an attempt, under the attempt's key.
 pub(in crate::cluster) fn seal_of(key: &[u8; 32], share: u32) -> Result<Seal, Failure> {
-    let mut hasher =
-        blake3::Hasher::new_derive_key("vesica 2026-11-29 seal of what matched in a bucket on a cluster v1");
-    let key = *hasher.update(key).update(&share.to_le_bytes()).finalize().as_bytes();
-    Seal::once(&key).map_err(|error| Failure::new(code::INTERNAL, error, "please report this"))
+    const CONTEXT: &str = "vesica 2026-11-29 seal of what matched in a bucket on a cluster v1";
+    seal::seal_of(CONTEXT, key, &share.to_le_bytes())
 }
 
 /// What matched of a share's keys in an attempt, as its worker left it under the attempt's key.

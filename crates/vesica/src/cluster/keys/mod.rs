@@ -27,9 +27,6 @@ use crate::failure::{Failure, code};
 use crate::key::{Digest, Digests};
 use crate::table::ValueColumn;
 
-/// The most shares: a section of each part is read for each of them.
-const MOST_SHARES: u32 = 1 << 8;
-
 /// What is read beside the keys of a table, and of which keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,11 +37,6 @@ pub struct Beside {
     pub values: Vec<ValueColumn>,
     /// Whether the values of rows that share a key are added up; else they must be the same.
     pub adds_up: bool,
-}
-
-/// How many shares the keys of a table have, where it is divided into so many buckets.
-pub fn shares(buckets: u32) -> u32 {
-    buckets.clamp(1, MOST_SHARES)
 }
 
 /// The share of a digest.
