@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::bucket_files::{Found, Pass, Place};
 use super::messages::{AllCommitted, Unfinished};
 use super::record::{Begun, Record};
-use crate::failure::{Failure, code};
+use crate::failure::{Failure, code, escaped};
 use crate::handshake::Agreement;
 use crate::handshake::messages::{recv, send};
 use crate::receipt::{from_hex, to_hex};
@@ -80,7 +80,12 @@ pub(crate) fn go_on(
     }
     let ours = record.unfinished(buckets, passes, terms.shape);
     send(ch, ours.clone())?;
-    let theirs: Unfinished = recv(ch)?;
+    // A partner that sees first that the records differ may have given up before its own was read here.
+    let theirs: Unfinished = recv(ch).map_err(|abort| {
+        let failure = Failure::from(abort);
+        let mend = format!("{}; the record of this side is {}", failure.mend, record.folder().display());
+        Failure { mend: escaped(&mend), ..failure }
+    })?;
     if theirs.buckets.len() != ours.buckets.len() {
         return Err(differ(&record, "your partner's record is of another number of buckets"));
     }

@@ -21,4 +21,4 @@ mod record;
 
 pub(crate) use going::{Committed, Going, Terms, go_on};
 pub(crate) use messages::{AllCommitted, Unfinished};
-pub(crate) use record::{Record, name, remove};
+pub(crate) use record::{Record, RunFolder, name, remove};

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -71,9 +72,25 @@ pub(super) struct Begun {
     pub compares: bool,
 }
 
+/// The folder of a record, for whoever is to leave nothing of a run that did not begin.
+pub(crate) struct RunFolder {
+    path: PathBuf,
+    /// Whether the run has begun, or the folder was removed: then it is somebody else's that has its name.
+    is_settled: AtomicBool,
+}
+
+impl RunFolder {
+    /// Removes it, once, if the run has not begun.
+    pub fn remove_if_not_begun(&self) {
+        if !self.is_settled.swap(true, Ordering::AcqRel) {
+            let _ = remove(&self.path);
+        }
+    }
+}
+
 /// A side's record of a run. Nobody else can use it while this is there.
 pub(crate) struct Record {
-    folder: PathBuf,
+    folder: Arc<RunFolder>,
     state: State,
     files: BucketFiles,
     /// How many records of other runs were removed, which nobody went on with.
@@ -85,15 +102,13 @@ pub(crate) struct Record {
 impl Drop for Record {
     /// Leaves nothing of a run that did not begin.
     fn drop(&mut self) {
-        if self.state.run.is_none() {
-            let _ = remove(&self.folder);
-        }
+        self.folder.remove_if_not_begun();
     }
 }
 
 impl std::fmt::Debug for Record {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Record").field("folder", &self.folder).finish_non_exhaustive()
+        f.debug_struct("Record").field("folder", &self.folder.path).finish_non_exhaustive()
     }
 }
 
@@ -145,6 +160,8 @@ impl Record {
         let run = state.run.as_ref().and_then(|run| from_hex(&run.id)).unwrap_or_default();
         let files = BucketFiles::new(&folder, &key, run);
         let swept = sweep(work, &folder);
+        let is_settled = AtomicBool::new(state.run.is_some());
+        let folder = Arc::new(RunFolder { path: folder, is_settled });
         let record = Self { folder, state, files, swept, lock: Arc::new(lock) };
         record.save()?;
         Ok(record)
@@ -177,7 +194,12 @@ impl Record {
 
     /// Where it is.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        &self.folder.path
+    }
+
+    /// Where it is, for whoever may end before this is dropped.
+    pub fn run_folder(&self) -> Arc<RunFolder> {
+        self.folder.clone()
     }
 
     /// Under which the table is hashed. The same for as long as the record is there.
@@ -196,7 +218,10 @@ impl Record {
                 told: Some("its table is not the one with which the run was begun"),
                 ..refused(
                     code::INPUT,
-                    format_args!("the table is not the one with which the run in {} was begun", self.folder.display()),
+                    format_args!(
+                        "the table is not the one with which the run in {} was begun",
+                        self.folder().display()
+                    ),
                     "put that table back to go on, or remove the folder on both sides to begin anew",
                 )
             }),
@@ -232,14 +257,15 @@ impl Record {
 
     /// Whether there is anything of any bucket, though it may not be read.
     pub(super) fn has_files(&self) -> Result<bool, Failure> {
-        self.files.are_there().map_err(|error| failed(&self.folder, &error))
+        self.files.are_there().map_err(|error| failed(self.folder(), &error))
     }
 
     /// Begins a run anew.
     pub(super) fn begin(&mut self, run: Begun) -> Result<(), Failure> {
-        self.files.clear().map_err(|error| failed(&self.folder, &error))?;
+        self.files.clear().map_err(|error| failed(self.folder(), &error))?;
         self.files.set_run(from_hex(&run.id).unwrap_or_default());
         self.state.run = Some(run);
+        self.folder.is_settled.store(true, Ordering::Release);
         self.save()
     }
 
@@ -286,12 +312,12 @@ impl Record {
         shape: (usize, usize),
         random: &[u8; 32],
     ) -> Result<(), Failure> {
-        self.files.put_found(bucket, transcript, found, shape, random).map_err(|error| failed(&self.folder, &error))
+        self.files.put_found(bucket, transcript, found, shape, random).map_err(|error| failed(self.folder(), &error))
     }
 
     /// What a finished bucket found.
     pub(super) fn found(&self, bucket: usize, shape: (usize, usize)) -> Result<Found, Failure> {
-        self.files.found(bucket, shape).map_err(|error| failed(&self.folder, &error))
+        self.files.found(bucket, shape).map_err(|error| failed(self.folder(), &error))
     }
 
     /// Keeps what a bucket has come to.
@@ -302,26 +328,26 @@ impl Record {
         content: Zeroizing<Vec<u8>>,
         random: &[u8; 32],
     ) -> Result<(), Failure> {
-        self.files.put(place, transcript, content, random).map_err(|error| failed(&self.folder, &error))
+        self.files.put(place, transcript, content, random).map_err(|error| failed(self.folder(), &error))
     }
 
     /// What a bucket has come to.
     pub(super) fn get(&self, place: Place) -> Result<Zeroizing<Vec<u8>>, Failure> {
-        self.files.open(place).map(|(_, content)| content).map_err(|error| failed(&self.folder, &error))
+        self.files.open(place).map(|(_, content)| content).map_err(|error| failed(self.folder(), &error))
     }
 
     /// The refusal of a record that this release did not write.
     pub(super) fn damaged(&self) -> Failure {
-        damaged(&self.folder)
+        damaged(self.folder())
     }
 
     /// Writes the state so that a crash leaves this or the one before.
     fn save(&self) -> Result<(), Failure> {
         let write = || {
             let text = Zeroizing::new(serde_json::to_vec(&self.state)?);
-            replace(&self.folder, "run.new", "run.json", &text)
+            replace(self.folder(), "run.new", "run.json", &text)
         };
-        write().map_err(|error: io::Error| failed(&self.folder, &error))
+        write().map_err(|error: io::Error| failed(self.folder(), &error))
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Config, Destination, Interrupt};
 use crate::failure::{Failure, code};
 use crate::handshake::Hello;
 use crate::progress::{Gauge, begin_pass};
-use crate::resume::{self, Record};
+use crate::resume::{self, Record, RunFolder};
 use crate::table::{KeyTable, Place, Position, Sink, Source};
 use crate::task::{AnyJob, ResultKind};
 use crate::threads;
@@ -56,7 +56,7 @@ impl Placed {
 /// A preparation on a thread of its own, which does not hold on to the places: whoever drops this,
 /// drops them.
 pub(super) struct Preparation {
-    placed: mpsc::Receiver<Placed>,
+    placed: mpsc::Receiver<(Placed, Option<Arc<RunFolder>>)>,
     outcome: mpsc::Receiver<Outcome>,
     position: Arc<OnceLock<Position>>,
     early: Option<Outcome>,
@@ -79,10 +79,10 @@ impl Preparation {
         let prepare = move || {
             places.files.check()?;
             let opened = source.table.open()?;
-            // A run that has ended takes nothing, and the places are dropped here.
-            let _ = place.send(places.make(&*opened)?);
-            begin_pass(&*opened, &told);
             let mut record = work.as_ref().zip(run).map(|(work, run)| Record::open(work, &run)).transpose()?;
+            // A run that has ended takes nothing, and the places are dropped here.
+            let _ = place.send((places.make(&*opened)?, record.as_ref().map(Record::run_folder)));
+            begin_pass(&*opened, &told);
             let hash_key = record.as_ref().map(Record::table_key);
             let table = match &work {
                 Some(work) => columns.read_spilled(&*opened, &source.key, work, hash_key.as_ref())?,
@@ -145,7 +145,7 @@ impl Preparation {
             Some(outcome) => outcome?,
             None => self.wait(ch, interrupt, deadline)?,
         };
-        let placed = self.placed.recv().map_err(|_| panicked())?;
+        let (placed, _) = self.placed.recv().map_err(|_| panicked())?;
         let distinct = table.distinct();
         Ok(Prepared { source, table, placed, distinct, record })
     }
@@ -169,9 +169,11 @@ impl Preparation {
 }
 
 impl Drop for Preparation {
-    /// The thread may be about to make a file that nobody would remove.
+    /// The thread may be about to make a file that nobody would remove, and goes on when the run has ended.
     fn drop(&mut self) {
-        drop(self.placed.recv_timeout(WAIT_FOR_PLACES));
+        if let Ok((_, Some(record))) = self.placed.recv_timeout(WAIT_FOR_PLACES) {
+            record.remove_if_not_begun();
+        }
     }
 }
 
