@@ -150,12 +150,12 @@ impl Asked {
     fn with_work(&self, id: &str) -> Option<(Memory, Memory)> {
         let (workload, run) = (self.workload.workload(), self.workload.workload().extent());
         let memory = (run.runs > 1).then(|| plan::memory_with_work(id, workload)).flatten()?;
-        let Amounts { payload_bytes, .. } = self.amounts;
+        let Amounts { payload_bytes, columns, .. } = self.amounts;
+        // The receiver gets no value.
+        let of_sender = payload_bytes + 8 * columns;
         let disk = |role, payload| OnDisk::new(self.keys(role), payload, (run, self.buckets), role).most();
-        let disk = Memory {
-            sender: disk(Role::Sender, (payload_bytes, 0)),
-            receiver: disk(Role::Receiver, (0, payload_bytes)),
-        };
+        let disk =
+            Memory { sender: disk(Role::Sender, (of_sender, 0)), receiver: disk(Role::Receiver, (0, payload_bytes)) };
         Some((memory, disk))
     }
 

@@ -7,8 +7,9 @@ use std::path::Path;
 use vesica_data::key::Digest;
 use vesica_data::spill::RowRuns;
 use vesica_data::table::{
-    Duplicates, Input, Join, KeyTable, Matches, Output, OutputOptions, PayloadSpec, ReceivedPayload, read_keys,
-    read_keys_within, read_spilled, write_matches, write_spilled_matches,
+    BesideKeys, Duplicates, Input, Join, KeyTable, Matches, Output, OutputOptions, PayloadSpec, ReceivedPayload,
+    ValueDuplicates, ValueSpec, examine, examine_spilled, read_keys, read_keys_within, read_spilled, read_values,
+    write_matches, write_spilled_matches,
 };
 
 use super::{Folder, key, open, told};
@@ -44,6 +45,10 @@ fn json_lines(rows: &[(Option<u64>, String)]) -> String {
 
 fn payload(duplicates: Duplicates) -> PayloadSpec {
     PayloadSpec { columns: vec!["note".into()], duplicates }
+}
+
+fn beside(payload: Option<&PayloadSpec>) -> BesideKeys<'_> {
+    payload.map_or(BesideKeys::Nothing, BesideKeys::Payload)
 }
 
 /// For each key its first row and its padded payload.
@@ -83,7 +88,7 @@ fn a_work_folder_has_the_keys_counts_and_payloads_that_memory_has() {
         for spec in [None, Some(payload(Duplicates::First))] {
             let input = open(&path).unwrap();
             let expected = read_keys(&input, &key(&["id"]), spec.as_ref());
-            let found = read_spilled(&input, &key(&["id"]), spec.as_ref(), folder.0.path(), None);
+            let found = read_spilled(&input, &key(&["id"]), beside(spec.as_ref()), folder.0.path(), None);
             let (expected, found) = match (expected, found) {
                 (Ok(expected), Ok(found)) => (expected, found),
                 (Err(expected), Err(found)) => {
@@ -124,7 +129,7 @@ fn results(folder: &Folder, path: &Path, with_payload: bool, join: Join, to: &st
     let received = with_payload.then_some(ReceivedPayload { schema: &schema, bytes: &records });
     write_matches(&input, &table, &Matches { keys: &keys, payload: received }, join, output(&one)).unwrap();
 
-    let table = read_spilled(&input, &key(&["id"]), Some(&spec), folder.0.path(), None).unwrap();
+    let table = read_spilled(&input, &key(&["id"]), beside(Some(&spec)), folder.0.path(), None).unwrap();
     let width = if with_payload { schema.width } else { 0 };
     let mut runs = RowRuns::create(folder.0.path(), width, 3).unwrap();
     for run in 0..3 {
@@ -176,18 +181,18 @@ fn faults_are_those_of_memory() {
         let input = open(&folder.write("t.csv", &text)).unwrap();
         let spec = payload(Duplicates::Refuse);
         let expected = read_keys(&input, &key(&["id"]), Some(&spec)).unwrap_err();
-        let found = read_spilled(&input, &key(&["id"]), Some(&spec), folder.0.path(), None).unwrap_err();
+        let found = read_spilled(&input, &key(&["id"]), beside(Some(&spec)), folder.0.path(), None).unwrap_err();
         assert_eq!(told(&found), told(&expected));
     }
     let input = open(&folder.write("t.csv", "id,note\n1,a\n")).unwrap();
-    let missing = read_spilled(&input, &key(&["id"]), None, &folder.path("missing"), None).unwrap_err();
+    let missing = read_spilled(&input, &key(&["id"]), BesideKeys::Nothing, &folder.path("missing"), None).unwrap_err();
     assert!(told(&missing).contains("create the folder of --work first"), "{}", told(&missing));
     let or_key = vesica_data::key::KeySpec::parse_alternatives(
         &["id".to_owned()],
         &[vec!["note".to_owned()]],
         &Vec::<String>::new(),
     );
-    let refused = read_spilled(&input, &or_key.unwrap(), None, folder.0.path(), None).unwrap_err();
+    let refused = read_spilled(&input, &or_key.unwrap(), BesideKeys::Nothing, folder.0.path(), None).unwrap_err();
     assert!(told(&refused).contains("omit --or-key, or --work"), "{}", told(&refused));
 }
 
@@ -196,7 +201,7 @@ fn a_tables_hash_is_that_of_its_rows_under_the_key() {
     let folder = Folder::new();
     let hash = |rows: &[(Option<u64>, String)], spec: Option<&PayloadSpec>, key_byte: u8| {
         let input = open(&folder.write("t.csv", csv(rows))).unwrap();
-        let table = read_spilled(&input, &key(&["id"]), spec, folder.0.path(), Some(&[key_byte; 32])).unwrap();
+        let table = read_spilled(&input, &key(&["id"]), beside(spec), folder.0.path(), Some(&[key_byte; 32])).unwrap();
         table.spilled.unwrap().hash().unwrap()
     };
     let (rows, first) = (rows(3000), payload(Duplicates::First));
@@ -230,4 +235,95 @@ fn a_table_whose_keys_outgrow_memory_is_refused_before_the_machine_is_out_of_it(
     for room in [None, Some(65 << 20)] {
         assert_eq!(read_keys_within(&input, &key(&["id"]), None, &|| room).unwrap().stats.distinct, 600_000);
     }
+}
+
+fn values(duplicates: ValueDuplicates) -> ValueSpec {
+    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    let spec = ValueSpec::parse(&texts(&["a", "b"]), &texts(&["b=2"]), &texts(&["a=-50..50"]));
+    ValueSpec { duplicates, ..spec.unwrap() }
+}
+
+/// Rows of a key, near and far ones, whose values are some for the key alone, or for each row.
+fn with_values(count: u64, of_row: bool) -> String {
+    let mut text = String::from("id,a,b\n");
+    for (row, (key, _)) in rows(count).into_iter().enumerate() {
+        let number = if of_row { row as u64 } else { key.unwrap_or(0) } as i64;
+        let key = key.map_or_else(String::new, |key| key.to_string());
+        writeln!(text, "{key},{},{}.{:02}", number % 120 - 60, number * 7, number % 100).unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_work_folder_has_the_values_that_memory_has_and_their_totals() {
+    let folder = Folder::new();
+    for count in [0, 1, 2, 300, 30_000] {
+        for (duplicates, of_row) in [
+            (ValueDuplicates::Refuse, false),
+            (ValueDuplicates::First, true),
+            (ValueDuplicates::Sum, true),
+            (ValueDuplicates::Sum, false),
+        ] {
+            let input = open(&folder.write("t.csv", with_values(count, of_row))).unwrap();
+            let spec = values(duplicates);
+            let expected = read_values(&input, &key(&["id"]), &spec);
+            let found = read_spilled(&input, &key(&["id"]), BesideKeys::Values(&spec), folder.0.path(), Some(&[1; 32]));
+            let (expected, found) = match (expected, found) {
+                (Ok(expected), Ok(found)) => (expected, found),
+                (Err(expected), Err(found)) => {
+                    assert_eq!(told(&expected), told(&found));
+                    continue;
+                }
+                _ => panic!("{count} rows are a table in one way alone"),
+            };
+            assert_eq!(found.stats, expected.stats, "{count}");
+            let (of_keys, totals) = (expected.values.unwrap(), found.values.as_ref().unwrap());
+            assert_eq!(totals.clamped, of_keys.clamped, "{count} {duplicates:?}");
+            let total = |column: usize| of_keys.values.iter().skip(column).step_by(2).fold(0i64, |a, b| a + b);
+            assert_eq!(totals.values, [total(0), total(1)], "{count} {duplicates:?}");
+            let bytes = |values: &[i64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+            let expected: HashMap<Digest, Vec<u8>> =
+                expected.digests.iter().zip(of_keys.values.chunks(2).map(bytes)).collect();
+            let found: HashMap<Digest, Vec<u8>> =
+                spilled(&found).into_iter().map(|(digest, (_, values))| (digest, values)).collect();
+            assert!(expected == found, "{count} {duplicates:?}");
+        }
+    }
+}
+
+#[test]
+fn faults_of_values_are_those_of_memory_in_a_run_and_in_a_check() {
+    let folder = Folder::new();
+    let mut many = with_values(3000, false);
+    for row in ["2500,x,1", "2501,1,1.234", "5,,1", "7,9223372036854775808,1", "11,1,1"] {
+        writeln!(many, "{row}").unwrap();
+    }
+    for text in [
+        "id,a,b\n1,1,1\n2,2,2\n3,3,3\n2,2,5\n1,7,1\n".to_owned(),
+        "id,a,b\n1,x,1\n2,2,2\n1,1,1\n".to_owned(),
+        "id,a,b\n1,1,1\n2,2,2\n1,x,1\n".to_owned(),
+        "id,a,b\n1,9223372036854775807,1\n2,2,2\n1,1,1\n".to_owned(),
+        many,
+    ] {
+        let input = open(&folder.write("t.csv", &text)).unwrap();
+        for duplicates in [ValueDuplicates::Refuse, ValueDuplicates::First, ValueDuplicates::Sum] {
+            let spec = values(duplicates);
+            let beside = BesideKeys::Values(&spec);
+            let error = |read: Result<KeyTable, _>| read.map(|_| ()).map_err(|error| told(&error));
+            let expected = error(read_values(&input, &key(&["id"]), &spec));
+            let found = error(read_spilled(&input, &key(&["id"]), beside, folder.0.path(), None));
+            assert_eq!(found, expected, "{duplicates:?}");
+            let sorted = |mut faults: Vec<_>| {
+                faults.sort_by_key(|fault| format!("{fault:?}"));
+                faults
+            };
+            let expected = sorted(examine(&input, &key(&["id"]), beside, &|| None).faults);
+            let found = sorted(examine_spilled(&input, &key(&["id"]), beside, folder.0.path()).faults);
+            assert_eq!(found, expected, "{duplicates:?}");
+        }
+    }
+    let input = open(&folder.write("t.csv", "id,a,b\n1,1,1\n")).unwrap();
+    let grouped = ValueSpec { group_by: Some("a".into()), ..values(ValueDuplicates::Sum) };
+    let refused = read_spilled(&input, &key(&["id"]), BesideKeys::Values(&grouped), folder.0.path(), None);
+    assert!(told(&refused.unwrap_err()).contains("omit --group-by, or --work"));
 }

@@ -425,6 +425,15 @@ impl Bucket {
         }
     }
 
+    /// The values of the items, `width` for each: those that came with their keys, or else of the `own` ones of the table's
+    /// keys; those of dummies are zero.
+    pub fn values(&mut self, own: &[i64], width: usize) -> Vec<i64> {
+        match self.records.take() {
+            Some(records) => records.as_chunks().0.iter().map(|value| i64::from_le_bytes(*value)).collect(),
+            None => self.records(own, width),
+        }
+    }
+
     /// The records of the items, of `width` values each, from the `own` ones of the table's keys; those of
     /// dummies are zero. The work is the same for keys and for dummies: the other side could time it.
     pub fn records<T: Maskable>(&self, own: &[T], width: usize) -> Vec<T> {

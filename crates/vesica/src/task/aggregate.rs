@@ -51,13 +51,13 @@ impl<K: AggregateKind> AggregateJob<K> {
             added.resize(terms.sender.len().max(1), 0);
             added
         },
-        sender_input: |terms, bucket, table, masks| {
+        sender_input: |terms, mut bucket, table, masks| {
             let own = table.values.as_ref().map_or(&[][..], |values| &values.values);
             // In a work folder, a key's place is its row, and dummies have none.
             let behind = if table.spilled.is_some() { usize::MAX } else { table.distinct() };
             AggregateSenderInput {
                 dummies: bucket.dummies(behind),
-                values: as_ring(&bucket.records(own, terms.sender.len())),
+                values: as_ring(&bucket.values(own, terms.sender.len())),
                 noise: masks.of(bucket.number()).to_vec(),
                 items: bucket.items,
             }

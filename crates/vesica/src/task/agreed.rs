@@ -285,8 +285,8 @@ impl<J: Job> Configured<J> {
             ),
             (or_keys, "--work does not go with --or-key", "omit one of them"),
             (
-                !settings.values.columns.is_empty() || settings.values.group_by.is_some(),
-                "--work does not keep columns to compute with",
+                settings.values.group_by.is_some(),
+                "--work does not keep groups",
                 "omit --work on this side; the other side may still say it",
             ),
         ];

@@ -271,18 +271,12 @@ pub enum Columns {
 impl Columns {
     /// Reads the key columns and these as [`Self::read`] does, and goes on behind faults.
     pub fn examine(&self, source: &dyn Source, key: &KeySpec, memory: Option<u64>) -> Examined {
-        let along = match self {
-            Self::Payload(payload) => payload.as_ref().map_or(BesideKeys::Nothing, BesideKeys::Payload),
-            Self::Union(sender) => BesideKeys::Union(sender.as_ref()),
-            Self::Values(values) => BesideKeys::Values(values),
-            Self::Integers(bits) => BesideKeys::Integers(*bits),
-        };
-        examine(source, key, along, &|| Budget::now(memory).map(|budget| budget.left))
+        examine(source, key, self.beside_keys(), &|| Budget::now(memory).map(|budget| budget.left))
     }
 
     /// [`Self::examine`] of a table whose keys go to the folder `work`.
     pub fn examine_spilled(&self, source: &dyn Source, key: &KeySpec, work: &Path) -> Examined {
-        examine_spilled(source, key, self.beside_spilled_keys(), work)
+        examine_spilled(source, key, self.beside_keys(), work)
     }
 
     /// [`Self::read`] of a table whose keys go to the folder `work`, and which is hashed under `hash_key`.
@@ -296,14 +290,16 @@ impl Columns {
         work: &Path,
         hash_key: Option<&[u8; 32]>,
     ) -> Result<KeyTable, TableError> {
-        read_spilled(source, key, self.beside_spilled_keys(), work, hash_key)
+        read_spilled(source, key, self.beside_keys(), work, hash_key)
     }
 
-    /// What is kept beside keys in a work folder. Tasks that keep something else refuse one.
-    fn beside_spilled_keys(&self) -> Option<&PayloadSpec> {
+    fn beside_keys(&self) -> BesideKeys<'_> {
         match self {
-            Self::Payload(payload) => payload.as_ref(),
-            Self::Union(_) | Self::Values(_) | Self::Integers(_) => None,
+            Self::Payload(payload) => payload.as_ref().map_or(BesideKeys::Nothing, BesideKeys::Payload),
+            Self::Union(sender) => BesideKeys::Union(sender.as_ref()),
+            Self::Values(values) if values.columns.is_empty() && values.group_by.is_none() => BesideKeys::Nothing,
+            Self::Values(values) => BesideKeys::Values(values),
+            Self::Integers(bits) => BesideKeys::Integers(*bits),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::key::KeySpec;
 use crate::table::read::beside::BesideKeys;
 use crate::table::read::faults::{Fault, OnFault};
 use crate::table::read::keys::{collect, collect_spilled, with_keys};
-use crate::table::{KeyTable, PayloadSpec, Source, TableError};
+use crate::table::{KeyTable, Source, TableError};
 
 /// What a whole table holds.
 #[derive(Debug)]
@@ -30,10 +30,10 @@ pub fn examine(
     Examined::of(source, spec, read, on_fault)
 }
 
-/// [`examine`], with the keys and payloads in files of the folder `work`.
-pub fn examine_spilled(source: &dyn Source, spec: &KeySpec, payload: Option<&PayloadSpec>, work: &Path) -> Examined {
+/// [`examine`], with the keys and what is beside them in files of the folder `work`.
+pub fn examine_spilled(source: &dyn Source, spec: &KeySpec, beside: BesideKeys<'_>, work: &Path) -> Examined {
     let mut on_fault = OnFault::counting();
-    let read = collect_spilled(source, spec, payload, work, None, &mut on_fault);
+    let read = collect_spilled(source, spec, beside, work, None, &mut on_fault);
     Examined::of(source, spec, read, on_fault)
 }
 

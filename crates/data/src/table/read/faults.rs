@@ -151,8 +151,10 @@ impl OnFault {
         match faults.iter_mut().find(|known| known.is_like(&fault)) {
             Some(known) => {
                 known.count += fault.count;
-                let left = LISTED_ROWS.saturating_sub(known.rows.len());
-                known.rows.extend(fault.rows.into_iter().take(left));
+                known.rows.extend(fault.rows);
+                // Those of a table in a work folder come in another order.
+                known.rows.sort_unstable();
+                known.rows.truncate(LISTED_ROWS);
             }
             None if many => {
                 let further = "has a fault of yet another kind";

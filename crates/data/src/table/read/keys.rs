@@ -17,7 +17,7 @@ use crate::table::read::distinct::DistinctKeys;
 use crate::table::read::faults::OnFault;
 use crate::table::read::named_columns::NamedColumns;
 use crate::table::read::row_digests::RowDigests;
-use crate::table::read::spilled::{Partitions, SpilledKeys};
+use crate::table::read::spilled::{BesideSpilled, FromPartitions, Partitions, SpilledKeys};
 use crate::table::source::{Scanner, ScannerPart, Source, Wanted};
 use crate::table::{KeyStats, NO_KEY, PayloadSpec, PayloadTable, TableError, ValueSpec, ValueTable};
 
@@ -149,36 +149,38 @@ fn read(
     with_keys(source, spec, collect(source, spec, beside, room, &mut OnFault::default())?)
 }
 
-/// [`read_keys`] of a table that may outgrow memory: its keys and payloads are kept in files of the folder `work`, of
-/// which none has a name. With `hash_key`, the table is hashed under it.
+/// [`read_keys`] of a table that may outgrow memory: its keys, and the payload or the values beside them, are kept in
+/// files of the folder `work`, of which none has a name. With `hash_key`, the table is hashed under it.
 ///
 /// # Errors
-/// As of [`read_keys`], for a key with alternatives, and if the folder takes no file.
+/// As of [`read_keys`] and its relatives, for a key with alternatives, for groups, and if the folder takes no file.
 pub fn read_spilled(
     source: &dyn Source,
     spec: &KeySpec,
-    payload: Option<&PayloadSpec>,
+    beside: BesideKeys<'_>,
     work: &Path,
     hash_key: Option<&[u8; 32]>,
 ) -> Result<KeyTable, TableError> {
-    with_keys(source, spec, collect_spilled(source, spec, payload, work, hash_key, &mut OnFault::default())?)
+    with_keys(source, spec, collect_spilled(source, spec, beside, work, hash_key, &mut OnFault::default())?)
 }
 
 /// [`read_spilled`], where no usable key is no error and faults become what `on_fault` makes of them.
 pub(super) fn collect_spilled(
     source: &dyn Source,
     spec: &KeySpec,
-    payload: Option<&PayloadSpec>,
+    beside: BesideKeys<'_>,
     work: &Path,
     hash_key: Option<&[u8; 32]>,
     on_fault: &mut OnFault,
 ) -> Result<KeyTable, TableError> {
+    if matches!(beside, BesideKeys::Values(values) if values.group_by.is_some()) {
+        return Err(TableError::Option("groups are not kept in a work folder".into(), "omit --group-by, or --work"));
+    }
     if spec.has_alternatives() {
         let fault = "keys with alternatives are not kept in a work folder";
         return Err(TableError::Option(fault.into(), "omit --or-key, or --work"));
     }
     let keys = Keys::Spilled(Box::new(Partitions::create(work, hash_key)?));
-    let beside = payload.map_or(BesideKeys::Nothing, BesideKeys::Payload);
     collect_to(keys, source, spec, beside, &|| None, on_fault)
 }
 
@@ -369,12 +371,14 @@ impl<'a> Collector<'a> {
         let (digests, row_key) = match self.keys {
             Keys::InMemory { index, row_key } => (index.digests, row_key),
             Keys::Spilled(partitions) => {
-                let collector = match std::mem::replace(&mut beside, Gatherer::Nothing) {
-                    Gatherer::Payload(collector) => Some(collector),
-                    _ => None,
+                let with = match std::mem::replace(&mut beside, Gatherer::Nothing) {
+                    Gatherer::Payload(collector) => BesideSpilled::Payload(collector),
+                    Gatherer::Values(collector) => BesideSpilled::Values(collector),
+                    _ => BesideSpilled::Nothing,
                 };
-                let (keys, table) = partitions.finish(self.source, collector, &mut self.stats, self.on_fault)?;
-                (spilled, payload) = (Some(keys), table);
+                let found = partitions.finish(self.source, with, &mut self.stats, self.on_fault)?;
+                let FromPartitions { keys, payload: with_payload, values: with_values } = found;
+                (spilled, payload, values) = (Some(keys), with_payload, with_values);
                 (Digests::default(), Vec::new())
             }
         };

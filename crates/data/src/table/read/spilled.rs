@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::key::{Digest, Digests};
 use crate::spill::{RowRuns, Spill, SpillReader};
-use crate::table::read::beside::GatheredRows;
 use crate::table::read::beside::payload::PayloadCollector;
+use crate::table::read::beside::values::{ValueCollector, ValueRows};
+use crate::table::read::beside::{GatheredRows, KeyedRow};
 use crate::table::read::distinct::DistinctKeys;
-use crate::table::read::faults::OnFault;
+use crate::table::read::faults::{Fault, OnFault};
 use crate::table::read::row_digests::RowDigests;
-use crate::table::{Duplicates, KeyStats, MAX_PAYLOAD_WIDTH, PayloadTable, TableError};
+use crate::table::{Duplicates, KeyStats, MAX_PAYLOAD_WIDTH, PayloadTable, TableError, ValueTable};
 
 /// How many partitions, as a power of 2: of 10^9 keys, one takes some 200 MB of memory while it is worked on.
 const PARTITION_BITS: u32 = 9;
@@ -28,8 +29,8 @@ const KEYS_AT_A_TIME: usize = 1 << 12;
 /// Rows that repeat a key and are sorted together.
 const REPEATED_AT_A_TIME: usize = 1 << 20;
 
-/// The distinct keys of a table, with their payload where there is one: all in one place, and in records of one width,
-/// so that the time of reading them says nothing of the table but their number.
+/// The distinct keys of a table, with their payload or their values where there are any: all in one place, and in records
+/// of one width, so that the time of reading them says nothing of the table but their number.
 pub struct SpilledKeys {
     /// In one stream.
     keys: Option<Spill>,
@@ -37,7 +38,7 @@ pub struct SpilledKeys {
     /// Each row that repeats the key of an earlier row, which the runs sort by: its record is the row that repeats it.
     duplicates: RowRuns,
     count: u64,
-    /// Bytes of a padded payload.
+    /// Bytes of a padded payload, or of all values of a key.
     width: usize,
     hash: Option<[u8; 32]>,
 }
@@ -55,7 +56,7 @@ pub struct SomeKeys {
     pub rows: Vec<u32>,
     /// The keys' digests.
     pub digests: Digests,
-    /// Their padded payloads, one behind the other; empty where there are none.
+    /// Their padded payloads, or values of 8 bytes, one behind the other; empty where there are none.
     pub payloads: Vec<u8>,
 }
 
@@ -127,7 +128,7 @@ impl SpilledKeys {
         self.duplicates.bytes() + self.keys.as_ref().map_or(0, Spill::bytes)
     }
 
-    /// Bytes of a payload.
+    /// Bytes of a payload, or of all values of a key.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -209,43 +210,53 @@ impl Partitions {
         rows: &RowDigests<'_>,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
-        let payloads = match &rows.beside {
-            GatheredRows::Payload(payloads) => Some(payloads),
-            _ => None,
-        };
+        let mut of_row = Vec::new();
         for (place, (&in_part, digest)) in rows.keyed.iter().zip(rows.digests.iter()).enumerate() {
             let row = first + u64::from(in_part);
             let [_, high] = digest;
             let partition = (high.wrapping_mul(self.secret) >> (u128::BITS - PARTITION_BITS)) as usize;
             self.written.write(partition, &head_bytes(row as u32, digest))?;
-            if let Some(payloads) = payloads {
-                let mut record = payloads.record(place);
-                if record.len() > MAX_PAYLOAD_WIDTH {
-                    let (path, width, limit) = (source.to_owned(), record.len(), MAX_PAYLOAD_WIDTH);
-                    on_fault.see(TableError::PayloadTooWide { path, row: row + 1, width, limit })?;
-                    // No sound record is empty: it has presence bits.
-                    record = &[];
+            match &rows.beside {
+                GatheredRows::Payload(payloads) => {
+                    let mut record = payloads.record(place);
+                    if record.len() > MAX_PAYLOAD_WIDTH {
+                        let (path, width, limit) = (source.to_owned(), record.len(), MAX_PAYLOAD_WIDTH);
+                        on_fault.see(TableError::PayloadTooWide { path, row: row + 1, width, limit })?;
+                        // No sound record is empty: it has presence bits.
+                        record = &[];
+                    }
+                    self.written.write(partition, &(record.len() as u32).to_le_bytes())?;
+                    self.written.write(partition, record)?;
                 }
-                self.written.write(partition, &(record.len() as u32).to_le_bytes())?;
-                self.written.write(partition, record)?;
+                GatheredRows::Values(values) => {
+                    of_row.clear();
+                    values.write_row(place, &mut of_row);
+                    self.written.write(partition, &of_row)?;
+                }
+                _ => {}
             }
         }
         Ok(())
     }
 
-    /// Keeps the first row of each key, and counts. Gives also the payload's fields and width, if there is one.
+    /// Keeps one row of each key, and counts.
     pub fn finish(
         self,
         source: &str,
-        payload: Option<PayloadCollector>,
+        beside: BesideSpilled,
         stats: &mut KeyStats,
         on_fault: &mut OnFault,
-    ) -> Result<(SpilledKeys, Option<PayloadTable>), TableError> {
+    ) -> Result<FromPartitions, TableError> {
         let mut written = self.written;
         written.end_all()?;
         let folder = written.folder().to_owned();
+        let compared = match &beside {
+            BesideSpilled::Payload(payload) => Some(payload.duplicates()),
+            BesideSpilled::Nothing | BesideSpilled::Values(_) => None,
+        };
         let mut firsts = Firsts {
-            compared: payload.as_ref().map(PayloadCollector::duplicates),
+            source,
+            compared,
             hash_key: blake3::derive_key("vesica 2026-11-29 comparison of payloads v1", &self.secret.to_le_bytes()),
             found: Spill::create(&folder, 1, usize::MAX)?,
             duplicates: RowRuns::create(&folder, 4, 1 << PARTITION_BITS)?,
@@ -253,15 +264,23 @@ impl Partitions {
             count: 0,
             longest: 0,
             conflicts: Vec::new(),
+            values: ValueTable::of_no_key(),
+            fault: None,
             hasher: self.hasher,
         };
         for partition in 0..written.streams() {
-            firsts.take(written.reader(partition))?;
+            match &beside {
+                BesideSpilled::Values(values) => firsts.take_values(written.reader(partition), values, on_fault)?,
+                _ => firsts.take(written.reader(partition))?,
+            }
             written.release(partition);
         }
         drop(written);
+        if let Some((_, fault)) = firsts.fault.take() {
+            return Err(fault);
+        }
         firsts.end()?;
-        let Firsts { found, duplicates, count, longest, mut conflicts, hasher, .. } = firsts;
+        let Firsts { found, duplicates, count, longest, mut conflicts, values, hasher, .. } = firsts;
         let hash = hasher.map(|mut hasher| *hasher.update(&stats.rows.to_le_bytes()).finalize().as_bytes());
         conflicts.sort_unstable();
         for row in conflicts {
@@ -269,17 +288,44 @@ impl Partitions {
         }
         stats.distinct = count;
         stats.duplicate_rows = duplicates.len();
-        let payload = payload.map(|payload| payload.without_records(longest));
-        let (keys, width) = match &payload {
-            None => (found, 0),
-            Some(PayloadTable { schema, .. }) => (padded(&found, schema.width)?, schema.width),
+        let (mut payload, mut totals) = (None, None);
+        let (keys, width) = match beside {
+            BesideSpilled::Nothing => (found, 0),
+            BesideSpilled::Payload(collector) => {
+                let PayloadTable { schema, .. } = payload.insert(collector.without_records(longest));
+                (padded(&found, schema.width)?, schema.width)
+            }
+            BesideSpilled::Values(collector) => {
+                totals = Some(values);
+                (found, 8 * collector.columns())
+            }
         };
-        Ok((SpilledKeys { keys: Some(keys), folder, duplicates, count, width, hash }, payload))
+        let keys = SpilledKeys { keys: Some(keys), folder, duplicates, count, width, hash };
+        Ok(FromPartitions { keys, payload, values: totals })
     }
 }
 
+/// What stands beside the keys in a work folder.
+pub(super) enum BesideSpilled {
+    Nothing,
+    Payload(PayloadCollector),
+    /// Values without groups.
+    Values(ValueCollector),
+}
+
+/// What all rows gave.
+pub(super) struct FromPartitions {
+    pub keys: SpilledKeys,
+    /// The payload's fields and width, if there is one.
+    pub payload: Option<PayloadTable>,
+    /// Of values, what they add up to, in the place of those of a single key, and how many were clamped.
+    pub values: Option<ValueTable>,
+}
+
 /// The first row of each key, of one partition after the other.
-struct Firsts {
+struct Firsts<'a> {
+    /// The name of the table.
+    source: &'a str,
     /// What becomes of rows that share a key and differ in payload, where there is a payload.
     compared: Option<Duplicates>,
     /// Under which payloads are hashed.
@@ -295,10 +341,14 @@ struct Firsts {
     longest: usize,
     /// The rows that have the key of an earlier row and another payload, where that is a fault.
     conflicts: Vec<u32>,
+    /// What the values add up to.
+    values: ValueTable,
+    /// The first row at which a run ends, and why. Known when all partitions are read, which have rows from everywhere.
+    fault: Option<(u64, TableError)>,
     hasher: Option<blake3::Hasher>,
 }
 
-impl Firsts {
+impl Firsts<'_> {
     /// Takes a partition.
     fn take(&mut self, mut rows: SpillReader<'_>) -> Result<(), TableError> {
         let mut index = DistinctKeys::with_capacity(0);
@@ -306,7 +356,8 @@ impl Firsts {
         let mut firsts: Vec<(u32, Option<u128>)> = Vec::new();
         let mut some = SomeRows::default();
         let mut distinct = Vec::new();
-        while some.read(&mut rows, self.compared.is_some())? {
+        let width = self.compared.is_none().then_some(HEAD);
+        while some.read(&mut rows, width)? {
             let mut next = some.each();
             distinct.clear();
             index.insert_all(&some.digests, |key, new| {
@@ -338,6 +389,61 @@ impl Firsts {
         Ok(())
     }
 
+    /// Takes a partition whose rows have values.
+    fn take_values(
+        &mut self,
+        mut rows: SpillReader<'_>,
+        values: &ValueCollector,
+        on_fault: &mut OnFault,
+    ) -> Result<(), TableError> {
+        let (mut index, mut collector) = (DistinctKeys::with_capacity(0), values.anew());
+        // The row and digest of each distinct key.
+        let mut firsts: Vec<[u8; HEAD]> = Vec::new();
+        let (mut some, mut said) = (SomeRows::default(), values.rows());
+        let width = HEAD + ValueRows::spilled_width(values.columns());
+        while some.read(&mut rows, Some(width))? {
+            said.clear();
+            some.records.chunks_exact(width).for_each(|record| said.read_row(record.get(HEAD..).unwrap_or_default()));
+            let mut next = some.each().enumerate();
+            let taken = index.insert_all(&some.digests, |key, new| {
+                let Some((place, (row, record))) = next.next() else { return Ok(()) };
+                let at = KeyedRow { source: self.source, key: key as usize, new, row: u64::from(row) + 1 };
+                collector.take(&said, place, at, on_fault)?;
+                match firsts.get(key as usize).and_then(|first| first.first_chunk()) {
+                    Some(first) => self.repeated.push((u32::from_le_bytes(*first), row)),
+                    None => firsts.push(record.first_chunk().copied().unwrap_or([0; HEAD])),
+                }
+                Ok(())
+            });
+            if let Err(error) = taken {
+                return self.end_at(error);
+            }
+            if let Some(hasher) = &mut self.hasher {
+                hasher.update(&some.records);
+            }
+            if self.repeated.len() >= REPEATED_AT_A_TIME {
+                self.sort_repeated()?;
+            }
+        }
+        let of_keys = collector.finish();
+        for (first, values) in firsts.iter().zip(of_keys.values.chunks(values.columns().max(1))) {
+            self.found.write(0, first)?;
+            values.iter().try_for_each(|value| self.found.write(0, &value.to_le_bytes()))?;
+        }
+        self.values.add(&of_keys, values.columns());
+        self.count += firsts.len() as u64;
+        Ok(())
+    }
+
+    /// Notes a fault at which the run ends, unless an earlier row has one. The rows of a partition are in their order.
+    fn end_at(&mut self, fault: TableError) -> Result<(), TableError> {
+        let Some(row) = Fault::of(&fault).rows.first().copied() else { return Err(fault) };
+        if self.fault.as_ref().is_none_or(|(before, _)| row < *before) {
+            self.fault = Some((row, fault));
+        }
+        Ok(())
+    }
+
     fn sort_repeated(&mut self) -> Result<(), TableError> {
         let repeated = std::mem::take(&mut self.repeated);
         let again: Vec<u8> = repeated.iter().flat_map(|(_, again)| again.to_le_bytes()).collect();
@@ -361,13 +467,19 @@ struct SomeRows {
 }
 
 impl SomeRows {
-    /// Reads the next ones; `false` at the end.
-    fn read(&mut self, from: &mut SpillReader<'_>, have_payload: bool) -> Result<bool, TableError> {
+    /// Reads the next ones, which have `width` bytes each, or else say their lengths; `false` at the end.
+    fn read(&mut self, from: &mut SpillReader<'_>, width: Option<usize>) -> Result<bool, TableError> {
         self.rows.clear();
         self.digests.clear();
         self.records.clear();
         self.ends.clear();
-        if have_payload {
+        if let Some(width) = width {
+            for record in from.some(width, KEYS_AT_A_TIME)?.chunks_exact(width) {
+                self.push(record);
+                self.records.extend_from_slice(record);
+                self.ends.push(self.records.len());
+            }
+        } else {
             while self.rows.len() < KEYS_AT_A_TIME && self.records.len() < 1 << 20 {
                 let Some(start) = from.next(HEAD + 4)? else { break };
                 let (head, length) = start.split_at_checked(HEAD).unwrap_or_default();
@@ -379,18 +491,13 @@ impl SomeRows {
                 }
                 self.ends.push(self.records.len());
             }
-        } else {
-            for record in from.some(HEAD, KEYS_AT_A_TIME)?.chunks_exact(HEAD) {
-                self.push(record);
-                self.records.extend_from_slice(record);
-                self.ends.push(self.records.len());
-            }
         }
         Ok(!self.rows.is_empty())
     }
 
-    fn push(&mut self, head: &[u8]) {
-        let (row, digest) = read_head(head);
+    /// Takes the row and digest with which a record begins.
+    fn push(&mut self, record: &[u8]) {
+        let (row, digest) = read_head(record.get(..HEAD).unwrap_or_default());
         self.rows.push(row);
         self.digests.push(digest);
     }

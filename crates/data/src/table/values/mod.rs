@@ -89,6 +89,24 @@ impl fmt::Debug for ValueTable {
     }
 }
 
+impl ValueTable {
+    /// Of no key and no column.
+    pub(crate) fn of_no_key() -> Self {
+        Self { values: Vec::new(), groups: Vec::new(), categories: Vec::new(), clamped: Vec::new() }
+    }
+
+    /// Adds up what the keys of `more` have in so many columns, in the place of the values of one key. Sums may wrap, as
+    /// those of a run do.
+    pub(crate) fn add(&mut self, more: &Self, columns: usize) {
+        self.values.resize(columns, 0);
+        self.clamped.resize(columns, 0);
+        for values in more.values.chunks_exact(columns.max(1)) {
+            self.values.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.wrapping_add(*value));
+        }
+        self.clamped.iter_mut().zip(&more.clamped).for_each(|(sum, more)| *sum += more);
+    }
+}
+
 impl ValueColumn {
     /// The greatest absolute value.
     pub fn bound(&self) -> u64 {

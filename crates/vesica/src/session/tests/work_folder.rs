@@ -114,16 +114,17 @@ fn small_tables_and_empty_ones_go_through_a_work_folder() {
 }
 
 #[test]
-fn totals_come_from_a_work_folder_where_a_side_has_no_columns_to_compute_with() {
+fn totals_come_from_a_work_folder_with_and_without_columns_to_compute_with() {
     for task in TOTALS {
         let folder = Folder::new();
         write_tables(&folder, [900, 600], 217);
-        run_total(&folder, task, 3, |config| {
-            let has_columns = config.role == Role::Sender && task.contains("sum");
-            config.work = (!has_columns).then(|| folder.path("."));
-            config.pad_to = Some(1000);
-        });
-        assert_eq!(folder.read("result.csv"), plain_total(&folder, task), "{task}");
+        for in_folder in [&[Role::Receiver][..], &[Role::Sender], &[Role::Sender, Role::Receiver]] {
+            run_total(&folder, task, 3, |config| {
+                config.work = in_folder.contains(&config.role).then(|| folder.path("."));
+                config.pad_to = Some(1000);
+            });
+            assert_eq!(folder.read("result.csv"), plain_total(&folder, task), "{task}, {in_folder:?}");
+        }
     }
 }
 
@@ -139,9 +140,10 @@ fn what_does_not_go_through_a_work_folder_is_refused() {
         (
             &|config| {
                 config.task = task::find("sum").expect("a task");
-                config.settings.values = columns(&["amount"], &[], &[]);
+                config.role = Role::Receiver;
+                config.settings.values.group_by = Some("city".into());
             },
-            "--work does not keep columns to compute with",
+            "--work does not keep groups",
         ),
         (
             &|config| {

@@ -47,13 +47,27 @@ impl ValueCollector {
         if let Some(name) = &spec.group_by {
             wanted.push(columns.key(name, "a group")?.0);
         }
-        Ok(Self {
+        Ok(Self::of(spec))
+    }
+
+    fn of(spec: &ValueSpec) -> Self {
+        Self {
             spec: spec.clone(),
             values: Vec::new(),
             groups: Vec::new(),
             categories: HashMap::new(),
             faulty: HashSet::new(),
-        })
+        }
+    }
+
+    /// One for the same columns that has taken nothing.
+    pub fn anew(&self) -> Self {
+        Self::of(&self.spec)
+    }
+
+    /// How many columns of values.
+    pub fn columns(&self) -> usize {
+        self.spec.columns.len()
     }
 
     /// No rows.
@@ -155,7 +169,37 @@ impl ValueCollector {
     }
 }
 
+/// What stands for a value in a work folder: that it is one, or why not.
+const FIT: u8 = 0;
+const UNFIT: [Unfit; 4] = [Unfit::Missing, Unfit::NoNumber, Unfit::TooFine, Unfit::TooLarge];
+
 impl ValueRows {
+    /// Bytes of a row of so many columns in a work folder.
+    pub fn spilled_width(columns: usize) -> usize {
+        9 * columns
+    }
+
+    /// Writes a row without its group for a work folder. Whether a value that is none counts is known when all rows of its
+    /// key are.
+    pub fn write_row(&self, place: usize, out: &mut Vec<u8>) {
+        let columns = self.scales.len();
+        for value in self.values.get(place * columns..(place + 1) * columns).unwrap_or_default() {
+            let why = |unfit: Unfit| UNFIT.iter().position(|&one| one == unfit).map_or(1, |at| at as u8 + 1);
+            out.push(value.err().map_or(FIT, why));
+            out.extend_from_slice(&value.unwrap_or(0).to_le_bytes());
+        }
+    }
+
+    /// Takes a row of [`Self::write_row`].
+    pub fn read_row(&mut self, bytes: &[u8]) {
+        self.values.extend(bytes.as_chunks::<9>().0.iter().map(
+            |&[kind, ref value @ ..]| match kind.checked_sub(FIT + 1) {
+                None => Ok(i64::from_le_bytes(*value)),
+                Some(at) => Err(UNFIT.get(usize::from(at)).copied().unwrap_or(Unfit::NoNumber)),
+            },
+        ));
+    }
+
     /// The current row's value of a column, or its group behind them.
     pub fn cell(&mut self, place: usize, cell: Cell<'_>) -> Result<(), WrongForm> {
         let Some(&scale) = self.scales.get(place) else {
