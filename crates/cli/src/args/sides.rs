@@ -298,8 +298,8 @@ pub struct SharedArgs {
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Protocol")]
     pub work: Option<PathBuf>,
     /// Keep what each finished bucket gave in a folder below that of --work, until the run is over. If it breaks off, type
-    /// the same command again on both sides: it goes on where it was. For --task intersect; with --both-learn in the
-    /// semi-honest mode alone. Both sides must say it
+    /// the same command again on both sides: it goes on where it was. For tasks that run in buckets; with --both-learn in
+    /// the semi-honest mode alone. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub resume: bool,
     /// Refuse a partner that declares more keys than this. A malicious receiver can ask about more

@@ -171,6 +171,87 @@ fn a_run_against_a_malicious_partner_goes_on_in_both_passes() {
     }
 }
 
+/// Counts and sums go on as well, and what single buckets give is never shown: not of buckets that are run again either.
+#[test]
+fn totals_go_on_and_are_those_of_the_whole_tables() {
+    let (of_sum, of_both) = ("--payload amount --payload-duplicates sum", "--payload-duplicates sum --payload row");
+    for (task, ours, theirs) in [
+        ("cardinality", "", ""),
+        ("sum", "", of_sum),
+        ("union-cardinality", "", ""),
+        ("union-sum", of_both, "--payload row"),
+    ] {
+        let folder = tables();
+        let amounts: String = (15_000..45_000).rev().map(|key| format!("{key},{},{}\n", key % 90, key % 7)).collect();
+        folder.write(
+            "theirs.csv",
+            format!("id,amount,row\n{amounts}15000,1,1\n").replace(
+                "\n15000,1,1",
+                match theirs {
+                    // Of a key with two rows.
+                    theirs if theirs == of_sum => "\n15000,1,1",
+                    _ => "",
+                },
+            ),
+        );
+        let of_task = |line: String, flags: &str| {
+            format!("{line} --task {task} {flags}").replace("--protocol vole-fast", "--protocol auto")
+        };
+        let (receive, send) = (of_task(receive("--receipt r.json"), ours), of_task(send(""), theirs));
+        let plain = |line: &str, work: &str| line.replace(&format!("--buckets 16 --work {work} --resume"), "");
+        let (receiver, sender) = folder.join(&plain(&receive, "mine"), &plain(&send, "their"));
+        receiver.expect(0, &[]);
+        sender.expect(0, &[]);
+        let expected = folder.read("matches.csv");
+        fs::remove_file(folder.path("matches.csv")).expect("removed");
+        // First the sender is killed, then the receiver.
+        let (receiver, sender) = folder.both(&receive, &send);
+        kill_after(&folder, 3, (sender, receiver), "mine").expect(10, &["the run is kept in"]);
+        let before = finished(&folder, "mine");
+        assert!((3..BUCKETS as usize).contains(&before), "{before}");
+        let (receiver, sender) = folder.both(&receive, &send);
+        let ended = kill_after(&folder, before + 3, (receiver, sender), "their");
+        ended.expect(10, &[&format!("of {BUCKETS} buckets are finished")]);
+        assert!(!folder.files().contains(&"matches.csv".to_owned()));
+        let (receiver, sender) = folder.join(&receive, &send);
+        receiver.expect(0, &["going on with the run in mine/vesica-run-"]);
+        sender.expect(0, &["going on with the run"]);
+        assert_eq!(folder.read("matches.csv"), expected, "{task}");
+        assert!(records(&folder, "mine").is_empty() && records(&folder, "their").is_empty());
+        let receipt: Value = serde_json::from_str(&folder.read("r.json")).expect("a receipt");
+        let attempts = receipt["statement"]["attempts"].as_u64().expect("a number");
+        assert!((BUCKETS + 1..=BUCKETS + 4).contains(&attempts), "{attempts}");
+    }
+}
+
+/// Once totals have been shown no bucket is run again; and a receiver that cannot write them has them all the same.
+#[test]
+fn totals_that_were_shown_are_kept_and_no_bucket_is_run_again() {
+    let folder = tables();
+    let receive = receive("--task cardinality").replace("vole-fast", "auto");
+    let send = send("--task cardinality").replace("vole-fast", "auto");
+    let (receiver, sender) = folder.both(&receive, &send);
+    kill_after(&folder, 3, (sender, receiver), "mine").expect(10, &["the run is kept in"]);
+    // As if the receiver had seen the totals, and has lost buckets.
+    let state = kept(&folder, "mine", "run.json").remove(0);
+    let text = fs::read_to_string(&state).expect("there");
+    fs::write(&state, text.replace("\"compares\":false", "\"compares\":true")).expect("written");
+    let (receiver, sender) = folder.join(&receive, &send);
+    for side in [receiver, sender] {
+        side.expect(7, &["cannot go on with one run"]);
+    }
+    fs::write(&state, text).expect("written");
+    let (receiver, sender) = folder.join(&receive.replace("matches.csv", "/dev/full"), &send);
+    receiver.expect(4, &[]);
+    sender.expect(0, &[]);
+    assert!(records(&folder, "their").is_empty() && finished(&folder, "mine") == BUCKETS as usize + 1);
+    let (receiver, sender) = folder.join(&receive, &send);
+    receiver.expect(0, &[&format!("{BUCKETS} of {BUCKETS} buckets are finished")]);
+    sender.expect(0, &[]);
+    assert!(folder.read("matches.csv").contains("15000"));
+    assert!(records(&folder, "mine").is_empty() && records(&folder, "their").is_empty());
+}
+
 /// Once a side has begun to compare, no first pass is taken anew: a receiver would choose its keys by what it has seen.
 #[test]
 fn a_first_pass_is_not_taken_anew_when_the_second_has_begun() {
@@ -375,7 +456,7 @@ fn a_record_that_cannot_be_kept_is_refused_before_anything_is_opened() {
     for (change, said) in [
         (&(|line: String| line.replace("--work mine", "")) as &dyn Fn(String) -> String, "--resume without --work"),
         (&|line: String| format!("{} --both-learn", line.replace(SEMI, "")), "--resume with --both-learn"),
-        (&|line: String| format!("{line} --task cardinality"), "--resume is not for this task"),
+        (&|line: String| format!("{line} --task sum --group-by row"), "--work does not keep groups"),
     ] {
         let line = change(receive(""));
         let ended =

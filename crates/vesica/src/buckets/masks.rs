@@ -9,7 +9,7 @@ use vesica_structures::secret::Secret;
 /// uniform and independent, and all of them add up to what the sender adds to the totals. So the results that the
 /// receiver sees are uniform numbers whose sum is the totals: it could make them up from the totals alone.
 ///
-/// For runs of which none is run again. On a cluster each attempt has masks of its own.
+/// For runs of which none is run again. Where that may be, each attempt has masks of its own: [`Masks::independent`].
 pub struct Masks {
     /// Results of a bucket.
     results: usize,
@@ -41,6 +41,14 @@ impl Masks {
         Self { results, masks }
     }
 
+    /// The same, where those of all buckets are uniform and independent. What they add up to is told when all buckets are
+    /// run: those that count may be of several conversations.
+    pub fn independent(buckets: usize, results: usize, rng: &mut SecretRng) -> Self {
+        let mut masks = Secret::new(vec![0; buckets * results]);
+        masks.iter_mut().for_each(|mask| *mask = rng.block() as u64);
+        Self { results, masks }
+    }
+
     /// Those of a bucket, one for each result.
     pub fn of(&self, bucket: usize) -> &[u64] {
         &self.masks[bucket * self.results..(bucket + 1) * self.results]
@@ -64,15 +72,19 @@ mod tests {
             }
             assert_eq!(sums, totals);
         }
-        // Every bit of every bucket's mask, the last one's too, is one in about half of all runs.
-        let mut ones = [[0; 64]; 3];
-        for _ in 0..4000 {
-            let masks = Masks::new(3, &[1000], &mut rng);
-            for (bucket, ones) in ones.iter_mut().enumerate() {
-                (0..64).for_each(|bit| ones[bit] += masks.of(bucket)[0] >> bit & 1);
+        let new = |rng: &mut _| Masks::new(3, &[1000], rng);
+        let independent = |rng: &mut _| Masks::independent(3, 1, rng);
+        for make in [&new as &dyn Fn(&mut SecretRng) -> Masks, &independent] {
+            // Every bit of every bucket's mask, the last one's too, is one in about half of all runs.
+            let mut ones = [[0; 64]; 3];
+            for _ in 0..4000 {
+                let masks = make(&mut rng);
+                for (bucket, ones) in ones.iter_mut().enumerate() {
+                    (0..64).for_each(|bit| ones[bit] += masks.of(bucket)[0] >> bit & 1);
+                }
             }
+            // Eight standard deviations of 31.6.
+            assert!(ones.iter().flatten().all(|ones| ones.abs_diff(2000) < 253), "{ones:?}");
         }
-        // Eight standard deviations of 31.6.
-        assert!(ones.iter().flatten().all(|ones| ones.abs_diff(2000) < 253), "{ones:?}");
     }
 }

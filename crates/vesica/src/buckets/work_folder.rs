@@ -166,7 +166,7 @@ impl KeptMatches {
 
     /// For so many buckets of a run that is kept in a record.
     pub(super) fn recorded(going: Going, buckets: usize) -> Self {
-        let due = going.due().to_vec();
+        let due = going.due().iter().copied().filter(|&bucket| bucket < buckets).collect();
         Self { kept: Kept::Record(Box::new(going)), counts: vec![None; buckets], due }
     }
 
@@ -176,7 +176,7 @@ impl KeptMatches {
     }
 
     /// The run that is kept in a record, if it is.
-    pub(super) fn going(&mut self) -> Option<&mut Going> {
+    pub(crate) fn going(&mut self) -> Option<&mut Going> {
         match &mut self.kept {
             Kept::Spill(..) => None,
             Kept::Record(going) => Some(going),

@@ -46,8 +46,12 @@ const MOST_OTHERS: u32 = 64;
 pub(crate) struct Terms {
     /// This side's role.
     pub role: Role,
-    /// Items of a bucket of this side, and bytes of a payload of its result.
+    /// Items of a bucket of this side, and bytes of a payload of its result. Of a run for totals, one record of all totals
+    /// of a bucket.
     pub shape: (usize, usize),
+    /// Whether all that is learned is totals over all buckets. The last step is then that the sender takes the masks off:
+    /// it is kept like a bucket behind all others.
+    pub totals: bool,
     /// Items of a bucket of the partner.
     pub peer_items: usize,
     /// The most items that the partner may ask about, in all attempts.
@@ -78,7 +82,9 @@ pub(crate) fn go_on(
     if has_files && record.begun().is_some_and(|run| run.shape != shape) {
         return Err(differ(&record, "sizes or columns are not those of the record"));
     }
-    let ours = record.unfinished(buckets, passes, terms.shape);
+    // What goes through the last pass.
+    let parts = buckets + u32::from(terms.totals);
+    let ours = record.unfinished((buckets, parts), passes, terms.shape);
     send(ch, ours.clone())?;
     // A partner that sees first that the records differ may have given up before its own was read here.
     let theirs: Unfinished = recv(ch).map_err(|abort| {
@@ -92,8 +98,8 @@ pub(crate) fn go_on(
     let both_learn = agreement.terms.disclosure().both_learn;
     let learns = |role| role == Role::Receiver || both_learn;
     // One side has all that it needs, and the other, which learns nothing, has ended and removed its record.
-    let we_have_all = ours.is_complete(buckets) && !theirs.has_finished_any() && !learns(terms.role.peer());
-    let they_have_all = theirs.is_complete(buckets) && !ours.has_finished_any() && !learns(terms.role);
+    let we_have_all = ours.is_complete(parts) && !theirs.has_finished_any() && !learns(terms.role.peer());
+    let they_have_all = theirs.is_complete(parts) && !ours.has_finished_any() && !learns(terms.role);
     let is_over = we_have_all || they_have_all;
     let is_same = ours.run == theirs.run && ours.run != NO_RUN;
     let goes_on = is_same || we_have_all;
@@ -113,16 +119,27 @@ pub(crate) fn go_on(
     }
     let counts = |(ours, theirs): (&[u8; 32], &[u8; 32])| is_over || is_same && ours == theirs && *ours != NO_RUN;
     let finished: Vec<bool> = ours.buckets.iter().zip(&theirs.buckets).map(counts).collect();
-    let (first, last) = finished.split_at(finished.len() - buckets as usize);
+    let (first, last) = finished.split_at(finished.len() - parts as usize);
     let due_last: Vec<usize> = (0..).zip(last).filter(|(_, through)| !**through).map(|(bucket, _)| bucket).collect();
     // Of a bucket that is through the last pass, no message follows.
     let is_through = |bucket: &usize| first.get(*bucket).copied().unwrap_or_default();
-    let due_first: Vec<usize> = due_last.iter().copied().filter(|bucket| !is_through(bucket)).collect();
+    let is_begun = |bucket: &usize| *bucket < buckets as usize && !is_through(bucket);
+    let due_first: Vec<usize> = due_last.iter().copied().filter(is_begun).collect();
     let begins = due_first.len();
-    // A receiver could choose the set of a first pass by what it was shown in the second.
-    if begins > 0 && passes.len() > 1 && (ours.compares && has_files || theirs.compares && theirs.has_finished_any()) {
-        let what = "keys have been compared, and the two sides do not have the same first pass of all buckets. Your partner \
-                    may have seen matches: if you begin anew, it can choose its keys by them";
+    // A receiver could choose the set of a first pass by what it was shown in the second, and that of a bucket by the
+    // totals of all.
+    let have_compared = ours.compares && has_files || theirs.compares && theirs.has_finished_any();
+    if begins > 0 && (passes.len() > 1 || terms.totals) && have_compared {
+        let what = match terms.totals {
+            true => {
+                "totals have been shown, and the two sides have not finished the same buckets. If you begin anew, your \
+                 partner can choose its keys by the totals"
+            }
+            false => {
+                "keys have been compared, and the two sides do not have the same first pass of all buckets. Your partner \
+                 may have seen matches: if you begin anew, it can choose its keys by them"
+            }
+        };
         return Err(differ(&record, what));
     }
     // What either side has begun counts, also of a run that is given up.
@@ -208,7 +225,7 @@ impl Going {
 
     /// How many buckets were finished before.
     pub fn finished_before(&self, buckets: usize) -> usize {
-        buckets - self.due().len()
+        buckets - self.due().iter().filter(|&&bucket| bucket < buckets).count()
     }
 
     /// How many buckets were through the first pass before.
@@ -271,7 +288,8 @@ impl Going {
         read().ok_or_else(|| self.record.damaged())
     }
 
-    /// Both sides say that all buckets are through the first pass, before either begins with the second.
+    /// Both sides say that all buckets are through the first pass, before either begins with the second; or that all are
+    /// through the only one, before the sender shows what their totals are.
     ///
     /// # Errors
     /// If the partner does not say so, or the record cannot be written.
@@ -321,6 +339,27 @@ impl Going {
         self.record.put_found(bucket, transcript, &Found { matches, payloads }, self.shape, &random)
     }
 
+    /// Keeps the masked totals of a bucket, or the masks.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn end_totals(&mut self, bucket: usize, transcript: &[u8; 32], totals: &[u64]) -> Result<(), Failure> {
+        let random = *fresh(&mut self.rng);
+        let payloads = totals.iter().flat_map(|total| total.to_le_bytes()).collect();
+        self.record.put_found(bucket, transcript, &Found { matches: vec![0], payloads }, self.shape, &random)
+    }
+
+    /// What [`Self::end_totals`] has kept.
+    ///
+    /// # Errors
+    /// If the record cannot be read, or has another number of them.
+    pub fn totals(&self, bucket: usize, results: usize) -> Result<Secret<Vec<u64>>, Failure> {
+        let Found { payloads, .. } = self.record.found(bucket, self.shape)?;
+        let totals: Vec<u64> = payloads.as_chunks().0.iter().map(|total| u64::from_le_bytes(*total)).collect();
+        let totals = Secret::new(totals);
+        if totals.len() == results { Ok(totals) } else { Err(self.record.damaged()) }
+    }
+
     /// The numbers of the items of a bucket that matched, and their payloads, one behind the other.
     ///
     /// # Errors
@@ -353,7 +392,7 @@ mod tests {
     #[test]
     fn attempts_are_bounded_by_the_failure_budget_and_by_what_the_partner_may_ask() {
         let check = |attempts, max_peer_items| {
-            let terms = Terms { role: Role::Sender, shape: (100, 0), peer_items: 1000, max_peer_items };
+            let terms = Terms { role: Role::Sender, shape: (100, 0), totals: false, peer_items: 1000, max_peer_items };
             check_attempts(attempts, 8, &terms).map_err(|failure| (failure.code, failure.fault))
         };
         assert_eq!((check(8, 8000), check(16, 16_000)), (Ok(()), Ok(())));

@@ -17,7 +17,7 @@ pub(crate) struct Unfinished {
     /// Whether the side has begun with the second pass, of a run that has one.
     pub compares: bool,
     /// For each pass and bucket the hash of all that was said until the bucket was through; zeros if it is not. One pass
-    /// after the other.
+    /// after the other; of a run for totals, behind the buckets that of the step which shows them.
     pub buckets: Vec<[u8; 32]>,
 }
 
@@ -37,7 +37,7 @@ impl Unfinished {
 impl Body for Unfinished {
     const NUMBER: u8 = 12;
     const CARRIES: &'static str = "buckets that are finished";
-    const LENGTHS: RangeInclusive<usize> = 41..=41 + 2 * 32 * MOST_BUCKETS as usize;
+    const LENGTHS: RangeInclusive<usize> = 41..=41 + 2 * 32 * (MOST_BUCKETS as usize + 1);
 
     fn write(&self, out: &mut Writer) {
         out.bytes(&self.run);

@@ -237,21 +237,25 @@ impl Record {
         self.state.run.as_ref()
     }
 
-    /// What to tell the partner of a run in so many buckets that go through these passes.
-    pub(super) fn unfinished(&self, buckets: u32, passes: &[Pass], shape: (usize, usize)) -> Unfinished {
-        let run = self.state.run.as_ref().and_then(|run| from_hex(&run.id).map(|id| (id, run.attempts)));
-        let places =
-            passes.iter().flat_map(|&pass| (0..buckets as usize).map(move |bucket| Place { bucket, pass, shape }));
-        match run {
-            None => {
-                let buckets = places.map(|_| [0; 32]).collect();
-                Unfinished { run: [0; 32], attempts: 0, compares: false, buckets }
-            }
-            Some((run, attempts)) => {
-                let compares = self.state.run.as_ref().is_some_and(|run| run.compares);
-                let buckets = places.map(|place| self.files.transcript(place)).collect();
-                Unfinished { run, attempts, compares, buckets }
-            }
+    /// What to tell the partner of a run in so many buckets that go through these passes, of which the last has so many
+    /// parts.
+    pub(super) fn unfinished(
+        &self,
+        (buckets, parts): (u32, u32),
+        passes: &[Pass],
+        shape: (usize, usize),
+    ) -> Unfinished {
+        let of_pass = |&pass: &Pass| {
+            let parts = if pass == Pass::Last { parts } else { buckets };
+            (0..parts as usize).map(move |bucket| Place { bucket, pass, shape })
+        };
+        let begun = self.state.run.as_ref().and_then(|run| from_hex(&run.id).map(|id| (id, run)));
+        let transcript = |place| if begun.is_some() { self.files.transcript(place) } else { [0; 32] };
+        Unfinished {
+            run: begun.map_or([0; 32], |(id, _)| id),
+            attempts: begun.map_or(0, |(_, run)| run.attempts),
+            compares: begun.is_some_and(|(_, run)| run.compares),
+            buckets: passes.iter().flat_map(of_pass).map(transcript).collect(),
         }
     }
 
@@ -366,6 +370,7 @@ pub(crate) fn name(config: &Config, hello: &Hello) -> [u8; 32] {
     part(&String::from_utf8_lossy(&hello.proposal));
     part(&config.source.table.name());
     part(&config.source.key.columns().iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join("\n"));
+    part(&format!("{:?}", config.settings.values.duplicates));
     part(&config.protocol.clone().unwrap_or_default());
     part(&config.pad_to.unwrap_or_default().to_string());
     if let Protection::Tls { identity, peer } = &config.protection {

@@ -187,9 +187,14 @@ fn go_on(
         let run = agreement.terms.workload().extent();
         (buckets::size(run, role), buckets::size(run, role.peer()))
     };
-    // Which rows are the result may change when the run goes on.
-    let width = if role == Role::Receiver { agreement.terms.disclosure().payload_bytes } else { 0 };
-    let terms = resume::Terms { role, shape: (own, width), peer_items: theirs, max_peer_items };
+    let totals = agreement.terms.added_to_totals(rng)?.len();
+    let shape = match role {
+        _ if totals > 0 => (1, 8 * totals),
+        // Which rows are the result may change when the run goes on.
+        Role::Receiver => (own, agreement.terms.disclosure().payload_bytes),
+        Role::Sender => (own, 0),
+    };
+    let terms = resume::Terms { role, shape, totals: totals > 0, peer_items: theirs, max_peer_items };
     let count = agreement.buckets as usize;
     let going = resume::go_on(ch, agreement, record, &terms, rng)?;
     if going.swept() > 0 {

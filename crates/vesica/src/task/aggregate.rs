@@ -65,16 +65,22 @@ impl<K: AggregateKind> AggregateJob<K> {
         receiver_input: |bucket| AggregateReceiverInput { items: bucket.items, ..AggregateReceiverInput::default() },
         sender_keeps: |_| None,
         receiver_keeps: |_| None,
+        totals_of: Some(Self::totals_of),
         sender_result: |_, _, _| None,
         receiver_result: |agreed, _, outputs| {
             let mut totals = vec![0u64; agreed.terms.sender.len().max(1)];
-            for of_bucket in outputs.iter().flat_map(|output| output.groups.iter().flatten()) {
-                totals.iter_mut().zip(of_bucket).for_each(|(total, one)| *total = total.wrapping_add(*one));
+            for of_bucket in outputs.iter().map(Self::totals_of) {
+                totals.iter_mut().zip(of_bucket).for_each(|(total, one)| *total = total.wrapping_add(one));
             }
             Self::receiver_result(agreed, AggregateOutput::one(totals))
         },
         result_of_totals: |agreed, totals| Self::receiver_result(agreed, AggregateOutput::one(totals)),
     };
+
+    /// The masked totals that a bucket gave.
+    fn totals_of(output: &AggregateOutput) -> Vec<u64> {
+        output.groups.iter().flatten().flatten().copied().collect()
+    }
 }
 
 /// The noise of all results, group by group; nothing without noise.
@@ -146,6 +152,11 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             *at_least > 1 && side.buckets != 1,
             "a threshold does not go with --buckets: the sides have no shares of the total, which it would compare",
             "omit --reveal-if-at-least or --buckets",
+        )?;
+        refuse(
+            noise.is_some() && side.resume,
+            "--epsilon does not go with --resume: a run that goes on would draw noise anew",
+            "omit --epsilon or --resume",
         )?;
         refuse(noise.is_some() && !sender, "--epsilon is for the sender", "ask your partner to add noise")?;
         refuse(!sender && side.output.is_none(), "the receiver gets the result", "name a file with --output FILE")?;

@@ -16,6 +16,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::job::{AgreedJob, Declaration, Job, Settling, TypedWorkload};
+use super::kept_totals::KeptTotals;
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
 use crate::buckets::{Buckets, KeptMatches, Masks, ToKeep};
 use crate::failure::{Failure, code};
@@ -294,7 +295,7 @@ impl<J: Job> Configured<J> {
             J::Functionality::NAME,
             resume && !J::RESUMES,
             "--resume is not for this task",
-            "omit it, or say --task intersect",
+            "omit it, or name a task that runs in buckets",
         )?;
         for (holds, fault, mend) in of_work {
             side.refuse(J::Functionality::NAME, work && holds, fault, mend)?;
@@ -464,8 +465,14 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
             Security::SemiHonest => None,
             Security::Malicious => Some(of.row_in_passes(row.entry())?),
         };
-        let kept = RefCell::new(buckets.room_for_matches()?);
-        let is_recorded = kept.borrow().as_ref().is_some_and(KeptMatches::is_recorded);
+        let kept = buckets.room_for_matches()?;
+        let is_recorded = kept.as_ref().is_some_and(KeptMatches::is_recorded);
+        let kept = match (kept, of.totals_of) {
+            (Some(kept), Some(totals_of)) if is_recorded => {
+                return KeptTotals { agreed: self, row, of, totals_of }.run(&buckets, kept, table, ch, rng);
+            }
+            (kept, _) => RefCell::new(kept),
+        };
         match self.role {
             Role::Sender => {
                 let masks = Masks::new(buckets.count(), &(of.added)(&self.terms, rng), rng);

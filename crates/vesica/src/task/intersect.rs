@@ -101,8 +101,6 @@ impl Job for IntersectJob {
 
     const TAKES_OR_KEYS: bool = true;
 
-    const RESUMES: bool = true;
-
     const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
         in_passes: |lists| lists.intersect_in_passes,
         added: |_, _| Secret::new(Vec::new()),
@@ -113,6 +111,7 @@ impl Job for IntersectJob {
         receiver_input: |bucket| IntersectReceiverInput { items: bucket.items },
         sender_keeps: |output| output.matches.as_mut().map(|matches| ToKeep { matches, payloads: None }),
         receiver_keeps: |output| Some(ToKeep { matches: &mut output.matches, payloads: Some(&mut output.payloads) }),
+        totals_of: None,
         sender_result: |agreed, buckets, outputs| {
             let matches: Vec<Vec<u32>> = outputs.into_iter().map(|output| output.matches).collect::<Option<_>>()?;
             agreed.terms.both_learn.then(|| -> Unopened {

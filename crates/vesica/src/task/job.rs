@@ -64,8 +64,8 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// Whether the task takes a key with alternatives (`--or-key`): a row may then have several keys.
     const TAKES_OR_KEYS: bool = false;
 
-    /// Whether the task can go on where it broke off (`--resume`).
-    const RESUMES: bool = false;
+    /// Whether the task can go on where it broke off (`--resume`), where it runs in buckets.
+    const RESUMES: bool = Self::IN_BUCKETS.is_some();
 
     /// How the task runs in buckets of keys (`--buckets`); `None` for one that does not.
     const IN_BUCKETS: Option<InBuckets<Self>> = None;
@@ -223,6 +223,8 @@ pub(super) struct InBuckets<J: Job> {
     pub sender_keeps: fn(&mut SenderOutput<J>) -> Option<ToKeep<'_>>,
     /// The same of the receiver's output.
     pub receiver_keeps: fn(&mut ReceiverOutput<J>) -> Option<ToKeep<'_>>,
+    /// The masked totals in the receiver's output, where totals are the result; `None` of other tasks.
+    pub totals_of: Option<fn(&ReceiverOutput<J>) -> Vec<u64>>,
     /// The sender's result, from the outputs of all buckets in order; `None` if it learns nothing.
     pub sender_result: ResultOf<J, SenderOutput<J>>,
     /// The receiver's result.

@@ -15,6 +15,7 @@ mod insecure_new_rows;
 mod intersect;
 mod job;
 mod join_and_compute;
+mod kept_totals;
 mod result;
 mod sample;
 mod settings;
