@@ -279,7 +279,7 @@ fn a_work_folder_has_the_values_that_memory_has_and_their_totals() {
             assert_eq!(found.stats, expected.stats, "{count}");
             let (of_keys, totals) = (expected.values.unwrap(), found.values.as_ref().unwrap());
             assert_eq!(totals.clamped, of_keys.clamped, "{count} {duplicates:?}");
-            let total = |column: usize| of_keys.values.iter().skip(column).step_by(2).fold(0i64, |a, b| a + b);
+            let total = |column: usize| of_keys.values.iter().skip(column).step_by(2).sum::<i64>();
             assert_eq!(totals.values, [total(0), total(1)], "{count} {duplicates:?}");
             let bytes = |values: &[i64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
             let expected: HashMap<Digest, Vec<u8>> =
