@@ -18,7 +18,8 @@
 //! equal shares differ in `d` by at most `B` from the same point, so that each is within `B /
 //! 2^(flood + 1)` of one distribution. With `2^flood >= 2^46 G B` for `G` results of all products
 //! of a run they are together within `2^-47`: [`DISTANCE`] is what the run's budget is charged
-//! with.
+//! with. Where several runs share one budget, `G` counts the results of all of them: floods are
+//! independent, so that distances add up whichever run they are of.
 //!
 //! **Correctness.** `d` is read off rightly if `2^64 (B + 2^flood) / q + L 2^(b - 64) < 1/2`, where
 //! the second term is from arithmetic of 128 bits (`Ring::scaled`) with `L` primes of `b` bits.
@@ -52,7 +53,7 @@ pub const MAX_MODULUS_BITS: u32 = 218;
 /// Coins of each sign in an error, and so its largest size.
 pub const ERROR: u32 = 21;
 
-/// All results of a run together show something of the receiver's vectors with probability at most
+/// All results of a run, or of all runs that share one budget, together show something of the receiver's vectors with probability at most
 /// `2^-DISTANCE`: little beside the budget of `2^-LAMBDA`, from which it is taken.
 pub const DISTANCE: u32 = LAMBDA + 6;
 
@@ -60,6 +61,9 @@ pub const DISTANCE: u32 = LAMBDA + 6;
 const MAX_LEN: usize = 1 << 26;
 
 const MAX_VECTORS: usize = 1 << 10;
+
+/// The most products that share the bound on what all results show: 64 columns and a count in each of 2^17 runs.
+const MAX_PRODUCTS: usize = 1 << 24;
 
 /// What both sides agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,9 +95,13 @@ impl Params {
                 "ask for at most 63, which holds all words".into(),
             );
         }
-        if len > MAX_LEN || vectors > MAX_VECTORS || products > MAX_VECTORS {
+        if len > MAX_LEN || vectors > MAX_VECTORS {
             let mend = format!("ask for at most {MAX_VECTORS} of {MAX_LEN} at a time");
             return refuse(format!("inner products with {vectors} vectors of {len} elements"), mend);
+        }
+        if products > MAX_PRODUCTS {
+            let mend = format!("ask for at most {MAX_PRODUCTS}");
+            return refuse(format!("{products} inner products that share one bound"), mend);
         }
         let bound = error_bound(len, bits);
         let flood = (u128::BITS - (bound - 1).leading_zeros()) + DISTANCE + ceil_log2(vectors * products.max(1));
@@ -103,7 +111,7 @@ impl Params {
         if primes * prime_bits > MAX_MODULUS_BITS {
             return refuse(
                 format!("a modulus of {} bits", primes * prime_bits),
-                "ask for fewer vectors or shorter ones".into(),
+                "ask for fewer vectors, shorter ones, or fewer runs".into(),
             );
         }
         Ok(Self { len, vectors, bits, flood, primes: primes as usize, prime_bits })
@@ -190,6 +198,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What all results of all runs show is bounded as that of one run.
+    #[test]
+    fn several_runs_share_one_bound() {
+        let derive = |len, vectors, products, bits| {
+            let security = Security::SemiHonest;
+            Params::derive(&InnerProductRequest { len, vectors, products, bits, security })
+        };
+        for (len, vectors, products, runs, bits) in
+            [(1 << 18, 1, 1, 2, 63), (340_000, 1, 64, 1 << 11, 63), (1 << 19, 1 << 10, 2, 1 << 17, 0)]
+        {
+            let (one, all) = (derive(len, vectors, products, bits), derive(len, vectors, products * runs, bits));
+            let (one, all) = (one.expect("served"), all.expect("served"));
+            assert_eq!(all.flood, one.flood + ceil_log2(runs));
+            // The distance of one result, and those of all.
+            let each = error_bound(len, bits) as f64 / f64::exp2(f64::from(all.flood) + 1.0);
+            let results = (vectors * products * runs) as f64;
+            assert!(results * each <= f64::exp2(-f64::from(DISTANCE)), "{len} {runs}");
+            assert!(all.primes as u32 * all.prime_bits <= MAX_MODULUS_BITS);
+        }
+        let refused = [derive(1 << 20, 1 << 10, 64 << 17, 63), derive(5, 1, MAX_PRODUCTS + 1, 0)];
+        assert!(refused.iter().all(Result::is_err), "no modulus, or too many");
     }
 
     #[test]

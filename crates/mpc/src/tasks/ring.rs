@@ -258,8 +258,8 @@ pub struct InnerProductRequest {
     pub len: usize,
     /// Vectors of the receiver.
     pub vectors: usize,
-    /// Such products in the whole run, this one among them: they share the bound on what all
-    /// results show.
+    /// Such products in the whole run, or in all runs that share one failure budget, this one among
+    /// them: they share the bound on what all results show.
     pub products: usize,
     /// Entries of the receiver's vectors, as signed numbers, lie between `-2^bits` and `2^bits`: 63
     /// for any words.

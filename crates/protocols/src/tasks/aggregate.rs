@@ -187,13 +187,13 @@ impl AggregateRequest {
         self.check_sizes_of_runs()
     }
 
-    /// For protocols that derive their parameters for [`Self::runs`] runs: refuses groups and thresholds in several
-    /// runs, and sizes beyond the bounds above and those of an intersection.
+    /// For protocols that derive their parameters for [`Self::runs`] runs: refuses thresholds in several runs, which
+    /// would compare shares of a bucket's counts, and sizes beyond the bounds above and those of an intersection.
     pub fn check_sizes_of_runs(&self) -> Result<(), Unsupported> {
-        if self.runs > 1 && (self.groups > 1 || self.at_least > 1) {
+        if self.runs > 1 && self.at_least > 1 {
             return Err(Unsupported::new(
-                format_args!("{} groups, shown from {} counted items on, in buckets", self.groups, self.at_least),
-                "ask for one group and no threshold, or omit --buckets",
+                format_args!("results that are shown from {} counted items on, in buckets", self.at_least),
+                "ask for no threshold, or omit --buckets",
             ));
         }
         if !(1..=Self::MOST_GROUPS).contains(&self.groups) {

@@ -290,16 +290,19 @@ fn check_aggregates<T: Aggregate>(rows: &[Runnable<T>], columns: &[usize], value
             // So many runs take values of more than 64 bits in each bin.
             for runs in [2, 1 << 20] {
                 let shared = AggregateRequest { runs, ..total(n_s, n_r, columns[0], mode.security) };
+                let grouped = AggregateRequest { groups: 3, ..shared };
                 if row.predicted_bytes(&shared).is_ok() {
                     assert!(!mode.shows_count(), "{} shows the count of each bucket", row.entry().id);
                     check(&shared, overlap);
+                    match T::OVER {
+                        Over::Common => check(&grouped, overlap),
+                        Over::New => assert!(row.predicted_bytes(&grouped).is_err(), "{}", row.entry().id),
+                    }
                 } else {
-                    assert!(
-                        mode.shows_count() || valued || T::NAME == Cardinality::NAME,
-                        "{} has no buckets",
-                        row.entry().id
-                    );
+                    assert!(mode.shows_count() || T::NAME == Cardinality::NAME, "{} has no buckets", row.entry().id);
                 }
+                let withheld = AggregateRequest { at_least: 2, ..shared };
+                assert!(row.predicted_bytes(&withheld).is_err(), "{} withholds by bucket", row.entry().id);
             }
         }
         for (n_s, n_r, overlap) in [(0, 3, 0), (3, 0, 0), (9, 8, 5)] {

@@ -54,10 +54,6 @@ impl Params {
                 "give a column of values, or ask for a sum",
             ));
         }
-        if valued && runs > 1 {
-            // What inner products show is bounded for one run.
-            return Err(Unsupported::new("products with values of the receiver in buckets", "omit --buckets"));
-        }
         if over == Over::New && groups > 1 {
             return Err(Unsupported::new(
                 format_args!("{groups} groups of new items, which are in no group of the receiver's"),
@@ -127,7 +123,9 @@ impl Params {
             for total in 0..params.totals() {
                 // Where a count is not the result, it is of items, whatever their values.
                 let bits = if valued && total < request.results() { 63 } else { 0 };
-                let request = InnerProductRequest { len, vectors: groups, products: params.totals(), bits, security };
+                // What the results of all runs show is bounded together.
+                let products = params.totals().saturating_mul(runs);
+                let request = InnerProductRequest { len, vectors: groups, products, bits, security };
                 params.products.push(InnerProduct::derive(&request)?);
             }
         }
