@@ -286,7 +286,7 @@ pub struct SharedArgs {
     /// sender's padding hides less; docs/tasks.md says what the receiver still learns
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
-    /// intersect, cardinality, sum, union-cardinality, union-sum: divide both tables into this many
+    /// intersect, cardinality, sum, join-and-compute, union-cardinality, union-sum: divide both tables into this many
     /// buckets and run the protocol on one bucket after the other, so that it takes memory for a bucket and not for a table. Buckets are filled up with
     /// dummies, and cost a little more time and bytes; docs/buckets.md says how much. auto: as many as the larger table
     /// calls for, some 200,000 keys a bucket. Both sides must say the same

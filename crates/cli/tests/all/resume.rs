@@ -180,6 +180,7 @@ fn totals_go_on_and_are_those_of_the_whole_tables() {
         ("sum", "", of_sum),
         ("union-cardinality", "", ""),
         ("union-sum", of_both, "--payload row"),
+        ("join-and-compute", "--payload-duplicates first --payload row", "--payload amount"),
     ] {
         let folder = tables();
         let amounts: String = (15_000..45_000).rev().map(|key| format!("{key},{},{}\n", key % 90, key % 7)).collect();

@@ -145,6 +145,30 @@ fn groups_and_thresholds() {
         receiver.expect(0, &["where at least 2 keys are common"]);
         assert_eq!(folder.read("result.csv"), "region,points\n,\nnorth,\nsouth,\n");
     }
+    for (task, own, theirs, expected) in [
+        ("cardinality", "", "", "region,cardinality\n,1\nnorth,1\nsouth,1\n"),
+        (
+            "join-and-compute",
+            "--payload quantity",
+            "--payload points",
+            "region,points_times_quantity\n,10\nnorth,8\nsouth,-3\n",
+        ),
+    ] {
+        let (receiver, sender) = run(
+            &folder,
+            task,
+            &format!("--group-by region --buckets 3 --max-peer-items 1000 --force {own}"),
+            &format!("--max-groups 3 --buckets 3 --max-peer-items 1000 {theirs}"),
+        );
+        sender.expect(0, &["to the sender: that the receiver's keys are in 3 groups"]);
+        receiver.expect(0, &[]);
+        assert_eq!(folder.read("result.csv"), expected, "in buckets");
+    }
+    let few = "--reveal-if-at-least 2 --buckets 3";
+    let (receiver, sender) = run(&folder, "cardinality", &format!("--group-by region --force {few}"), few);
+    for ended in [receiver, sender] {
+        ended.expect(2, &["a threshold does not go with --buckets"]);
+    }
     let (receiver, sender) = run(&folder, "cardinality", "--group-by region --force", "");
     sender.expect(11, &["3 groups", "--max-groups"]);
     receiver.expect(9, &["3 groups", "--max-groups"]);

@@ -37,6 +37,11 @@ impl Maskable for u8 {
     const ALL: Self = !0;
 }
 
+impl Maskable for u32 {
+    const NONE: Self = 0;
+    const ALL: Self = !0;
+}
+
 impl Maskable for i64 {
     const NONE: Self = 0;
     const ALL: Self = !0;

@@ -137,8 +137,7 @@ pub fn memory(id: &str, workload: &dyn Workload) -> Option<Memory> {
     let [sender, receiver] =
         [(sender, Role::Sender, extent.sender_items), (receiver, Role::Receiver, extent.receiver_items)].map(
             |(of, role, items)| {
-                // Payloads stay until all buckets are done.
-                let extra = workload.extra_memory(id, *totals, role).saturating_mul(runs);
+                let extra = workload.extra_memory(id, *totals, role);
                 let each = if runs == 1 { 0 } else { bytes_per_item(extent.security) };
                 let buckets = (items as u64).saturating_mul(runs).saturating_mul(each);
                 PROCESS_MEMORY.saturating_add(of.bytes(extent)).saturating_add(extra).saturating_add(buckets)

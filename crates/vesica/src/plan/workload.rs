@@ -37,6 +37,6 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// the protocol: bytes of payloads, or an aggregate's values after the first.
     fn extra_work(&self) -> u64;
     /// Bytes of memory on the side of this role beyond those for the items themselves, with the protocol of this
-    /// id, which computes totals in this way.
+    /// id, which computes totals in this way: those of a run, and what stays of each until all are done.
     fn extra_memory(&self, id: &str, totals: Totals, role: Role) -> u64;
 }

@@ -233,6 +233,9 @@ fn check(config: &Config) -> Result<(), Failure> {
     if config.buckets < 2 {
         return usage("a cluster runs buckets, and there is only one", "say buckets= with at least 2, on both sides");
     }
+    if config.settings.values.group_by.is_some() {
+        return usage("groups do not go with --buckets on a cluster", "omit --group-by, or run on one machine");
+    }
     if config.resume {
         return usage("a run on a cluster is kept in no record", "omit --resume");
     }

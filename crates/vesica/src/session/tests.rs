@@ -26,6 +26,7 @@ use crate::task::{self, Settings};
 mod buckets;
 mod closing;
 mod empty;
+mod groups;
 mod in_memory;
 mod lengths;
 mod new_rows;

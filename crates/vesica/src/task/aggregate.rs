@@ -26,7 +26,7 @@ use vesica_structures::secret::Secret;
 use self::columns::{check_scales, go_together, may_wrap, result_columns, unlike_columns};
 pub(super) use self::columns::{range_differences, refuse_too_many_columns};
 pub(super) use self::kind::AggregateKind;
-use self::kind::{is_of_products, is_over_union};
+use self::kind::is_over_union;
 use self::terms::{Measure, Proposal, Terms, by_group, number_of_groups, tells_of_few_keys};
 use super::job::{AgreedJob, InBuckets, Job, Rows, Settling};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words};
@@ -48,7 +48,7 @@ impl<K: AggregateKind> AggregateJob<K> {
         in_passes: |_| &[],
         added: |terms, rng| {
             let mut added = Secret::new(noise(terms, rng));
-            added.resize(terms.sender.len().max(1), 0);
+            added.resize(terms.groups * terms.results(), 0);
             added
         },
         sender_input: |terms, mut bucket, table, masks| {
@@ -62,31 +62,54 @@ impl<K: AggregateKind> AggregateJob<K> {
                 items: bucket.items,
             }
         },
-        receiver_input: |bucket| AggregateReceiverInput { items: bucket.items, ..AggregateReceiverInput::default() },
+        receiver_input: |terms, mut bucket, table| {
+            let own = table.values.as_ref();
+            let (values, groups) = own.map_or((&[][..], &[][..]), |own| (own.values.as_slice(), own.groups.as_slice()));
+            AggregateReceiverInput {
+                values: match factors::<K>(terms) {
+                    // Columns over a union are the receiver's own matter.
+                    0 => Vec::new(),
+                    columns => as_ring(&bucket.values(values, columns)),
+                },
+                groups: bucket.records(groups, usize::from(terms.groups > 1)),
+                items: bucket.items,
+            }
+        },
         sender_keeps: |_| None,
         receiver_keeps: |_| None,
         totals_of: Some(Self::totals_of),
         sender_result: |_, _, _| None,
         receiver_result: |agreed, _, outputs| {
-            let mut totals = vec![0u64; agreed.terms.sender.len().max(1)];
+            let mut totals = vec![0u64; agreed.terms.groups * agreed.terms.results()];
             for of_bucket in outputs.iter().map(Self::totals_of) {
                 totals.iter_mut().zip(of_bucket).for_each(|(total, one)| *total = total.wrapping_add(one));
             }
-            Self::receiver_result(agreed, AggregateOutput::one(totals))
+            Self::result_of_all(agreed, &totals)
         },
-        result_of_totals: |agreed, totals| Self::receiver_result(agreed, AggregateOutput::one(totals)),
+        result_of_totals: |agreed, totals| Self::result_of_all(agreed, &totals),
     };
 
-    /// The masked totals that a bucket gave.
+    /// The masked totals that a bucket gave, group by group.
     fn totals_of(output: &AggregateOutput) -> Vec<u64> {
         output.groups.iter().flatten().flatten().copied().collect()
     }
+
+    /// The receiver's result from the totals over all buckets, group by group.
+    fn result_of_all(agreed: Arc<AgreedJob<Self>>, totals: &[u64]) -> Option<Unopened> {
+        let groups = totals.chunks(agreed.terms.results()).map(|results| Some(results.to_vec())).collect();
+        Self::receiver_result(agreed, AggregateOutput { groups })
+    }
+}
+
+/// How many columns of the receiver the sender's are multiplied by.
+fn factors<K: AggregateKind>(terms: &Terms) -> usize {
+    if is_over_union::<K>() { 0 } else { terms.receiver.len() }
 }
 
 /// The noise of all results, group by group; nothing without noise.
 fn noise(terms: &Terms, rng: &mut SecretRng) -> Vec<u64> {
     // Room for all of it at once: a vector that grows leaves copies behind, which nobody wipes.
-    let mut noise = Vec::with_capacity(terms.groups * terms.noise_scales.len().max(terms.sender.len().max(1)));
+    let mut noise = Vec::with_capacity(terms.groups * terms.noise_scales.len().max(terms.results()));
     noise.extend((0..terms.groups).flat_map(|_| &terms.noise_scales).map(|scale| scale.sample(rng) as u64));
     noise
 }
@@ -104,7 +127,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
 
     const WORDS: Words = K::WORDS;
 
-    const IN_BUCKETS: Option<InBuckets<Self>> = if is_of_products::<K>() { None } else { Some(Self::IN_ALL_BUCKETS) };
+    const IN_BUCKETS: Option<InBuckets<Self>> = Some(Self::IN_ALL_BUCKETS);
 
     fn rows_of(lists: &Lists) -> Rows<Self> {
         K::rows_of(lists)
@@ -142,11 +165,6 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             *at_least > 1 && is_over_union::<K>(),
             "a threshold on new keys protects no key: a receiver of few keys always reaches it",
             "omit --reveal-if-at-least; the sender can add noise with --epsilon",
-        )?;
-        refuse(
-            values.group_by.is_some() && side.buckets != 1,
-            "groups do not go with --buckets",
-            "omit --group-by or --buckets",
         )?;
         refuse(
             *at_least > 1 && side.buckets != 1,
@@ -288,8 +306,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
     }
 
     fn receiver_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable) -> AggregateReceiverInput {
-        let factors = if is_over_union::<K>() { 0 } else { terms.receiver.len() };
-        let values = padded_values(table, items.len(), factors);
+        let values = padded_values(table, items.len(), factors::<K>(terms));
         let mut groups = match &table.values {
             Some(values) if terms.groups > 1 => values.groups.clone(),
             _ => Vec::new(),
@@ -364,8 +381,11 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         const INNER_PRODUCT_BYTES: u64 = 512 << 10;
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let (groups, columns) = (options.groups as u64, options.columns as u64);
+        // The sender's masks, or the receiver's results with what holds them: of all buckets until the last.
+        let of_bucket = if extent.runs > 1 { groups.saturating_mul(8 * columns.max(1) + 48) } else { 0 };
+        let of_buckets = of_bucket.saturating_mul(extent.runs as u64);
         if groups <= 1 && columns <= 1 {
-            return 0;
+            return of_buckets;
         }
         let (per_item, fixed) = match totals {
             // A total of a group is an inner product with the group's bins.
@@ -375,7 +395,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             }
             Totals::Plain => (64 * columns, columns * INNER_PRODUCT_BYTES),
         };
-        items.saturating_mul(per_item).saturating_add(fixed)
+        items.saturating_mul(per_item).saturating_add(fixed).saturating_add(of_buckets)
     }
 
     fn least_amounts() -> Amounts {

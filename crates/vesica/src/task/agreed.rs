@@ -213,7 +213,8 @@ impl<J: Job> Workload for TypedWorkload<J> {
 
     fn extra_memory(&self, id: &str, totals: Totals, role: Role) -> u64 {
         let of_protocol = row::<J>(id).map_or(0, |row| row.further_memory(&self.request(), role));
-        J::extra_memory(totals, &self.extent, &self.options).saturating_add(of_protocol)
+        let of_runs = of_protocol.saturating_mul(self.extent.runs as u64);
+        J::extra_memory(totals, &self.extent, &self.options).saturating_add(of_runs)
     }
 }
 
@@ -275,7 +276,8 @@ impl<J: Job> Configured<J> {
             J::Functionality::NAME,
             buckets != 1 && one_only,
             "--buckets is not for this task",
-            "omit it, or name a task that takes it: intersect, cardinality, sum, union-cardinality or union-sum",
+            "omit it, or name a task that takes it: intersect, cardinality, sum, join-and-compute, union-cardinality or \
+             union-sum",
         )?;
         let of_work = [
             (one_only, "--work is not for this task", "omit it, or name a task that takes it"),
@@ -507,7 +509,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                 Ok((of.sender_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
             Role::Receiver => {
-                let input = |number| Ok::<_, Abort>((of.receiver_input)(buckets.bucket(number)?));
+                let input = |number| Ok::<_, Abort>((of.receiver_input)(&self.terms, buckets.bucket(number)?, table));
                 let keeps = of.receiver_keeps;
                 let mut outputs = match in_passes {
                     None => each(&buckets, &kept, keeps, ch, |bucket, ch| {

@@ -108,7 +108,7 @@ impl Job for IntersectJob {
             payloads: bucket.payloads(given(table), terms.payload_bytes()),
             items: bucket.items,
         },
-        receiver_input: |bucket| IntersectReceiverInput { items: bucket.items },
+        receiver_input: |_, bucket, _| IntersectReceiverInput { items: bucket.items },
         sender_keeps: |output| output.matches.as_mut().map(|matches| ToKeep { matches, payloads: None }),
         receiver_keeps: |output| Some(ToKeep { matches: &mut output.matches, payloads: Some(&mut output.payloads) }),
         totals_of: None,
@@ -318,7 +318,8 @@ impl Job for IntersectJob {
     }
 
     fn extra_memory(totals: Totals, extent: &Extent, options: &IntersectOptions) -> u64 {
-        let items = extent.sender_items.max(extent.receiver_items) as u64;
+        // Payloads stay until all buckets are done.
+        let items = (extent.sender_items.max(extent.receiver_items) as u64).saturating_mul(extent.runs as u64);
         let payloads = options.payload_bytes as u64;
         if totals == Totals::OnShares {
             // As the circuit PSI beneath.

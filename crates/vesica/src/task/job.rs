@@ -166,7 +166,8 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// See [`Workload::extra_work`](crate::plan::Workload::extra_work).
     fn extra_work(extent: &Extent, options: &Options<Self>) -> u64;
 
-    /// What payloads, columns and groups add, for [`Workload::extra_memory`](crate::plan::Workload::extra_memory).
+    /// What payloads, columns and groups add in all runs together, for
+    /// [`Workload::extra_memory`](crate::plan::Workload::extra_memory).
     fn extra_memory(totals: Totals, extent: &Extent, options: &Options<Self>) -> u64;
 
     // Plans, measurements and tests.
@@ -218,7 +219,7 @@ pub(super) struct InBuckets<J: Job> {
     /// The sender's input of this bucket.
     pub sender_input: fn(&J::Terms, Bucket, &KeyTable, &Masks) -> SenderInput<J>,
     /// The receiver's input of this bucket.
-    pub receiver_input: fn(Bucket) -> ReceiverInput<J>,
+    pub receiver_input: fn(&J::Terms, Bucket, &KeyTable) -> ReceiverInput<J>,
     /// What of the sender's output is kept in a work folder; `None` where that is nothing.
     pub sender_keeps: fn(&mut SenderOutput<J>) -> Option<ToKeep<'_>>,
     /// The same of the receiver's output.

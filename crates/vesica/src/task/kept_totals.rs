@@ -56,7 +56,7 @@ impl<J: Job> KeptTotals<'_, J> {
                 }
                 Role::Receiver => {
                     let party = row.receiver(&request, ch, rng)?;
-                    Secret::new(totals_of(&party.run((of.receiver_input)(own), ch, rng)?))
+                    Secret::new(totals_of(&party.run((of.receiver_input)(&agreed.terms, own, table), ch, rng)?))
                 }
             };
             Ok(going.end_totals(bucket, &ch.transcript().unwrap_or_default(), &totals)?)

@@ -317,13 +317,6 @@ fn what_buckets_do_not_serve_is_refused() {
             },
             "a threshold does not go with --buckets",
         ),
-        (
-            &|config| {
-                config.task = task::find("cardinality").expect("a task");
-                config.settings.values.group_by = Some("quantity".into());
-            },
-            "groups do not go with --buckets",
-        ),
         (&|config| config.buckets = 1 << 17, "--buckets 131072"),
     ] {
         let mut config = Config { buckets: 2, protocol: None, ..folder.config(Role::Receiver, "intersect") };

@@ -36,9 +36,3 @@ pub(in crate::task) trait AggregateKind: Send + Sync + 'static {
 pub(super) const fn is_over_union<K: AggregateKind>() -> bool {
     matches!(K::Functionality::OVER, Over::New)
 }
-
-/// Whether a receiver's values are multiplied by the sender's. What the inner products behind that show is bounded for one
-/// run alone.
-pub(super) const fn is_of_products<K: AggregateKind>() -> bool {
-    K::RECEIVER_HAS_COLUMN && !is_over_union::<K>()
-}

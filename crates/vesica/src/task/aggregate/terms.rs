@@ -45,6 +45,13 @@ pub(in crate::task) struct Terms {
     pub(super) may_wrap: Option<String>,
 }
 
+impl Terms {
+    /// How many results a group has.
+    pub(super) fn results(&self) -> usize {
+        self.sender.len().max(1)
+    }
+}
+
 /// That an exact result may tell of single keys, and the flag that prevents it; `None` where a threshold or noise
 /// is agreed on. Both sides say it, since either can ask for the flag.
 pub(super) fn tells_of_few_keys(over: Over, terms: &Terms) -> Option<String> {
