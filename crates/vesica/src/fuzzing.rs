@@ -9,7 +9,7 @@ use vesica_party::{Reader, Role, Security};
 use vesica_protocols::tasks::Extent;
 
 use crate::cluster::messages::{Ended, Slots, Unmask, WorkerKeys};
-use crate::handshake::messages::{Body, Choice, Closing, Opening, Ready, Seen, Sizes};
+use crate::handshake::messages::{Body, Choice, Closing, Fits, Opening, Ready, Seen, Sizes};
 use crate::handshake::{Hello, TaskBytes};
 use crate::key::KeySpec;
 use crate::noise::{Epsilon, NoiseConfig};
@@ -83,10 +83,11 @@ pub fn epsilon(text: &str) -> bool {
 type Parser = (&'static str, fn(&[u8]));
 
 /// The messages of a session, each with its parser.
-const SESSION_MESSAGES: [Parser; 13] = [
+const SESSION_MESSAGES: [Parser; 14] = [
     ("Opening", read::<Opening>),
     ("Hello", read::<Hello>),
     ("Sizes", read::<Sizes>),
+    ("Fits", read::<Fits>),
     ("Choice", read::<Choice>),
     ("Ready", read::<Ready>),
     ("Seen", read::<Seen>),

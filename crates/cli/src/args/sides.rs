@@ -289,9 +289,10 @@ pub struct SharedArgs {
     /// intersect, cardinality, sum, join-and-compute, union-cardinality, union-sum: divide both tables into this many
     /// buckets and run the protocol on one bucket after the other, so that it takes memory for a bucket and not for a table. Buckets are filled up with
     /// dummies, and cost a little more time and bytes; docs/buckets.md says how much. auto: as many as the larger table
-    /// calls for, some 200,000 keys a bucket. Both sides must say the same
-    #[arg(long, value_name = "N|auto", value_parser = buckets, default_value = "1", help_heading = "Protocol")]
-    pub buckets: u32,
+    /// calls for, some 200,000 keys a bucket. Both sides must say the same. If neither says it, a run that does not fit in
+    /// the memory of one of them becomes one with auto; --buckets 1 refuses it instead
+    #[arg(long, value_name = "N|auto", value_parser = buckets, help_heading = "Protocol")]
+    pub buckets: Option<u32>,
     /// With --buckets, keep your keys, your payload, the buckets and what matched in files of this folder instead of in
     /// memory. They are encrypted, have no names, and are gone when the run ends, however it ends. Your partner need not
     /// say it

@@ -451,6 +451,44 @@ fn records_of_two_runs_do_not_go_together() {
     assert_eq!(folder.read("matches.csv"), expected(false));
 }
 
+/// A partner that says that it has finished all makes no side forget what it has begun; and buckets whose state is lost
+/// are refused, and stay.
+#[test]
+fn what_was_begun_is_not_forgotten_on_a_partners_word() {
+    let folder = tables();
+    let (receive, send) = (receive("--task cardinality"), send("--task cardinality"));
+    let [receive, send] = [receive, send].map(|line| line.replace("vole-fast", "auto"));
+    // The receiver has all of a first run, and the sender has ended.
+    let (receiver, sender) = folder.join(&receive.replace("matches.csv", "/dev/full"), &send);
+    receiver.expect(4, &[]);
+    sender.expect(0, &[]);
+    // The sender has begun a second one, and finished nothing.
+    fs::create_dir(folder.path("second")).expect("made");
+    let (receiver, sender) = folder.both(&receive.replace("--work mine", "--work second"), &send);
+    kill_after(&folder, 2, (receiver, sender), "their");
+    for bucket in kept(&folder, "their", "bucket-") {
+        fs::remove_file(bucket).expect("removed");
+    }
+    let (receiver, sender) = folder.join(&receive, &send);
+    for side in [receiver, sender] {
+        side.expect(7, &["cannot go on with one run"]);
+    }
+    assert!(!records(&folder, "their").is_empty() && finished(&folder, "mine") == BUCKETS as usize + 1);
+    // Without its state.
+    fs::remove_file(&kept(&folder, "mine", "run.json")[0]).expect("removed");
+    let (receiver, _) = folder.join(&receive, &send);
+    receiver.expect(7, &["cannot go on with one run"]);
+    assert_eq!(finished(&folder, "mine"), BUCKETS as usize + 1);
+    // A removal that broke off is ended by the next run.
+    fs::remove_dir_all(folder.path("mine").join(&records(&folder, "mine")[0])).expect("removed");
+    fs::remove_dir_all(folder.path("their").join(&records(&folder, "their")[0])).expect("removed");
+    fs::create_dir(folder.path("mine/vesica-gone-0123456789abcdef")).expect("made");
+    fs::write(folder.path("mine/vesica-gone-0123456789abcdef/bucket-00001"), "x").expect("written");
+    let (receiver, _) = folder.join(&receive, &send);
+    receiver.expect(0, &["are common"]);
+    assert!(records(&folder, "mine").is_empty());
+}
+
 #[test]
 fn a_record_that_cannot_be_kept_is_refused_before_anything_is_opened() {
     let folder = tables();

@@ -143,3 +143,50 @@ fn a_plan_and_a_dry_run_say_what_a_work_folder_takes() {
     assert!(sender.stderr.contains("of memory beside the table"), "{}", sender.stderr);
     assert!(is_empty(&folder, "scratch"));
 }
+
+/// Neither side says --buckets: what does not fit on one of them is divided on both, or refused if a side says so.
+#[test]
+fn a_run_that_does_not_fit_in_memory_is_divided_by_itself() {
+    let folder = tables();
+    let keys = |range: std::ops::Range<u32>| range.map(|key| format!("{key}\n")).collect::<String>();
+    folder.write("ours.csv", format!("id\n{}", keys(0..800_000)));
+    folder.write("theirs.csv", format!("id\n{}", keys(799_000..1_599_000)));
+    let flags = "--security semi-honest --protocol vole-fast --force";
+    let (receive, send) = (format!("{RECEIVE} {flags}"), SEND.replace("--payload score", "") + " " + flags);
+    let receive = receive.replacen("--force ", "", 1);
+    for little in ["sender", "receiver"] {
+        let of = |role| if role == little { "--memory 180MiB" } else { "--memory 2GiB" };
+        let (receive, send) = (format!("{receive} {}", of("receiver")), format!("{send} {}", of("sender")));
+        let (receiver, sender) = folder.join(&receive, &send);
+        let divided = "both sides divide their keys into 4 buckets";
+        receiver.expect(0, &["1000 keys match", divided]);
+        sender.expect(0, &[divided]);
+        let expected: String = (799_000..800_000).map(|key| format!("{key}\n")).collect();
+        assert_eq!(folder.read("matches.csv"), format!("id\n{expected}"));
+        let (receiver, sender) = folder.join(&receive, &format!("{send} --buckets 1"));
+        let codes = [receiver.code, sender.code];
+        assert!(codes.contains(&11) && codes.contains(&9), "{codes:?}");
+        let (receiver, sender) = folder.join(&format!("{receive} --dry-run"), &format!("{send} --dry-run"));
+        for (side, role) in [(receiver, "receiver"), (sender, "sender")] {
+            side.expect(0, &[]);
+            let says = side.stderr.contains("would divide their keys into 4 buckets");
+            assert_eq!(says, role == little, "{}", side.stderr);
+        }
+    }
+}
+
+/// A table that does not fit by itself goes to the folder for large temporary files.
+#[test]
+fn a_table_that_does_not_fit_in_memory_goes_to_disk_by_itself() {
+    let folder = tables();
+    let keys = |range: std::ops::Range<u32>| range.map(|key| format!("{key}\n")).collect::<String>();
+    folder.write("ours.csv", format!("id\n{}", keys(0..3_000_000)));
+    folder.write("theirs.csv", format!("id\n{}", keys(2_999_000..3_000_500)));
+    let flags = "--security semi-honest --protocol vole-fast";
+    let receive = format!("{RECEIVE} {flags} --memory 280MiB");
+    let (receiver, sender) = folder.join(&receive, &(SEND.replace("--payload score", "") + " " + flags));
+    receiver.expect(0, &["1000 keys match", "its keys are in encrypted files without a name in "]);
+    sender.expect(0, &["both sides divide their keys into 16 buckets"]);
+    let expected: String = (2_999_000..3_000_000).map(|key| format!("{key}\n")).collect();
+    assert_eq!(folder.read("matches.csv"), format!("id\n{expected}"));
+}

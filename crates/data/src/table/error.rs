@@ -435,6 +435,11 @@ pub enum TableError {
 }
 
 impl TableError {
+    /// Whether the table takes more memory than there is.
+    pub fn is_of_memory(&self) -> bool {
+        matches!(self, Self::KeyMemory { .. } | Self::PayloadMemory { .. })
+    }
+
     /// A result that `path` cannot take.
     pub(crate) fn unfit_result(path: &str, reason: impl ToString) -> Self {
         let mend = "choose another format by the extension of the output";

@@ -58,6 +58,11 @@ pub fn count(whole: &Extent, buckets: u32) -> u32 {
     u32::try_from(least).unwrap_or(MOST_BUCKETS).min(MOST_BUCKETS)
 }
 
+/// Whether tables of these sizes are large enough that a run on the whole of them may take more memory than there is.
+pub fn may_be_needed(whole: &Extent) -> bool {
+    whole.sender_items.max(whole.receiver_items) > KEYS_OF_A_BUCKET
+}
+
 /// A side's buckets overflow with probability at most `2^-OVERFLOW_BITS`: both sides' together, with that of
 /// [`FailureEvent::HashTable`]: a protocol with hash tables that runs in buckets takes the share of its tables from
 /// elsewhere.

@@ -32,6 +32,8 @@ pub struct Hello {
     pub or_keys: Vec<Vec<String>>,
     /// In how many buckets the task runs; 1 for a run on the whole tables, 0 for as many as the sizes call for.
     pub buckets: u32,
+    /// Whether a run on the whole tables that does not fit in memory may be divided into buckets.
+    pub may_divide: bool,
     /// Whether the run is kept in a record, with which it goes on if it breaks off.
     pub resume: bool,
     /// Whether workers of a cluster run the buckets, each over a connection of its own.
@@ -162,6 +164,7 @@ mod tests {
             key_columns: vec!["email@2".into()],
             or_keys: vec![vec!["digits@2".into()]],
             buckets: 1,
+            may_divide: true,
             resume: false,
             cluster: false,
             link: None,

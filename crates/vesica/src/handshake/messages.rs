@@ -259,6 +259,29 @@ impl Body for Choice {
     }
 }
 
+/// Whether a run on the whole tables fits in the memory that a side has for it. Said of large tables alone, where both
+/// sides let their keys be divided into buckets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fits(pub bool);
+
+impl Body for Fits {
+    const NUMBER: u8 = 14;
+    const CARRIES: &'static str = "whether the whole tables fit in memory";
+    const LENGTHS: RangeInclusive<usize> = 1..=1;
+
+    fn write(&self, out: &mut Writer) {
+        out.bytes(&[u8::from(self.0)]);
+    }
+
+    fn read(bytes: &mut Reader<'_>) -> Result<Self, Malformed> {
+        match bytes.array()? {
+            [0] => Ok(Self(false)),
+            [1] => Ok(Self(true)),
+            [_] => Err(Malformed("tables that neither fit in memory nor do not")),
+        }
+    }
+}
+
 /// A side has agreed to everything, and this is the session it will run.
 pub(crate) struct Ready {
     pub session: [u8; 32],

@@ -7,6 +7,7 @@
 //!   |                                      |    each side compares the fields, the task's proposals and the clocks
 //!   |<-- 2, 4: the same                    |
 //!   | 5 / 6: sizes (both at once)          |    checked against --max-peer-items before anything is allocated; each opens its share of the salt
+//!   | 27 / 28: fits (both at once)        |    of large tables without --buckets: whether the whole run fits in memory; if not, both divide their keys
 //!   | 7 / 8: protocol (from the receiver)  |    the sender checks that it allows this protocol
 //!   | 9 / 10: session id (both at once)    |    hash of all of the above, both nonces and the TLS exporter
 //!   | 23 / 24: finished (both at once)     |    with --resume: which buckets of the run are finished
@@ -29,7 +30,7 @@ pub(crate) mod salt;
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Entry, Phase, Role, variants};
+use vesica_party::{Abort, Channel, Entry, Phase, Role, Step, variants};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
@@ -37,17 +38,17 @@ use crate::buckets;
 use crate::failure::{Failure, code};
 use crate::key::Kind;
 use crate::memory::{Budget, Bytes};
-use crate::plan::{self, Link, Workload};
+use crate::plan::{self, Chosen, Link, Workload};
 use crate::words::counted;
 pub(crate) use hello::list;
 pub use hello::{Difference, Hello, printable, printable_within};
 pub(crate) use kinds::warnings as kind_warnings;
-use messages::{Choice, Opening, Ready, Seen, Sizes, peers_step, recv, send};
+use messages::{Choice, Fits, Opening, Ready, Seen, Sizes, peers_step, recv, send};
 pub(crate) use negotiator::Negotiator;
 pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 12;
+pub const WIRE_VERSION: u32 = 13;
 
 /// Exchanges versions and configurations.
 ///
@@ -201,6 +202,69 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
     }
 }
 
+impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
+    /// What a run in so many buckets is. Reports and receipts name the sizes of the tables; the protocol sees those of a
+    /// bucket.
+    fn plan(&self, whole: &Extent, buckets: u32, theirs: &Sizes, step: Step) -> Result<Planned<N::Terms>, Failure> {
+        let run = match self.ours.cluster || self.ours.resume {
+            true => buckets::extent_with_reruns(whole, buckets)?,
+            false => buckets::extent(whole, buckets)?,
+        };
+        let our_words = TaskBytes { proposal: &self.ours.proposal, measure: &self.sizes.measure };
+        let their_words = TaskBytes { proposal: &self.theirs.proposal, measure: &theirs.measure };
+        let terms = self.task.settle(&run, our_words, their_words).map_err(|refusal| match refusal {
+            Refusal::Misbehaved(what) => Abort::PeerMisbehaved(step, what).into(),
+            Refusal::Refused(failure) => failure,
+        })?;
+        let link = Link::agreed(self.ours.link, self.theirs.link);
+        let view = plan::choose(N::workload(&terms), &self.ours.protocols, &self.theirs.protocols, &link)?;
+        Ok(Planned { run, terms, view, link })
+    }
+
+    /// Whether a run on the whole tables becomes one in buckets if it does not fit.
+    fn may_divide(&self, whole: &Extent) -> bool {
+        self.ours.may_divide && self.theirs.may_divide && buckets::may_be_needed(whole)
+    }
+
+    /// Whether a run on the whole tables fits in the memory of this side.
+    fn fits(&self, Planned { terms, view, .. }: &Planned<N::Terms>) -> bool {
+        !self.work && self.afford(N::workload(terms), view.entry.id, &view.candidates).is_ok()
+    }
+
+    /// Refuses buckets in which the peer may ask about more items than it may. Who fills its buckets with guesses instead
+    /// of dummies asks about all of them.
+    fn check_items(&self, Planned { run, .. }: &Planned<N::Terms>, buckets: u32) -> Result<(), Failure> {
+        let their_items = buckets::size(run, self.theirs.role) as u64 * u64::from(buckets);
+        if buckets == 1 && self.work {
+            let fault = "this side's table is in a work folder, since it does not fit in memory, and the run is on whole tables";
+            return Err(Failure {
+                told: Some("its table does not fit in memory, and the run is on whole tables"),
+                ..Failure::new(code::REFUSED, fault, "say --buckets auto on both sides, or give it more with --memory")
+            });
+        }
+        if buckets == 1 || their_items <= self.max_peer_items {
+            return Ok(());
+        }
+        Err(Failure::new(
+            code::REFUSED,
+            format_args!(
+                "in {buckets} buckets the {} has {their_items} items, dummies included, more than the {} that the {} allows",
+                self.theirs.role, self.max_peer_items, self.ours.role
+            ),
+            "say fewer --buckets on both sides, or raise --max-peer-items on the side that refused",
+        ))
+    }
+}
+
+/// What a run would be.
+struct Planned<T> {
+    /// The sizes of a bucket.
+    run: Extent,
+    terms: T,
+    view: Chosen,
+    link: Link,
+}
+
 /// Exchanges sizes, chooses the protocol and binds the channel to the session.
 ///
 /// # Errors
@@ -243,38 +307,27 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         Role::Sender => extent(&negotiation.sizes, &theirs)?,
         Role::Receiver => extent(&theirs, &negotiation.sizes)?,
     };
-    // The protocol sees the sizes of a bucket; reports and receipts name those of the tables.
-    let count = buckets::count(&extent, negotiation.ours.buckets);
-    let run = match negotiation.ours.cluster || negotiation.ours.resume {
-        true => buckets::extent_with_reruns(&extent, count)?,
-        false => buckets::extent(&extent, count)?,
-    };
-    // Who fills its buckets with guesses instead of dummies asks about all of them.
-    let their_items = buckets::size(&run, negotiation.theirs.role) as u64 * u64::from(count);
-    if count > 1 && their_items > negotiation.max_peer_items {
-        return Err(Failure::new(
-            code::REFUSED,
-            format_args!(
-                "in {count} buckets the {} has {their_items} items, dummies included, more than the {} that the {} allows",
-                negotiation.theirs.role, negotiation.max_peer_items, negotiation.ours.role
-            ),
-            "say fewer --buckets on both sides, or raise --max-peer-items on the side that refused",
-        ));
+    let step = peers_step::<Sizes>(ch);
+    let mut count = buckets::count(&extent, negotiation.ours.buckets);
+    let mut planned = negotiation.plan(&extent, count, &theirs, step)?;
+    if count == 1 && negotiation.may_divide(&extent) {
+        let ours = Fits(negotiation.fits(&planned));
+        send(ch, ours)?;
+        let by_size = buckets::count(&extent, buckets::BY_SIZE);
+        if [ours, recv(ch)?].contains(&Fits(false))
+            && let Ok(divided) = negotiation.plan(&extent, by_size, &theirs, step)
+        {
+            (count, planned) = (by_size, divided);
+        }
     }
-    let our_words = TaskBytes { proposal: &negotiation.ours.proposal, measure: &negotiation.sizes.measure };
-    let their_words = TaskBytes { proposal: &negotiation.theirs.proposal, measure: &theirs.measure };
-    let terms = negotiation.task.settle(&run, our_words, their_words).map_err(|refusal| match refusal {
-        Refusal::Misbehaved(what) => misbehaved(ch, what).into(),
-        Refusal::Refused(failure) => failure,
-    })?;
+    negotiation.check_items(&planned, count)?;
+    let Planned { terms, view, link, .. } = planned;
     let workload = N::workload(&terms);
     let peer_key_kinds = theirs.key_kinds.clone();
     let (from_sender, from_receiver, sender, receiver) = match negotiation.ours.role {
         Role::Sender => (negotiation.ours, negotiation.theirs, &negotiation.sizes, &theirs),
         Role::Receiver => (negotiation.theirs, negotiation.ours, &theirs, &negotiation.sizes),
     };
-    let link = Link::agreed(negotiation.ours.link, negotiation.theirs.link);
-    let view = plan::choose(workload, &negotiation.ours.protocols, &negotiation.theirs.protocols, &link)?;
     let own = view.entry.id;
     let choice = match negotiation.ours.role {
         Role::Receiver => {

@@ -23,6 +23,7 @@ pub(super) fn hello(role: Role) -> Hello {
         key_columns: vec!["as it is".into()],
         or_keys: Vec::new(),
         buckets: 1,
+        may_divide: false,
         resume: false,
         cluster: false,
         link: None,

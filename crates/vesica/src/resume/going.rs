@@ -9,7 +9,7 @@ use vesica_protocols::tasks::SealedPayloads;
 use vesica_structures::fields::Gf128;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::bucket_files::{Found, Pass, Place};
 use super::messages::{AllCommitted, Unfinished};
@@ -98,9 +98,13 @@ pub(crate) fn go_on(
     let both_learn = agreement.terms.disclosure().both_learn;
     let learns = |role| role == Role::Receiver || both_learn;
     // One side has all that it needs, and the other, which learns nothing, has ended and removed its record.
-    let we_have_all = ours.is_complete(parts) && !theirs.has_finished_any() && !learns(terms.role.peer());
-    let they_have_all = theirs.is_complete(parts) && !ours.has_finished_any() && !learns(terms.role);
+    // If it has begun another one, its attempts would be forgotten.
+    let has_begun_none = |side: &Unfinished| side.attempts == 0 && !side.has_finished_any();
+    let we_have_all = ours.is_complete(parts) && has_begun_none(&theirs) && !learns(terms.role.peer());
+    let they_have_all = theirs.is_complete(parts) && has_begun_none(&ours) && !learns(terms.role);
     let is_over = we_have_all || they_have_all;
+    let has_shown = terms.totals && ours.buckets.last().is_some_and(|shown| *shown != NO_RUN);
+    let have_compared = (ours.compares || has_shown) && has_files || theirs.compares && theirs.has_finished_any();
     let is_same = ours.run == theirs.run && ours.run != NO_RUN;
     let goes_on = is_same || we_have_all;
     if goes_on {
@@ -115,7 +119,8 @@ pub(crate) fn go_on(
             false => "has no record of it",
         };
         let (ours, theirs) = (has(has_files || ours.has_finished_any()), has(theirs.has_finished_any()));
-        return Err(differ(&record, &format!("this side {ours}, and the partner {theirs}")));
+        let seen = if have_compared { seen(terms) } else { "" };
+        return Err(differ(&record, &format!("this side {ours}, and the partner {theirs}{seen}")));
     }
     let counts = |(ours, theirs): (&[u8; 32], &[u8; 32])| is_over || is_same && ours == theirs && *ours != NO_RUN;
     let finished: Vec<bool> = ours.buckets.iter().zip(&theirs.buckets).map(counts).collect();
@@ -128,19 +133,12 @@ pub(crate) fn go_on(
     let begins = due_first.len();
     // A receiver could choose the set of a first pass by what it was shown in the second, and that of a bucket by the
     // totals of all.
-    let have_compared = ours.compares && has_files || theirs.compares && theirs.has_finished_any();
     if begins > 0 && (passes.len() > 1 || terms.totals) && have_compared {
         let what = match terms.totals {
-            true => {
-                "totals have been shown, and the two sides have not finished the same buckets. If you begin anew, your \
-                 partner can choose its keys by the totals"
-            }
-            false => {
-                "keys have been compared, and the two sides do not have the same first pass of all buckets. Your partner \
-                 may have seen matches: if you begin anew, it can choose its keys by them"
-            }
+            true => "the two sides have not finished the same buckets",
+            false => "the two sides do not have the same first pass of all buckets",
         };
-        return Err(differ(&record, what));
+        return Err(differ(&record, &format!("{what}{}", seen(terms))));
     }
     // What either side has begun counts, also of a run that is given up.
     let attempts = ours.attempts.max(theirs.attempts).saturating_add(begins as u64);
@@ -157,6 +155,17 @@ pub(crate) fn go_on(
     let due = vec![due_first, due_last];
     let is_over_by_word = they_have_all && ours.run == NO_RUN;
     Ok(Going { record, due, attempts, is_over_by_word, shape: terms.shape, rng: rng.child() })
+}
+
+/// What a partner may have seen of a run for which it does not bring the record.
+fn seen(terms: &Terms) -> &'static str {
+    match terms.totals {
+        true => ". Totals have been shown: if you begin anew, your partner can choose its keys by them",
+        false => {
+            ". Keys have been compared, and your partner may have seen matches: if you begin anew, it can choose its keys \
+             by them"
+        }
+    }
 }
 
 /// Refuses more attempts at buckets than the bounds on failures are derived for, or than the partner may ask for.
@@ -345,8 +354,11 @@ impl Going {
     /// If the record cannot be written.
     pub fn end_totals(&mut self, bucket: usize, transcript: &[u8; 32], totals: &[u64]) -> Result<(), Failure> {
         let random = *fresh(&mut self.rng);
-        let payloads = totals.iter().flat_map(|total| total.to_le_bytes()).collect();
-        self.record.put_found(bucket, transcript, &Found { matches: vec![0], payloads }, self.shape, &random)
+        let mut found = Found { matches: vec![0], payloads: Vec::with_capacity(8 * totals.len()) };
+        totals.iter().for_each(|total| found.payloads.extend_from_slice(&total.to_le_bytes()));
+        let kept = self.record.put_found(bucket, transcript, &found, self.shape, &random);
+        found.payloads.zeroize();
+        kept
     }
 
     /// What [`Self::end_totals`] has kept.
@@ -354,7 +366,7 @@ impl Going {
     /// # Errors
     /// If the record cannot be read, or has another number of them.
     pub fn totals(&self, bucket: usize, results: usize) -> Result<Secret<Vec<u64>>, Failure> {
-        let Found { payloads, .. } = self.record.found(bucket, self.shape)?;
+        let payloads = Zeroizing::new(self.record.found(bucket, self.shape)?.payloads);
         let totals: Vec<u64> = payloads.as_chunks().0.iter().map(|total| u64::from_le_bytes(*total)).collect();
         let totals = Secret::new(totals);
         if totals.len() == results { Ok(totals) } else { Err(self.record.damaged()) }

@@ -4,8 +4,7 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +20,9 @@ use crate::session::{Config, Protection, fresh, randomness};
 
 /// How the folder of a run begins; behind it stands which run.
 const PREFIX: &str = "vesica-run-";
+
+/// How a folder begins that is being removed: it is no record any more, also if that breaks off.
+const GONE: &str = "vesica-gone-";
 
 /// After this a record that nobody went on with is removed.
 const STALE: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -75,14 +77,30 @@ pub(super) struct Begun {
 /// The folder of a record, for whoever is to leave nothing of a run that did not begin.
 pub(crate) struct RunFolder {
     path: PathBuf,
-    /// Whether the run has begun, or the folder was removed: then it is somebody else's that has its name.
-    is_settled: AtomicBool,
+    stands: Mutex<Stands>,
+}
+
+/// How a folder stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// There is no run in it.
+    New,
+    /// There is one, or what is left of one.
+    Begun,
+    /// It was removed: one of its name is somebody else's.
+    Removed,
 }
 
 impl RunFolder {
+    fn stands(&self) -> MutexGuard<'_, Stands> {
+        self.stands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Removes it, once, if the run has not begun.
     pub fn remove_if_not_begun(&self) {
-        if !self.is_settled.swap(true, Ordering::AcqRel) {
+        let mut stands = self.stands();
+        if *stands == Stands::New {
+            *stands = Stands::Removed;
             let _ = remove(&self.path);
         }
     }
@@ -124,8 +142,8 @@ impl Record {
         check_owners(work)?;
         match DirBuilder::new().mode(0o700).create(&folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Err(_) => {}
-            Ok(()) => File::open(work).and_then(|work| work.sync_all()).map_err(failed)?,
+            // Whoever made it may have ended before this.
+            _ => File::open(work).and_then(|work| work.sync_all()).map_err(failed)?,
         }
         let found = fs::symlink_metadata(&folder).map_err(failed)?;
         if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o077 != 0 {
@@ -160,8 +178,12 @@ impl Record {
         let run = state.run.as_ref().and_then(|run| from_hex(&run.id)).unwrap_or_default();
         let files = BucketFiles::new(&folder, &key, run);
         let swept = sweep(work, &folder);
-        let is_settled = AtomicBool::new(state.run.is_some());
-        let folder = Arc::new(RunFolder { path: folder, is_settled });
+        // Buckets whose state is lost are nothing to remove without a word.
+        let stands = match state.run.is_some() || files.are_there().map_err(failed)? {
+            true => Stands::Begun,
+            false => Stands::New,
+        };
+        let folder = Arc::new(RunFolder { path: folder.clone(), stands: Mutex::new(stands) });
         let record = Self { folder, state, files, swept, lock: Arc::new(lock) };
         record.save()?;
         Ok(record)
@@ -269,8 +291,12 @@ impl Record {
         self.files.clear().map_err(|error| failed(self.folder(), &error))?;
         self.files.set_run(from_hex(&run.id).unwrap_or_default());
         self.state.run = Some(run);
-        self.folder.is_settled.store(true, Ordering::Release);
-        self.save()
+        self.save()?;
+        let mut stands = self.folder.stands();
+        if *stands == Stands::New {
+            *stands = Stands::Begun;
+        }
+        Ok(())
     }
 
     /// Notes that the second pass begins: from here on no first one may be taken anew.
@@ -349,7 +375,11 @@ impl Record {
     fn save(&self) -> Result<(), Failure> {
         let write = || {
             let text = Zeroizing::new(serde_json::to_vec(&self.state)?);
-            replace(self.folder(), "run.new", "run.json", &text)
+            // Whoever reads a table for a run that has ended must not write into the folder of the next one.
+            match *self.folder.stands() {
+                Stands::Removed => Err(io::Error::other("the run has ended")),
+                Stands::New | Stands::Begun => replace(self.folder(), "run.new", "run.json", &text),
+            }
         };
         write().map_err(|error: io::Error| failed(self.folder(), &error))
     }
@@ -382,15 +412,22 @@ pub(crate) fn name(config: &Config, hello: &Hello) -> [u8; 32] {
 
 /// Removes the record of a run that is over.
 pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    let mut gone = folder.with_file_name(GONE);
+    let random = randomness().map_err(|failure| io::Error::other(failure.fault))?;
+    gone.as_mut_os_string().push(to_hex(fresh(&mut { random }).first_chunk::<8>().unwrap_or(&[0; 8])));
+    fs::rename(folder, &gone)?;
+    if let Some(work) = gone.parent() {
+        File::open(work)?.sync_all()?;
+    }
+    remove_gone(&gone)
+}
+
+/// Removes a folder that is no record any more.
+fn remove_gone(folder: &Path) -> io::Result<()> {
     // The key, as far as the file system lets go of it.
     if let Ok(mut state) = File::options().write(true).open(folder.join("run.json")) {
         let length = state.metadata().map_or(0, |found| found.len()).min(FILE_LIMIT);
         let _ = state.write_all(&vec![b' '; length as usize]).and_then(|()| state.sync_data());
-    }
-    // Without its state it is no record, whatever else is left.
-    match fs::remove_file(folder.join("run.json")) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
     }
     fs::remove_dir_all(folder)
 }
@@ -405,9 +442,17 @@ fn sweep(work: &Path, except: &Path) -> usize {
         let age = fs::metadata(folder.join("run.json")).and_then(|state| state.modified()).map(|then| then.elapsed());
         is_own && age.is_ok_and(|age| age.is_ok_and(|age| age > STALE))
     };
-    let stale = entries.flatten().map(|entry| entry.path()).filter(is_stale);
-    let is_unused = |folder: &PathBuf| File::open(folder.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok());
-    stale.filter(is_unused).filter(|folder| remove(folder).is_ok()).count()
+    let is_gone = |folder: &PathBuf| folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(GONE));
+    let (gone, others): (Vec<PathBuf>, Vec<PathBuf>) = entries.flatten().map(|entry| entry.path()).partition(is_gone);
+    for folder in gone {
+        // Another user's, perhaps.
+        let _ = remove_gone(&folder);
+    }
+    let removed = |folder: &PathBuf| {
+        let lock = File::open(folder.join("lock")).ok().filter(|lock| lock.try_lock().is_ok());
+        lock.is_some_and(|_held| remove(folder).is_ok())
+    };
+    others.into_iter().filter(is_stale).filter(removed).count()
 }
 
 /// Refuses a folder in which other users could exchange a record for theirs.

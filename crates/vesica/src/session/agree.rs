@@ -72,6 +72,13 @@ impl<'m> Compared<'m> {
                 for notice in own.placed.notices() {
                     ctx.events.notice(&notice);
                 }
+                if let (None, Some(keys)) = (&ctx.config.work, &own.table.spilled) {
+                    let folder = keys.folder().display();
+                    ctx.events.notice(&format!(
+                        "the table does not fit in memory: its keys are in encrypted files without a name in {folder} \
+                         (--work names another folder)"
+                    ));
+                }
                 (own, None)
             }
             Reader::Cluster(driver, outside) => {
@@ -150,10 +157,18 @@ impl<'m> OwnSizes<'m> {
             // On a cluster what a worker takes, which holds one bucket. Without --memory it may take what is free here:
             // workers are on other machines, but a partner's sizes must have some bound.
             memory: Budget::now(memory),
-            work: ctx.config.work.is_some(),
+            work: own.table.spilled.is_some(),
         };
         ctx.watch.enter(Stage::Settling, Gauge::Nothing);
         let mut agreement = handshake::settle(ch, &negotiation)?;
+        if agreement.buckets > 1 && ctx.config.buckets == 1 {
+            let divided = format!(
+                "the run on the whole tables does not fit in memory, here or at the partner's: both sides divide their keys \
+                 into {} buckets (--buckets 1 refuses instead)",
+                agreement.buckets
+            );
+            ctx.events.notice(&divided);
+        }
         let (terms, received) = (&agreement.terms, ctx.config.received_bytes(&agreement.terms.disclosure()));
         work_folder::check_room(ctx.config, &own.table, received, (terms.workload().extent(), agreement.buckets))?;
         let going = match own.record.take() {
@@ -188,6 +203,10 @@ fn go_on(
         (buckets::size(run, role), buckets::size(run, role.peer()))
     };
     let totals = agreement.terms.added_to_totals(rng)?.len();
+    if agreement.terms.disclosure().groups.is_some_and(|groups| groups > 1) {
+        let fault = "a run by groups is kept in no record";
+        return Err(Failure::new(code::REFUSED, fault, "omit --resume on both sides, or --group-by"));
+    }
     let shape = match role {
         _ if totals > 0 => (1, 8 * totals),
         // Which rows are the result may change when the run goes on.

@@ -75,6 +75,10 @@ pub struct Config {
     /// Divide both tables into this many buckets and run the protocol on one after the other; 1 for a run on
     /// the whole tables, [`BY_SIZE`](crate::buckets::BY_SIZE) for as many as their sizes call for.
     pub buckets: u32,
+    /// Whether a run on the whole tables that does not fit in the memory of either side may become one in buckets, as many
+    /// as the sizes call for, if both sides let it; and whether a table that does not fit goes to the folder for large
+    /// temporary files (`TMPDIR`, or /var/tmp) then.
+    pub may_divide: bool,
     /// A folder for what outgrows memory: the table's keys, buckets, and matches. `None` keeps them in memory.
     pub work: Option<PathBuf>,
     /// Keep the run in a record in the work folder, and go on with the run of which there is one.
@@ -170,6 +174,7 @@ impl Config {
             allow_broken: false,
             allow_count: false,
             buckets: 1,
+            may_divide: true,
             work: None,
             resume: false,
             pad_to: None,

@@ -19,16 +19,16 @@ use super::prepare::Places;
 use super::ready::Ready;
 use super::revealed::revealed;
 use super::tell::tell_partner;
-use super::{Config, Events, Interrupt, Protection, advice, link, on_cluster, work_folder};
+use super::{Config, Events, Interrupt, Protection, advice, link, on_cluster, validate, work_folder};
 use crate::buckets;
 use crate::cluster::Machines;
 use crate::failure::{Failure, code};
 use crate::handshake::{self, Hello, TaskBytes};
 use crate::memory::{Budget, Bytes};
-use crate::plan::{self, Link, Machine};
+use crate::plan::{self, Chosen, Link, Machine};
 use crate::progress::{Gauge, Stage, begin_pass};
 use crate::table::{Examined, Fault, KeyStats, KeyTable, Position};
-use crate::task::AnyJob;
+use crate::task::{AnyAgreed, AnyJob};
 use crate::threads;
 use crate::words::counted;
 
@@ -269,6 +269,7 @@ fn examine(
     let config = ctx.config;
     let (columns, own) = (job.columns(), config.source.clone());
     let (memory, work) = (config.memory, config.work.clone());
+    let may_divide = validate::may_divide(config);
     let places = Places::of(config, job);
     let (done, outcome) = mpsc::channel();
     // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the outcome then.
@@ -281,7 +282,7 @@ fn examine(
             begin_pass(&*source, &position);
             match &work {
                 Some(work) => columns.examine_spilled(&*source, &own.key, work),
-                None => columns.examine(&*source, &own.key, memory),
+                None => columns.examine_or_spill(&*source, &own.key, memory, may_divide),
             }
         });
         _ = done.send((examined, obstacle));
@@ -333,16 +334,36 @@ impl Sides<'_> {
         };
         let measure = self.job.measure(table);
         let ours = TaskBytes { proposal: &self.ours.proposal, measure: &measure };
-        let count = buckets::count(&extent, self.ours.buckets);
-        let run = match self.ours.cluster {
-            true => buckets::extent_with_reruns(&extent, count)?,
-            false => buckets::extent(&extent, count)?,
-        };
-        let terms = self.job.foresee(&run, ours, &self.theirs.proposal, table);
-        let terms = terms.map_err(|refusal| refusal.into_failure())?;
         let link = Link::agreed(self.ours.link, self.theirs.link);
+        let plan = |count| {
+            let run = match self.ours.cluster || self.ours.resume {
+                true => buckets::extent_with_reruns(&extent, count)?,
+                false => buckets::extent(&extent, count)?,
+            };
+            let terms = self.job.foresee(&run, ours, &self.theirs.proposal, table);
+            let terms = terms.map_err(|refusal| refusal.into_failure())?;
+            let chosen = plan::choose(terms.workload(), &self.ours.protocols, &self.theirs.protocols, &link)?;
+            Ok::<_, Failure>((terms, chosen))
+        };
+        let is_spilled = table.spilled.is_some();
+        let memory_of = if is_spilled { plan::memory_with_work } else { plan::memory };
+        let needed = |(terms, chosen): &(Box<dyn AnyAgreed>, Chosen)| {
+            memory_of(chosen.entry.id, terms.workload()).map(|bytes| bytes.of(role))
+        };
+        let budget = Budget::now(memory);
+        let mut count = buckets::count(&extent, self.ours.buckets);
+        let mut planned = plan(count)?;
+        let fits = !is_spilled && budget.as_ref().is_none_or(|budget| needed(&planned) <= Some(budget.left));
+        if count == 1 && !fits && self.ours.may_divide && self.theirs.may_divide && buckets::may_be_needed(&extent) {
+            count = buckets::count(&extent, buckets::BY_SIZE);
+            planned = plan(count)?;
+            found.warnings.push(format!(
+                "the whole tables do not fit in memory here: a run would divide their keys into {count} buckets on both sides"
+            ));
+        }
+        let memory_bytes = needed(&planned);
+        let (terms, chosen) = planned;
         let workload = terms.workload();
-        let chosen = plan::choose(workload, &self.ours.protocols, &self.theirs.protocols, &link)?;
         let prediction = plan::predict(chosen.entry, workload, &assumed.machine, &link);
         let sent = |role| {
             prediction.as_ref().map(|prediction| match role {
@@ -350,12 +371,10 @@ impl Sides<'_> {
                 Role::Receiver => prediction.receiver_bytes,
             })
         };
-        let memory_of = if self.config.work.is_some() { plan::memory_with_work } else { plan::memory };
-        let memory_bytes = memory_of(chosen.entry.id, workload).map(|bytes| bytes.of(role));
         let received = self.config.received_bytes(&terms.disclosure());
-        let needed = || work_folder::needed(table, received, (workload.extent(), count), role).most();
-        let disk_bytes = self.config.work.is_some().then(needed);
-        if let (Some(needed), Some(budget)) = (memory_bytes, Budget::now(memory))
+        let on_disk = || work_folder::needed(table, received, (workload.extent(), count), role).most();
+        let disk_bytes = is_spilled.then(on_disk);
+        if let (Some(needed), Some(budget)) = (memory_bytes, budget)
             && needed > budget.left
         {
             found.warnings.push(format!(

@@ -69,7 +69,7 @@ impl Preparation {
     pub fn start(config: &Config, job: &dyn AnyJob, hello: &Hello) -> Self {
         let ((place, placed), (done, outcome)) = (mpsc::channel(), mpsc::channel());
         let (columns, source) = (job.columns(), config.source.clone());
-        let (memory, work) = (config.memory, config.work.clone());
+        let (memory, work, may_divide) = (config.memory, config.work.clone(), hello.may_divide);
         let run = config.resume.then(|| resume::name(config, hello));
         let places = Places::of(config, job);
         // Not joined: an interrupted run does not wait for a long table. Nobody may be there to take the
@@ -86,7 +86,7 @@ impl Preparation {
             let hash_key = record.as_ref().map(Record::table_key);
             let table = match &work {
                 Some(work) => columns.read_spilled(&*opened, &source.key, work, hash_key.as_ref())?,
-                None => columns.read(&*opened, &source.key, memory)?,
+                None => columns.read_or_spill(&*opened, &source.key, memory, may_divide)?,
             };
             if let (Some(record), Some(hash)) = (&mut record, table.spilled.as_ref().and_then(|keys| keys.hash())) {
                 record.check_table(&hash)?;

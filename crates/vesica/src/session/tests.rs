@@ -98,6 +98,7 @@ impl Folder {
             allow_broken: false,
             allow_count: false,
             buckets: 1,
+            may_divide: true,
             work: None,
             resume: false,
             pad_to: None,

@@ -69,6 +69,7 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
         key_columns: config.source.key.agreement(),
         or_keys: config.source.key.or_agreement(),
         buckets: config.buckets,
+        may_divide: may_divide(config),
         resume: config.resume,
         cluster: false,
         link: config.link,
@@ -80,6 +81,11 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
     };
     hello.check_length()?;
     Ok(hello)
+}
+
+/// Whether a run on the whole tables that does not fit in memory becomes one in buckets, as far as this side is concerned.
+pub(super) fn may_divide(config: &Config) -> bool {
+    config.may_divide && config.buckets == 1 && config.task.check_buckets(2).is_ok() && config.settings.at_least <= 1
 }
 
 /// Refuses a record of a run that cannot go on.

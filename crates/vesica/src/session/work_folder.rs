@@ -20,12 +20,14 @@ pub(super) fn needed(table: &KeyTable, received: usize, run: (&Extent, u32), rol
 
 /// Refuses a run for which the folder's disk has no room, as far as the own table tells.
 pub(super) fn check_room_for_own(config: &Config, table: &KeyTable, own_items: usize) -> Result<(), Failure> {
-    if config.work.is_none() {
+    if table.spilled.is_none() {
         return Ok(());
     }
     // The partner's sizes, which are not known yet, have no part in it.
     let whole = Extent::new(own_items, own_items, config.security);
-    let count = buckets::count(&whole, config.buckets);
+    // A table that is in a work folder unasked is divided by its size.
+    let asked = if config.buckets == 1 { buckets::BY_SIZE } else { config.buckets };
+    let count = buckets::count(&whole, asked);
     check_room(config, table, 0, (&buckets::extent(&whole, count)?, count))
 }
 
@@ -37,7 +39,8 @@ pub(super) fn check_room(
     received: usize,
     run: (&Extent, u32),
 ) -> Result<(), Failure> {
-    let (Some(folder), Some(keys)) = (&config.work, &table.spilled) else { return Ok(()) };
+    let Some(keys) = &table.spilled else { return Ok(()) };
+    let folder = keys.folder();
     let OnDisk { dividing, running, .. } = needed(table, received, run, config.role);
     // The keys are there already, and go when they are divided.
     let further = dividing.max(running).saturating_sub(keys.bytes());

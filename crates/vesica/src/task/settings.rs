@@ -255,6 +255,11 @@ impl Side<'_> {
     }
 }
 
+/// Where the system keeps large temporary files. `/tmp` is memory on some systems.
+fn large_files() -> PathBuf {
+    std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty()).map_or_else(|| "/var/tmp".into(), PathBuf::from)
+}
+
 /// What a task takes from a table beside the key.
 #[derive(Clone, Debug)]
 pub enum Columns {
@@ -291,6 +296,43 @@ impl Columns {
         hash_key: Option<&[u8; 32]>,
     ) -> Result<KeyTable, TableError> {
         read_spilled(source, key, self.beside_keys(), work, hash_key)
+    }
+
+    /// [`Self::read`]; a table that does not fit in memory goes to the system's folder for large temporary files instead, if
+    /// it `may` and a work folder keeps what it has.
+    ///
+    /// # Errors
+    /// As of [`Self::read`] and [`Self::read_spilled`].
+    pub fn read_or_spill(
+        &self,
+        source: &dyn Source,
+        key: &KeySpec,
+        memory: Option<u64>,
+        may: bool,
+    ) -> Result<KeyTable, TableError> {
+        match self.read(source, key, memory) {
+            Err(error) if error.is_of_memory() && may && self.fits_in_work_folder(key) => {
+                self.read_spilled(source, key, &large_files(), None)
+            }
+            read => read,
+        }
+    }
+
+    /// [`Self::examine`], where a table may go to the folder of [`Self::read_or_spill`].
+    pub fn examine_or_spill(&self, source: &dyn Source, key: &KeySpec, memory: Option<u64>, may: bool) -> Examined {
+        let examined = self.examine(source, key, memory);
+        match &examined.table {
+            Err(error) if error.is_of_memory() && may && self.fits_in_work_folder(key) => {
+                self.examine_spilled(source, key, &large_files())
+            }
+            _ => examined,
+        }
+    }
+
+    /// Whether a work folder keeps what a run takes from a table.
+    fn fits_in_work_folder(&self, key: &KeySpec) -> bool {
+        let has_groups = matches!(self, Self::Values(values) if values.group_by.is_some());
+        !key.has_alternatives() && !has_groups
     }
 
     fn beside_keys(&self) -> BesideKeys<'_> {
