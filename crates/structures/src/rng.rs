@@ -5,6 +5,8 @@ use std::fmt;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Infallible, Rng, SeedableRng, TryCryptoRng, TryRng};
 
+use crate::secret::Secret;
+
 /// A cryptographically secure generator (ChaCha20), seeded by the operating system; cloned never,
 /// split by `child`.
 pub struct SecretRng(ChaCha20Rng);
@@ -15,6 +17,11 @@ impl SecretRng {
         let mut seed = zeroize::Zeroizing::new([0u8; 32]);
         getrandom::fill(seed.as_mut())?;
         Ok(Self(ChaCha20Rng::from_seed(*seed)))
+    }
+
+    /// The generator of a secret seed, which gives the same each time: for what has to come out as before.
+    pub fn from_seed(seed: &Secret<[u8; 32]>) -> Self {
+        Self(ChaCha20Rng::from_seed(**seed))
     }
 
     /// A generator with a known seed. INSECURE: for tests, golden transcripts and benchmarks only.

@@ -109,6 +109,11 @@ impl SecretKey {
         Secret::new(self.scalar.to_bytes())
     }
 
+    /// Whether it is used with proofs.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
     /// The public key, `pkS`.
     pub fn public(&self) -> &Encoded {
         &self.public

@@ -16,9 +16,6 @@ use crate::psi::finish::fill_keystream;
 use crate::tags::truncate;
 use crate::tasks::{IntersectReceiverOutput, IntersectSenderInput, SealedPayloads};
 
-/// Items whose outputs are held at a time, while a set is prepared.
-const ITEMS_AT_A_TIME: usize = 1 << 14;
-
 /// The sizes of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -59,28 +56,28 @@ pub struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    /// A set in `count` buckets; `outputs` says for each item its bucket, and what the function
-    /// gives for it.
+    /// A set in `count` buckets. `outputs` says for each item its bucket, and what the function gives for it, to what
+    /// it is called with: for all items, in their order, in parts.
     pub fn new(
         shape: Shape,
         set: &'a IntersectSenderInput,
         count: usize,
-        outputs: impl Fn(&[u128]) -> Secret<Vec<(u32, Output)>>,
+        outputs: impl FnOnce(&mut dyn FnMut(&[(u32, Output)])) -> Result<(), Abort>,
     ) -> Result<Self, Abort> {
         refuse_twins(&set.items)?;
         let (items, has_payloads) = (set.items.len(), shape.payload_bytes > 0);
         let mut tags = Secret::new(Vec::with_capacity(items));
         let mut buckets: Secret<Vec<u32>> = Secret::new(Vec::with_capacity(items));
         let mut keys = Secret::new(Vec::with_capacity(if has_payloads { items } else { 0 }));
-        for items in set.items.chunks(ITEMS_AT_A_TIME) {
-            for &(bucket, [tag, payload_key]) in outputs(items).iter() {
+        outputs(&mut |outputs| {
+            for &(bucket, [tag, payload_key]) in outputs {
                 tags.push(truncate(tag, shape.tag_bits));
                 buckets.push(bucket);
                 if has_payloads {
                     keys.push(payload_key);
                 }
             }
-        }
+        })?;
         let mut ends = vec![0u32; count + 1];
         buckets.iter().for_each(|&bucket| ends[bucket as usize + 1] += 1);
         if ends.iter().any(|&load| load as usize > shape.slots) {

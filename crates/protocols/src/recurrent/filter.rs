@@ -97,18 +97,34 @@ impl Filter {
         outputs: impl Fn(&[u128]) -> Secret<Vec<Output>>,
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
+        let in_parts = |take: &mut dyn FnMut(&[Output])| {
+            set.items.chunks(ITEMS_AT_A_TIME).for_each(|items| take(&outputs(items)));
+            Ok(())
+        };
+        Self::collect(shape, set, in_parts, rng)
+    }
+
+    /// That of a set, with the outputs that `outputs` gives to what it is called with: those of all items, in their
+    /// order, in parts.
+    pub fn collect(
+        shape: Shape,
+        set: &IntersectSenderInput,
+        outputs: impl FnOnce(&mut dyn FnMut(&[Output])) -> Result<(), Abort>,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
         refuse_twins(&set.items)?;
         let Shape { items: count, tag_bits: bits, payload_bytes: width, .. } = shape;
         let mut sorter = TagSorter::new(count, bits);
         let mut keys = Secret::new(Vec::with_capacity(if width > 0 { count } else { 0 }));
-        for (part, items) in set.items.chunks(ITEMS_AT_A_TIME).enumerate() {
-            let outputs = outputs(items);
+        let mut next = 0;
+        outputs(&mut |outputs| {
             let made: Secret<Vec<u128>> = Secret::new(outputs.iter().map(|&[tag, _]| tag).collect());
-            sorter.add(&made, (part * ITEMS_AT_A_TIME) as u32..);
+            sorter.add(&made, next..);
+            next += outputs.len() as u32;
             if width > 0 {
                 keys.extend(outputs.iter().map(|&[_, payload_key]| payload_key));
             }
-        }
+        })?;
         let (tags, order) = tags::encode(sorter, count, bits)
             .map_err(|_| Abort::StatisticalFailure("the tags of the set are not spread as random ones"))?;
         let order = Secret::new(order);

@@ -7,6 +7,7 @@ pub mod cm25_select;
 mod delta;
 pub mod filter;
 pub mod items;
+pub mod kept;
 pub mod oprf;
 pub mod oprf_buckets;
 pub mod oprf_pir;

@@ -15,7 +15,8 @@ use vesica_structures::secret::Secret;
 use super::messages::{Blinded, Buckets, Evaluated, Prefixes};
 use super::{Params, of_item, prefixes};
 use crate::recurrent::buckets::Sorted;
-use crate::recurrent::items::inputs;
+use crate::recurrent::filter::Output;
+use crate::recurrent::kept::{Evaluation, Keeper, Kept};
 use crate::recurrent::oprf::evaluate;
 use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
@@ -36,19 +37,33 @@ pub struct Server {
     pub(super) table: Vec<u8>,
 }
 
-impl service::Server for Server {
-    type Params = Params;
-    type Set = IntersectSenderInput;
-    type Session = ();
-    type Output = IntersectSenderOutput;
+impl Server {
+    /// [`prepare`](service::Server::prepare), which takes what earlier attempts have kept.
+    pub fn prepare_kept(params: &Params, set: &IntersectSenderInput, mut kept: Kept<'_>) -> Result<Self, Abort> {
+        let key = SecretKey::random(Mode::Oprf, &mut kept.of_key);
+        Self::under(params, key, set, Some(kept.keeper), &mut kept.of_rest)
+    }
 
-    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn under(
+        params: &Params,
+        key: SecretKey,
+        set: &IntersectSenderInput,
+        keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
         set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
-        let key = SecretKey::random(Mode::Oprf, rng);
-        let sorted = Sorted::new(params.shape(), &set, params.buckets(), |items| {
-            let outputs = key.evaluate(inputs(items));
-            let prefixes = Secret::new(prefixes(items, params.prefix_bits));
-            Secret::new(prefixes.iter().copied().zip(outputs.iter().map(of_item)).collect())
+        let width = if params.sizes.payload_bytes > 0 { 32 } else { 16 };
+        let evaluation = Evaluation::new(&key, width, keeper);
+        let sorted = Sorted::new(params.shape(), set, params.buckets(), |take| {
+            let mut rest = &set.items[..];
+            evaluation.of(&set.items, |outputs| {
+                let (items, behind) = rest.split_at(outputs.len());
+                rest = behind;
+                let prefixes = Secret::new(prefixes(items, params.prefix_bits));
+                let outputs: Secret<Vec<(u32, Output)>> =
+                    Secret::new(prefixes.iter().copied().zip(outputs.iter().map(of_item)).collect());
+                take(&outputs);
+            })
         })?;
         let width = params.bucket_bytes();
         let mut table = vec![0; params.table_bytes()];
@@ -61,6 +76,18 @@ impl service::Server for Server {
             }
         });
         Ok(Self { id: StateId::random(rng), params: *params, key, table })
+    }
+}
+
+impl service::Server for Server {
+    type Params = Params;
+    type Set = IntersectSenderInput;
+    type Session = ();
+    type Output = IntersectSenderOutput;
+
+    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let key = SecretKey::random(Mode::Oprf, rng);
+        Self::under(params, key, &set, None, rng)
     }
 
     fn state_id(&self) -> StateId {

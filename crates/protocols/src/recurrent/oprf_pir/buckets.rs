@@ -11,13 +11,16 @@ use super::Params;
 use super::params::CHECK_BYTES;
 use crate::recurrent::buckets::{self, Shape, Sorted};
 use crate::recurrent::filter::Output;
-use crate::recurrent::items::inputs;
+use crate::recurrent::kept::{Evaluation, Keeper};
 use crate::tasks::{IntersectReceiverOutput, IntersectSenderInput};
 
 /// Separates the keystreams of payloads from others'.
 const DOMAIN: &[u8; 16] = b"OPRF PIR payload";
 /// Separates the hashes of records from others.
 const CHECK_DOMAIN: &str = "vesica v1 oprf-pir 2026 check of a record";
+
+/// Bytes of an output that [`Place::of`] takes.
+const OUTPUT_BYTES: usize = 40;
 
 /// What an output of the function says of its item.
 pub(super) struct Place {
@@ -41,14 +44,23 @@ fn shape(params: &Params) -> Shape {
 }
 
 /// The records of a set of the agreed size, under a key that no other set has.
-pub(super) fn records(params: &Params, key: &SecretKey, set: &IntersectSenderInput) -> Result<Vec<u8>, Abort> {
+pub(super) fn records(
+    params: &Params,
+    key: &SecretKey,
+    set: &IntersectSenderInput,
+    keeper: Option<&dyn Keeper>,
+) -> Result<Vec<u8>, Abort> {
     let shape = shape(params);
-    let sorted = Sorted::new(shape, set, params.shape.rows(), |items| {
-        let of_item = |output| {
-            let Place { bucket, output } = Place::of(params, output);
-            (bucket as u32, output)
-        };
-        Secret::new(key.evaluate(inputs(items)).iter().map(of_item).collect())
+    let of_item = |output: &rfc9497::Output| {
+        let Place { bucket, output } = Place::of(params, output);
+        (bucket as u32, output)
+    };
+    let evaluation = Evaluation::new(key, OUTPUT_BYTES, keeper);
+    let sorted = Sorted::new(shape, set, params.shape.rows(), |take| {
+        evaluation.of(&set.items, |outputs| {
+            let outputs: Secret<Vec<(u32, Output)>> = Secret::new(outputs.iter().map(of_item).collect());
+            take(&outputs);
+        })
     })?;
     let mut records = vec![0; params.shape.matrix_bytes()];
     records.par_chunks_exact_mut(params.shape.record_bytes()).enumerate().for_each(|(bucket, record)| {

@@ -14,6 +14,7 @@ use vesica_structures::secret::Secret;
 
 use super::messages::{Answers, Blinded, Evaluated, Public, Queries};
 use super::{ITEMS_AT_A_TIME, Params, buckets};
+use crate::recurrent::kept::{Keeper, Kept};
 use crate::recurrent::oprf::evaluate;
 use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
@@ -27,6 +28,29 @@ pub struct Server {
     database: Database,
 }
 
+impl Server {
+    /// [`prepare`](service::Server::prepare), which takes what earlier attempts have kept.
+    pub fn prepare_kept(params: &Params, set: &IntersectSenderInput, mut kept: Kept<'_>) -> Result<Self, Abort> {
+        let key = SecretKey::random(Mode::Oprf, &mut kept.of_key);
+        Self::under(params, key, set, Some(kept.keeper), &mut kept.of_rest)
+    }
+
+    fn under(
+        params: &Params,
+        key: SecretKey,
+        set: &IntersectSenderInput,
+        keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
+        set.check(params.set_items, params.payload_bytes)?;
+        let records = buckets::records(params, &key, set, keeper)?;
+        let mut seed = Seed::default();
+        rng.fill_bytes(&mut seed);
+        let database = Database::new(params.shape, seed, &records);
+        Ok(Self { id: StateId::random(rng), params: *params, key, database })
+    }
+}
+
 impl service::Server for Server {
     type Params = Params;
     type Set = IntersectSenderInput;
@@ -34,13 +58,8 @@ impl service::Server for Server {
     type Output = IntersectSenderOutput;
 
     fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
-        set.check(params.set_items, params.payload_bytes)?;
         let key = SecretKey::random(Mode::Oprf, rng);
-        let records = buckets::records(params, &key, &set)?;
-        let mut seed = Seed::default();
-        rng.fill_bytes(&mut seed);
-        let database = Database::new(params.shape, seed, &records);
-        Ok(Self { id: StateId::random(rng), params: *params, key, database })
+        Self::under(params, key, &set, None, rng)
     }
 
     fn state_id(&self) -> StateId {

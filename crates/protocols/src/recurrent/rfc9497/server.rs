@@ -19,7 +19,8 @@ use super::{Params, of_items};
 use crate::ecdh::{BAD_POINT, answer};
 use crate::recurrent::delta::Delta;
 use crate::recurrent::filter::{self, Filter};
-use crate::recurrent::items::{inputs, refuse_twins};
+use crate::recurrent::items::refuse_twins;
+use crate::recurrent::kept::{Evaluation, Keeper, Kept};
 use crate::recurrent::read_params;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 
@@ -41,14 +42,21 @@ pub struct Server {
 
 impl Server {
     /// What the function gives for these items.
-    fn outputs(&self, items: &[u128]) -> Secret<Vec<filter::Output>> {
-        of_items(&self.key.evaluate(inputs(items)))
+    fn outputs(&self, items: &[u128], keeper: Option<&dyn Keeper>) -> Result<Secret<Vec<filter::Output>>, Abort> {
+        let mut all = Secret::new(Vec::with_capacity(items.len()));
+        evaluation(&self.params, &self.key, keeper).of(items, |outputs| all.extend_from_slice(&of_items(outputs)))?;
+        Ok(all)
     }
 
     /// What it gives for `added`, and for `removed` in any order. An item that stands in both, with
     /// another payload, is evaluated once.
-    fn outputs_of_change(&self, removed: &[u128], added: &[u128]) -> [Secret<Vec<filter::Output>>; 2] {
-        let new = self.outputs(added);
+    fn outputs_of_change(
+        &self,
+        removed: &[u128],
+        added: &[u128],
+        keeper: Option<&dyn Keeper>,
+    ) -> Result<[Secret<Vec<filter::Output>>; 2], Abort> {
+        let new = self.outputs(added, keeper)?;
         let mut places: Vec<(u128, usize)> = added.iter().copied().zip(0..).collect();
         places.par_sort_unstable();
         let place_of = |item: &u128| {
@@ -57,9 +65,9 @@ impl Server {
         };
         let gone_for_good: Vec<u128> = removed.iter().copied().filter(|item| place_of(item).is_none()).collect();
         let mut gone = Secret::new(Vec::with_capacity(removed.len()));
-        gone.extend_from_slice(&self.outputs(&gone_for_good));
+        gone.extend_from_slice(&self.outputs(&gone_for_good, keeper)?);
         gone.extend(removed.iter().filter_map(place_of).filter_map(|place| new.get(place)));
-        [gone, new]
+        Ok([gone, new])
     }
 
     /// The next version, under the same key.
@@ -77,29 +85,49 @@ impl Server {
     }
 }
 
+/// The function, as far as a list needs its outputs.
+fn evaluation<'a>(params: &Params, key: &'a SecretKey, keeper: Option<&'a dyn Keeper>) -> Evaluation<'a> {
+    Evaluation::new(key, if params.sizes.payload_bytes > 0 { 32 } else { 16 }, keeper)
+}
+
 /// The list of a set under a key.
 fn filter_of(
     params: &Params,
     key: &SecretKey,
     set: &IntersectSenderInput,
+    keeper: Option<&dyn Keeper>,
     rng: &mut SecretRng,
 ) -> Result<Filter, Abort> {
     set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
-    Filter::prepare(params.shape(), set, |items| of_items(&key.evaluate(inputs(items))), rng)
+    let evaluation = evaluation(params, key, keeper);
+    let outputs =
+        |take: &mut dyn FnMut(&[filter::Output])| evaluation.of(&set.items, |outputs| take(&of_items(outputs)));
+    Filter::collect(params.shape(), set, outputs, rng)
 }
 
-impl service::Server for Server {
-    type Params = Params;
-    type Set = IntersectSenderInput;
-    type Session = ();
-    type Output = IntersectSenderOutput;
+impl Server {
+    /// [`prepare`](service::Server::prepare), which takes what earlier attempts have kept.
+    pub fn prepare_kept(
+        params: &Params,
+        set: &IntersectSenderInput,
+        mut kept: Kept<'_>,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
+        let key = SecretKey::random(params.mode(), &mut kept.of_key);
+        Self::under(params, key, set, Some(kept.keeper), rng)
+    }
 
-    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let key = SecretKey::random(params.mode(), rng);
-        let filter = filter_of(params, &key, &set, rng)?;
+    /// A set under a key of its own.
+    fn under(
+        params: &Params,
+        key: SecretKey,
+        set: &IntersectSenderInput,
+        keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
+        let filter = filter_of(params, &key, set, keeper, rng)?;
         let seed: [[u8; 16]; 2] = [rng.block(), rng.block()].map(u128::to_le_bytes);
         let signer = Identity::of_seed(&Secret::new(bytemuck::cast(seed))).ok_or_else(no_signer)?;
-        let history = History::default();
         Ok(Self {
             id: StateId::random(rng),
             params: *params,
@@ -108,23 +136,23 @@ impl service::Server for Server {
             version: 0,
             filter,
             digest: OnceLock::new(),
-            history,
+            history: History::default(),
         })
     }
 
-    const IS_UPDATABLE: bool = true;
-
-    fn update(
+    /// [`update`](service::Server::update), which takes what earlier attempts have kept.
+    pub fn update_kept(
         &self,
-        removed: IntersectSenderInput,
-        added: IntersectSenderInput,
+        removed: &IntersectSenderInput,
+        added: &IntersectSenderInput,
+        keeper: Option<&dyn Keeper>,
         rng: &mut SecretRng,
     ) -> Result<Option<Self>, Abort> {
         added.check(removed.items.len(), self.params.sizes.payload_bytes)?;
         refuse_twins(&removed.items)?;
         refuse_twins(&added.items)?;
         let shape = self.params.shape();
-        let [gone, new] = self.outputs_of_change(&removed.items, &added.items);
+        let [gone, new] = self.outputs_of_change(&removed.items, &added.items, keeper)?;
         let delta = Delta::prepare(&shape, &gone, (&added.items, &new, &added.payloads), rng);
         let filter = self.filter.updated(&delta).map_err(|Malformed(what)| Abort::Local {
             code: exit_code::INTERNAL,
@@ -135,10 +163,43 @@ impl service::Server for Server {
         Ok(self.next(filter, history, rng))
     }
 
-    fn renew(&self, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Option<Self>, Abort> {
+    /// [`renew`](service::Server::renew), which takes what earlier attempts have kept.
+    pub fn renew_kept(
+        &self,
+        set: &IntersectSenderInput,
+        keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Self>, Abort> {
         // New nonces for all payloads: one keystream each, as in an update.
-        let filter = filter_of(&self.params, &self.key, &set, rng)?;
+        let filter = filter_of(&self.params, &self.key, set, keeper, rng)?;
         Ok(self.next(filter, History::default(), rng))
+    }
+}
+
+impl service::Server for Server {
+    type Params = Params;
+    type Set = IntersectSenderInput;
+    type Session = ();
+    type Output = IntersectSenderOutput;
+
+    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let key = SecretKey::random(params.mode(), rng);
+        Self::under(params, key, &set, None, rng)
+    }
+
+    const IS_UPDATABLE: bool = true;
+
+    fn update(
+        &self,
+        removed: IntersectSenderInput,
+        added: IntersectSenderInput,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Self>, Abort> {
+        self.update_kept(&removed, &added, None, rng)
+    }
+
+    fn renew(&self, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Option<Self>, Abort> {
+        self.renew_kept(&set, None, rng)
     }
 
     fn state_id(&self) -> StateId {

@@ -16,7 +16,8 @@ use super::Params;
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
 use super::params::{fill_payload_keystream, ring};
 use crate::bfv::ciphertexts::{receive_halves, receive_seed, send_short};
-use crate::recurrent::items::{inputs, refuse_twins};
+use crate::recurrent::items::refuse_twins;
+use crate::recurrent::kept::{Evaluation, Keeper, Kept};
 use crate::recurrent::oprf::evaluate;
 use crate::tasks::{IntersectSenderInput, IntersectSenderOutput};
 use crate::unbalanced::Shape;
@@ -24,9 +25,6 @@ use crate::unbalanced::evaluation::{all_powers, label, shorten, value};
 use crate::unbalanced::labels::to_limbs;
 use crate::unbalanced::polynomials::Polynomials;
 use crate::unbalanced::query::receive_powers;
-
-/// Items whose outputs are computed at a time, while a set is prepared.
-const ITEMS_AT_A_TIME: usize = 1 << 14;
 
 /// Values that are computed before they are sent, 64 KiB each.
 const VALUES_AT_A_TIME: usize = 64;
@@ -40,28 +38,33 @@ pub struct Server {
     polynomials: Polynomials,
 }
 
-impl service::Server for Server {
-    type Params = Params;
-    type Set = IntersectSenderInput;
-    /// The client's key for products.
-    type Session = SwitchKey;
-    type Output = IntersectSenderOutput;
+impl Server {
+    /// [`prepare`](service::Server::prepare), which takes what earlier attempts have kept.
+    pub fn prepare_kept(params: &Params, set: &IntersectSenderInput, mut kept: Kept<'_>) -> Result<Self, Abort> {
+        let key = rfc9497::SecretKey::random(Mode::Oprf, &mut kept.of_key);
+        Self::under(params, key, set, Some(kept.keeper), &mut kept.of_rest)
+    }
 
-    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn under(
+        params: &Params,
+        key: rfc9497::SecretKey,
+        set: &IntersectSenderInput,
+        keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Self, Abort> {
         let shape = params.shape;
         set.check(params.set_items, shape.payload_bytes)?;
         if shape.payload_bytes > 0 {
             refuse_twins(&set.items)?;
         }
-        let key = rfc9497::SecretKey::random(Mode::Oprf, rng);
         let mut outputs: Secret<Vec<Output>> = Secret::new(Vec::new());
         if shape.groups > 0 {
             outputs.reserve_exact(set.items.len());
-            for items in set.items.chunks(ITEMS_AT_A_TIME) {
-                outputs.extend_from_slice(&key.evaluate(inputs(items)));
-            }
+            // Without payloads, nothing takes the last bytes.
+            let width = if shape.payload_bytes > 0 { size_of::<Output>() } else { 48 };
+            Evaluation::new(&key, width, keeper).of(&set.items, |part| outputs.extend_from_slice(part))?;
         }
-        let labels = labels(shape, &set, &outputs);
+        let labels = labels(shape, set, &outputs);
         // The places of items in their bins are to say nothing of the order of the table. Equal items
         // are one.
         outputs.par_sort_unstable();
@@ -77,6 +80,19 @@ impl service::Server for Server {
         let polynomials = polynomials
             .map_err(|_| Abort::StatisticalFailure("the bins of the set are not like those of random items"))?;
         Ok(Self { id: StateId::random(rng), params: *params, key, polynomials })
+    }
+}
+
+impl service::Server for Server {
+    type Params = Params;
+    type Set = IntersectSenderInput;
+    /// The client's key for products.
+    type Session = SwitchKey;
+    type Output = IntersectSenderOutput;
+
+    fn prepare(params: &Params, set: IntersectSenderInput, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let key = rfc9497::SecretKey::random(Mode::Oprf, rng);
+        Self::under(params, key, &set, None, rng)
     }
 
     fn state_id(&self) -> StateId {
