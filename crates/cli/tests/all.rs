@@ -58,6 +58,8 @@ mod receipts;
 mod resume;
 #[path = "all/service.rs"]
 mod service;
+#[path = "all/service_preparation.rs"]
+mod service_preparation;
 #[path = "all/signals.rs"]
 mod signals;
 #[path = "all/silent.rs"]

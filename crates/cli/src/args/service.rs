@@ -58,7 +58,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Set")]
     pub capacity: Option<u64>,
     /// Keep the prepared set and its secret key in this file. The server then starts again quickly,
-    /// and clients can go on using what they have already fetched of the set
+    /// and clients can go on using what they have already fetched of the set. If it is killed while it prepares
+    /// the set, it goes on when it starts again: until then, what is prepared is kept in FILE.preparing
     #[arg(long, value_name = "FILE", help_heading = "Set")]
     pub state: Option<PathBuf>,
     /// If the state file was prepared with other settings, or is damaged, prepare the set anew. Each client

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::harness::{Ended, Folder, Process, within};
 
 /// Every third url of the client is on the server's list, of which every second has label `a`.
-fn tables() -> Folder {
+pub fn tables() -> Folder {
     let folder = Folder::new();
     let listed = (0..600).map(|i| format!("http://{}.example/,{}\n", 3 * i, if i % 2 == 0 { "a" } else { "b" }));
     folder.write("deny.csv", format!("url,label\n{}", listed.collect::<String>()));
@@ -19,7 +19,7 @@ fn tables() -> Folder {
     folder
 }
 
-const SERVE: &str = "serve --input deny.csv --key url --identity them.key --clients clients.txt";
+pub const SERVE: &str = "serve --input deny.csv --key url --identity them.key --clients clients.txt";
 const QUERY: &str =
     "query --input seen.csv --key url --output hits.csv --force --identity us.key --peer them.pub --wait 20";
 
@@ -32,20 +32,20 @@ fn serve(folder: &Folder, arguments: &str) -> (Process, String) {
     (server, address.to_owned())
 }
 
-fn query(folder: &Folder, address: &str, arguments: &str) -> Ended {
+pub fn query(folder: &Folder, address: &str, arguments: &str) -> Ended {
     folder.run(&format!("{QUERY} --connect {address} {arguments}"))
 }
 
 /// The report of a query that worked.
 #[track_caller]
-fn report(folder: &Folder, address: &str, arguments: &str) -> Value {
+pub fn report(folder: &Folder, address: &str, arguments: &str) -> Value {
     let ended = query(folder, address, &format!("--json {arguments}"));
     ended.expect(0, &[]);
     serde_json::from_str(&ended.stdout).expect("one JSON object")
 }
 
 /// The rows that a plain join gives.
-fn expected(folder: &Folder, with_label: bool) -> String {
+pub fn expected(folder: &Folder, with_label: bool) -> String {
     let deny = folder.read("deny.csv");
     let labels: HashMap<&str, &str> = deny.lines().skip(1).filter_map(|line| line.split_once(',')).collect();
     let mut rows = String::new();

@@ -21,6 +21,7 @@ mod choose;
 mod description;
 mod metrics;
 mod periods;
+mod preparation;
 mod prepared;
 mod query;
 mod quota;
@@ -38,15 +39,17 @@ pub use roster::Changes;
 pub use serve::{Clients, Origin, Outcome, Reloaded, Serve, ServeConfig, ServeLog, Started, start};
 pub use slow_hash::SlowHash;
 
-use vesica_party::service::{Service, State};
-use vesica_party::{Entry, Extra, Resistance};
+use vesica_party::service::{Server as _, Service, State};
+use vesica_party::{Abort, Entry, Extra, Resistance};
 use vesica_protocols::recurrent::cm25_select::{self, Cm25Select};
+use vesica_protocols::recurrent::kept::{Keeper, Kept};
 use vesica_protocols::recurrent::oprf_buckets::{self, OprfBuckets};
 use vesica_protocols::recurrent::oprf_pir::{self, OprfPir};
 use vesica_protocols::recurrent::{self, rfc9497::OprfRfc9497};
-use vesica_protocols::tasks::{Intersect, IntersectRequest};
+use vesica_protocols::tasks::{Intersect, IntersectRequest, IntersectSenderInput};
 use vesica_protocols::unbalanced::cmdg21::{self, Cmdg21};
 use vesica_structures::facts::Unsupported;
+use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
 use crate::key::KeySpec;
@@ -70,6 +73,37 @@ trait TableService: Service<Task = Intersect, Server: State, Client: State> {
 
     /// Has the server count at least so many items as answered by its set.
     fn raise_answered(_: &Self::Server, _items: u64) {}
+
+    /// [`prepare`](vesica_party::service::Server::prepare), which takes what an earlier attempt has kept, where the
+    /// service keeps anything.
+    fn prepare_kept(
+        params: &Self::Params,
+        set: IntersectSenderInput,
+        _kept: Kept<'_>,
+        rng: &mut SecretRng,
+    ) -> Result<Self::Server, Abort> {
+        Self::Server::prepare(params, set, rng)
+    }
+
+    /// [`update`](vesica_party::service::Server::update), likewise.
+    fn update_kept(
+        server: &Self::Server,
+        [removed, added]: [IntersectSenderInput; 2],
+        _keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Self::Server>, Abort> {
+        server.update(removed, added, rng)
+    }
+
+    /// [`renew`](vesica_party::service::Server::renew), likewise.
+    fn renew_kept(
+        server: &Self::Server,
+        set: IntersectSenderInput,
+        _keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Self::Server>, Abort> {
+        server.renew(set, rng)
+    }
 
     /// The parameters for a request.
     fn params(request: &IntersectRequest, agreed: ServiceOptions) -> Result<Self::Params, Unsupported> {
@@ -118,18 +152,63 @@ fn refuse_integers(entry: &Entry, agreed: ServiceOptions) -> Result<(), Unsuppor
 }
 
 impl TableService for OprfRfc9497 {
+    fn prepare_kept(
+        params: &Self::Params,
+        set: IntersectSenderInput,
+        kept: Kept<'_>,
+        rng: &mut SecretRng,
+    ) -> Result<Self::Server, Abort> {
+        Self::Server::prepare_kept(params, &set, kept, rng)
+    }
+
+    fn update_kept(
+        server: &Self::Server,
+        [removed, added]: [IntersectSenderInput; 2],
+        keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Self::Server>, Abort> {
+        server.update_kept(&removed, &added, keeper, rng)
+    }
+
+    fn renew_kept(
+        server: &Self::Server,
+        set: IntersectSenderInput,
+        keeper: Option<&dyn Keeper>,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Self::Server>, Abort> {
+        server.renew_kept(&set, keeper, rng)
+    }
+
     fn queries_an_enrolment(_: u64) -> u64 {
         recurrent::QUERIES_AN_ENROLMENT
     }
 }
 
 impl TableService for OprfPir {
+    fn prepare_kept(
+        params: &Self::Params,
+        set: IntersectSenderInput,
+        kept: Kept<'_>,
+        _: &mut SecretRng,
+    ) -> Result<Self::Server, Abort> {
+        Self::Server::prepare_kept(params, &set, kept)
+    }
+
     fn queries_an_enrolment(_: u64) -> u64 {
         oprf_pir::QUERIES_AN_ENROLMENT
     }
 }
 
 impl TableService for Cmdg21 {
+    fn prepare_kept(
+        params: &Self::Params,
+        set: IntersectSenderInput,
+        kept: Kept<'_>,
+        _: &mut SecretRng,
+    ) -> Result<Self::Server, Abort> {
+        Self::Server::prepare_kept(params, &set, kept)
+    }
+
     fn queries_an_enrolment(_: u64) -> u64 {
         cmdg21::QUERIES_AN_ENROLMENT
     }
@@ -163,6 +242,15 @@ impl TableService for Cm25Select {
 }
 
 impl TableService for OprfBuckets {
+    fn prepare_kept(
+        params: &Self::Params,
+        set: IntersectSenderInput,
+        kept: Kept<'_>,
+        _: &mut SecretRng,
+    ) -> Result<Self::Server, Abort> {
+        Self::Server::prepare_kept(params, &set, kept)
+    }
+
     fn queries_an_enrolment(_: u64) -> u64 {
         recurrent::QUERIES_AN_ENROLMENT
     }

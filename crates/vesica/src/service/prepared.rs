@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use vesica_party::service::{Server as _, State, StateError, StateReader, StateWriter};
+use vesica_protocols::recurrent::kept::Kept;
 use vesica_structures::rng::SecretRng;
 
 use super::periods::Moment;
+use super::preparation::Preparation;
 use super::roster::Roster;
 use super::set::Set;
 use super::{Description, TableService};
@@ -34,22 +36,32 @@ const SERVED_SET: &str = "vesica served set ";
 
 impl<S: TableService> Prepared<S> {
     /// Prepares a set with room for the capacity of the description, filled up with dummies if the
-    /// service asks for that.
+    /// service asks for that. A preparation gives the secret key, and what it has of the set already.
     pub fn new(
         description: Description,
         Set { input: mut set, mut roster, hash }: Set,
+        preparation: Option<&Preparation<'_>>,
         rng: &mut SecretRng,
     ) -> Result<Self, Failure> {
         let params = description.params::<S>()?;
         let capacity = usize::try_from(description.capacity).unwrap_or(usize::MAX);
         let width = description.payload.as_ref().map_or(0, |schema| schema.width);
         if !S::LEAVES_ROOM {
-            roster.fill_up(&mut set, capacity, rng);
+            let mut of_dummies = preparation.map_or_else(|| rng.child(), |preparation| preparation.rng("dummies", &[]));
+            roster.fill_up(&mut set, capacity, &mut of_dummies);
             // A table without rows has no payload from which its width could be seen.
             set.payloads.resize(capacity.saturating_mul(width), 0);
         }
         let roster = S::Server::IS_UPDATABLE.then_some(roster);
-        let server = S::Server::prepare(&params, set, rng)?;
+        let server = match preparation {
+            None => S::Server::prepare(&params, set, rng)?,
+            Some(preparation) => {
+                let of_set = if S::Server::IS_UPDATABLE { &[][..] } else { &hash };
+                let [of_key, of_rest] = ["secret key", "rest"].map(|purpose| preparation.rng(purpose, of_set));
+                let kept = Kept { of_key, of_rest, keeper: preparation };
+                S::prepare_kept(&params, set, kept, rng)?
+            }
+        };
         Ok(Self { description, set_hash: hash, roster, server, made: Moment::now().utc })
     }
 }
@@ -186,7 +198,8 @@ impl Lock {
     }
 }
 
-fn beside(state: &Path, ending: &str) -> PathBuf {
+/// The file of which the name ends so beside that of a state.
+pub(super) fn beside(state: &Path, ending: &str) -> PathBuf {
     let mut name = state.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     state.with_file_name(name)

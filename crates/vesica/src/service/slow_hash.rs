@@ -4,11 +4,13 @@
 //! serves for two sets.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use rayon::prelude::*;
+use vesica_protocols::recurrent::kept::{Keeper, PartName, Parts};
 use vesica_structures::secret::Secret;
 
 use crate::failure::{Failure, code};
@@ -62,9 +64,42 @@ impl FromStr for SlowHash {
     }
 }
 
+/// Hashes that are kept in a file until the set is prepared: so many, that naming them costs less than a hundredth of
+/// making them, and nobody guesses all items of a part.
+const PARTS: Parts = Parts { least: 64, log_mean: 8, most: 512 };
+
+/// For how long hashes are made before they are kept, and how many each thread makes at least: at the end of each such
+/// batch, some threads wait for the others.
+const BATCH: Duration = Duration::from_secs(2);
+const LEAST_OF_A_THREAD: usize = 16;
+
+/// What a long hashing goes by.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    /// Bounds the process, in bytes; `None` for what is free.
+    pub memory: Option<u64>,
+    /// Asked between two hashes: why to stop.
+    pub stop: &'a (dyn Fn() -> Option<Failure> + Sync),
+    /// Keeps hashes, so that work that breaks off goes on.
+    pub keeper: Option<&'a dyn Keeper>,
+}
+
+/// A hash for each item, or none yet.
+type Hashes = Secret<Vec<Option<u128>>>;
+
+fn missing(hashes: &[Option<u128>]) -> usize {
+    hashes.iter().filter(|hash| hash.is_none()).count()
+}
+
+/// Items whose hashes are kept together.
+struct Part {
+    name: PartName,
+    range: Range<usize>,
+}
+
 /// Items as a table gives them, in their order, and what each was hashed to. Kept while a server
 /// runs, so that a table that has changed takes only the hashes of what is new. Never written
-/// to a file: there, it would undo what the hash is for.
+/// to a file so that items can be told from it: there, it would undo what the hash is for.
 pub(super) struct Hashed {
     from: Secret<Vec<u128>>,
     to: Secret<Vec<u128>>,
@@ -78,44 +113,22 @@ impl Default for Hashed {
 
 impl SlowHash {
     /// Hashes each item in its place, and keeps in `known` all that were hashed. Those that are
-    /// there already are not hashed again. `told` hears how many are, and about how long they take;
-    /// `stop` is asked between two. `memory` bounds the process, in bytes; `None` for what is free.
+    /// there already are not hashed again. `told` hears how many are, and about how long they take.
     ///
     /// # Errors
-    /// If there is no memory for a hash on each thread, and what `stop` says.
+    /// If there is no memory for a hash on each thread, what `stop` says, and if hashes cannot be kept.
     pub(super) fn hash(
         self,
         salt: u128,
         items: &mut [u128],
         known: &mut Hashed,
-        memory: Option<u64>,
+        terms: Terms<'_>,
         told: impl FnOnce(usize, Duration),
-        stop: &(dyn Fn() -> Option<Failure> + Sync),
     ) -> Result<(), Failure> {
         let of = |item: &u128| known.from.binary_search(item).ok().and_then(|place| known.to.get(place)).copied();
-        let mut hashes: Secret<Vec<Option<u128>>> = Secret::new(items.iter().map(of).collect());
-        let missing = hashes.iter().filter(|hash| hash.is_none()).count();
-        if missing > 0 {
-            let threads = rayon::current_num_threads().min(missing) as u32;
-            if let Some(budget) = Budget::now(memory).filter(|budget| budget.left < self.bytes() * u64::from(threads)) {
-                return Err(self.no_memory(&budget));
-            }
-            let mut blocks = self.memory()?;
-            let start = Instant::now();
-            self.one(salt, 0, &mut blocks)?;
-            told(missing, start.elapsed().saturating_mul(missing as u32) / threads);
-            drop(blocks);
-            hashes.par_iter_mut().zip(&*items).filter(|(hash, _)| hash.is_none()).try_for_each_init(
-                || self.memory(),
-                |memory, (hash, &item)| {
-                    if let Some(failure) = stop() {
-                        return Err(failure);
-                    }
-                    let blocks = memory.as_mut().map_err(|failure| failure.clone())?;
-                    *hash = Some(self.one(salt, item, blocks)?);
-                    Ok(())
-                },
-            )?;
+        let mut hashes: Hashes = Secret::new(items.iter().map(of).collect());
+        if missing(&hashes) > 0 {
+            self.hash_missing(salt, items, &mut hashes, terms, told)?;
         }
         let mut order: Secret<Vec<(u128, u128)>> = Secret::new(
             items.iter().zip(hashes.iter()).map(|(&item, hash)| (item, hash.unwrap_or_default())).collect(),
@@ -127,6 +140,120 @@ impl SlowHash {
         known.from = Secret::new(order.iter().map(|&(from, _)| from).collect());
         known.to = Secret::new(order.iter().map(|&(_, to)| to).collect());
         Ok(())
+    }
+
+    fn hash_missing(
+        self,
+        salt: u128,
+        items: &[u128],
+        hashes: &mut Hashes,
+        terms: Terms<'_>,
+        told: impl FnOnce(usize, Duration),
+    ) -> Result<(), Failure> {
+        let threads = rayon::current_num_threads().min(missing(hashes)) as u32;
+        let budget = Budget::now(terms.memory);
+        if let Some(budget) = budget.filter(|budget| budget.left < self.bytes() * u64::from(threads)) {
+            return Err(self.no_memory(&budget));
+        }
+        let mut blocks = self.memory()?;
+        let start = Instant::now();
+        self.one(salt, 0, &mut blocks)?;
+        let time = start.elapsed();
+        drop(blocks);
+        let parts = match terms.keeper {
+            None => Vec::new(),
+            Some(keeper) => self.parts_left(salt, items, hashes, keeper)?,
+        };
+        match missing(hashes) {
+            0 => return Ok(()),
+            missing => told(missing, time.saturating_mul(missing as u32) / threads),
+        }
+        let Some(keeper) = terms.keeper else { return self.fill(salt, items, hashes, terms.stop) };
+        let batch = (BATCH.as_nanos() / time.as_nanos().max(1)) as usize;
+        let batch = batch.max(LEAST_OF_A_THREAD) * threads as usize;
+        let mut parts = &parts[..];
+        while !parts.is_empty() {
+            let mut items_missing = 0;
+            let is_enough = |part: &Part| {
+                items_missing += missing(&hashes[part.range.clone()]);
+                items_missing >= batch
+            };
+            let count = parts.iter().position(is_enough).map_or(parts.len(), |last| last + 1);
+            let (now, later) = parts.split_at(count);
+            let range = now[0].range.start..now[count - 1].range.end;
+            self.fill(salt, &items[range.clone()], &mut hashes[range], terms.stop)?;
+            for Part { name, range } in now {
+                let hashes = &hashes[range.clone()];
+                let mut content = Secret::new(Vec::with_capacity(hashes.len() * 16));
+                hashes.iter().for_each(|hash| content.extend(hash.unwrap_or_default().to_le_bytes()));
+                keeper.keep(name, &content)?;
+                keeper.done(range.len());
+            }
+            parts = later;
+        }
+        Ok(())
+    }
+
+    /// Takes the hashes that were kept; gives the parts of which some are missing.
+    fn parts_left(
+        self,
+        salt: u128,
+        items: &[u128],
+        hashes: &mut [Option<u128>],
+        keeper: &dyn Keeper,
+    ) -> Result<Vec<Part>, Failure> {
+        let mut end = 0;
+        let ranges = PARTS.of(items).into_iter().map(|items| {
+            end += items.len();
+            end - items.len()..end
+        });
+        let ranges: Vec<Range<usize>> = ranges.filter(|range| missing(&hashes[range.clone()]) > 0).collect();
+        let named = |range: Range<usize>| Ok(Part { name: self.name(salt, &items[range.clone()])?, range });
+        let mut parts: Vec<Part> = ranges.into_par_iter().map(named).collect::<Result<_, Failure>>()?;
+        let names: Vec<(PartName, usize)> = parts.iter().map(|part| (part.name, part.range.len())).collect();
+        keeper.begin("hashed", &names);
+        parts.retain(|Part { name, range }| {
+            let mut content = Secret::new(vec![0; range.len() * 16]);
+            let is_kept = keeper.find(name, &mut content);
+            if is_kept {
+                let kept = content.as_chunks().0.iter().map(|hash| Some(u128::from_le_bytes(*hash)));
+                hashes[range.clone()].iter_mut().zip(kept).for_each(|(to, hash)| *to = hash);
+                keeper.done(range.len());
+            }
+            !is_kept
+        });
+        Ok(parts)
+    }
+
+    /// Hashes what is missing.
+    fn fill(
+        self,
+        salt: u128,
+        items: &[u128],
+        hashes: &mut [Option<u128>],
+        stop: &(dyn Fn() -> Option<Failure> + Sync),
+    ) -> Result<(), Failure> {
+        hashes.par_iter_mut().zip(items).filter(|(hash, _)| hash.is_none()).try_for_each_init(
+            || self.memory(),
+            |memory, (hash, &item)| {
+                if let Some(failure) = stop() {
+                    return Err(failure);
+                }
+                let blocks = memory.as_mut().map_err(|failure| failure.clone())?;
+                *hash = Some(self.one(salt, item, blocks)?);
+                Ok(())
+            },
+        )
+    }
+
+    /// The name of a part whose hashes are kept. It goes through the slow hash, too: who knows all items of a part
+    /// but one tests guesses at that one no faster by it.
+    fn name(self, salt: u128, items: &[u128]) -> Result<PartName, Failure> {
+        let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-29 items whose slow hashes are kept v1");
+        hasher.update(&u64::from(self.memory).to_le_bytes()).update(&u64::from(self.passes).to_le_bytes());
+        hasher.update(&(items.len() as u64).to_le_bytes());
+        items.iter().for_each(|item| _ = hasher.update(&item.to_le_bytes()));
+        self.hash_of_set(salt, *hasher.finalize().as_bytes())
     }
 
     /// A hash of a whole set's hash: by it, too, no guess is tested faster.
@@ -194,7 +321,8 @@ mod tests {
 
     fn hashed(items: &[u128], known: &mut Hashed) -> (Vec<u128>, usize) {
         let (mut items, mut computed) = (items.to_vec(), 0);
-        HASH.hash(7, &mut items, known, None, |count, _| computed = count, &|| None).expect("hashes");
+        let terms = Terms { memory: None, stop: &|| None, keeper: None };
+        HASH.hash(7, &mut items, known, terms, |count, _| computed = count).expect("hashes");
         (items, computed)
     }
 
@@ -250,10 +378,13 @@ mod tests {
     #[test]
     fn it_stops_when_it_is_told_to_and_where_memory_is_short() {
         let stop = || Some(Failure::new(code::INTERRUPTED, "stopped", "none"));
-        let failure = HASH.hash(7, &mut [1, 2], &mut Hashed::default(), None, |_, _| (), &stop).expect_err("stopped");
+        let hash = |memory, stop| {
+            let terms = Terms { memory, stop, keeper: None };
+            HASH.hash(7, &mut [1, 2], &mut Hashed::default(), terms, |_, _| ())
+        };
+        let failure = hash(None, &stop).expect_err("stopped");
         assert_eq!(failure.code, code::INTERRUPTED);
-        let failure = HASH.hash(7, &mut [1, 2], &mut Hashed::default(), Some(1), |_, _| (), &|| None);
-        let failure = failure.expect_err("no memory");
+        let failure = hash(Some(1), &|| None).expect_err("no memory");
         assert!(failure.to_string().contains("--slow-hash") && failure.code == code::REFUSED, "{failure}");
     }
 }

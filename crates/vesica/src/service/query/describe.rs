@@ -10,7 +10,7 @@ use super::{Context, Own};
 use crate::failure::{Failure, code};
 use crate::progress::{Gauge, Stage};
 use crate::service::Description;
-use crate::service::slow_hash::{self, Hashed, SlowHash};
+use crate::service::slow_hash::{self, Hashed, SlowHash, Terms};
 use crate::table::{Source, TableError};
 use crate::task::Columns;
 
@@ -156,7 +156,8 @@ impl Context<'_> {
             self.watch.enter(Stage::Hashing(slow_hash::announcement(slow, count, time)), Gauge::Nothing);
         };
         let stop = || self.interrupt.reason().or_else(late);
-        slow.hash(salt, items, &mut Hashed::default(), self.config.memory, told, &stop)
+        let terms = Terms { memory: self.config.memory, stop: &stop, keeper: None };
+        slow.hash(salt, items, &mut Hashed::default(), terms, told)
     }
 
     /// The keys of the table as integers, in the order of its `keys` distinct digests.

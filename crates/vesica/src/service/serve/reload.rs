@@ -6,12 +6,14 @@ use std::time::Instant;
 use super::report::{Outcome, Reloaded, ServeLog};
 use super::serving::{Served, Serving};
 use super::table;
-use super::versions::{follow, keep, outgrown, refuse_shrunk};
+use super::versions::{follow, keep, keeper, outgrown, refuse_shrunk};
 use crate::failure::{Failure, code};
 use crate::service::answers::Answers;
 use crate::service::metrics::add;
 use crate::service::periods::Moment;
+use crate::service::preparation::{Left, Preparation};
 use crate::service::set::Set;
+use crate::service::slow_hash::Terms;
 use crate::service::{TableService, randomness};
 
 impl<S: TableService> Serving<S> {
@@ -56,15 +58,27 @@ impl<S: TableService> Serving<S> {
             return Ok(Reloaded { before, now: keys, outcome: Outcome::Unchanged });
         }
         let server = self.state.current();
-        let set =
-            set.with_slow_hashes(&self.description, &mut served.hashed, self.config.memory, |text| log.stage(text))?;
+        let mut rng = randomness()?;
+        let state = self.config.state.as_deref();
+        let left = state.map(Left::beside).transpose()?.flatten();
+        // A new key that was asked for is asked for again if the server starts: what was prepared under it is of no use.
+        let preparation = match state.filter(|_| !gets_new_key) {
+            Some(state) => Some(Preparation::open(state, left, &self.description, &mut rng, log)?),
+            None => {
+                left.map_or(Ok(()), |left| left.sweep("a new secret key was asked for", log))?;
+                None
+            }
+        };
+        let terms = Terms { memory: self.config.memory, stop: &|| None, keeper: keeper(preparation.as_ref()) };
+        let set = set.with_slow_hashes(&self.description, &mut served.hashed, terms, |text| log.stage(text))?;
         let roster = served.roster.as_ref().filter(|_| !gets_new_key);
         let roster = roster.map(|roster| (&*server, roster, served.made));
-        let (mut prepared, changes) = follow::<S>(&self.description, roster, set, &mut randomness()?)?;
+        let (mut prepared, changes) = follow::<S>(&self.description, roster, set, preparation.as_ref(), &mut rng)?;
         // The file is ahead of what clients see: a server that is killed goes on from the version that they
         // have, or from a later one.
         let is_exhausted = self.answers.as_ref().is_some_and(Answers::is_exhausted);
-        keep(&prepared, self.config.state.as_deref(), self.answers.as_ref())?;
+        keep(&prepared, state, self.answers.as_ref())?;
+        preparation.map_or(Ok(()), Preparation::finish)?;
         let hashed = std::mem::take(&mut served.hashed);
         let held_since = if changes.is_some() { served.held_since } else { Moment::now().running };
         *served = Served::of(&mut prepared, keys, held_since, hashed);

@@ -1,24 +1,27 @@
 //! The start of a server: the set in its state file, brought to the table, or a new one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use vesica_party::service::{Published, Server as _};
+use vesica_structures::rng::SecretRng;
 
 use super::config::ServeConfig;
 use super::open::Opened;
 use super::report::{Origin, ServeLog, Started};
 use super::serving::{Served, Serving};
 use super::table::describe;
-use super::versions::{follow, keep, outgrown, refuse_shrunk};
+use super::versions::{follow, keep, keeper, outgrown, refuse_shrunk};
 use crate::failure::{Failure, code};
 use crate::service::answers::Answers;
 use crate::service::periods::Moment;
+use crate::service::preparation::{Left, Preparation};
 use crate::service::prepared::{self, Prepared, Unusable};
 use crate::service::set::Set;
-use crate::service::slow_hash::Hashed;
+use crate::service::slow_hash::{Hashed, Terms};
 use crate::service::volume::{Enrolments, Volume};
 use crate::service::{Description, TableService, leak_of_prefix, randomness, trust_in_clients, trusts_clients};
+use crate::table::KeyTable;
 
 impl<S: TableService> Serving<S> {
     /// Starts a server with what was opened for it.
@@ -30,8 +33,11 @@ impl<S: TableService> Serving<S> {
             None => None,
         };
         let mut rng = randomness()?;
-        let told = before.as_ref().map(|before| &before.description);
-        let description = describe(&config, &table, told, &mut rng)?;
+        let left = config.state.as_deref().map(Left::beside).transpose()?.flatten();
+        let description = match &before {
+            Some(before) => describe(&config, &table, Some(&before.description), &mut rng)?,
+            None => describe_new(&config, &table, left.as_ref(), &mut rng)?,
+        };
         if let Some(before) = before.as_ref().filter(|_| !config.replace_state) {
             if config.capacity.is_none() && keys > before.description.capacity {
                 return Err(outgrown(keys, before.description.capacity));
@@ -63,14 +69,22 @@ impl<S: TableService> Serving<S> {
         };
         let mut hashed = Hashed::default();
         let (mut prepared, origin) = match before {
-            Some(before) if before.set_hash == set.hash => (before, Origin::Kept),
+            Some(before) if before.set_hash == set.hash => {
+                left.map_or(Ok(()), |left| left.sweep("the state file has the set", log))?;
+                (before, Origin::Kept)
+            }
             before => {
-                let set = set.with_slow_hashes(&description, &mut hashed, config.memory, |text| log.stage(text))?;
+                let open = |state: &PathBuf| Preparation::open(state, left, &description, &mut rng, log);
+                let preparation = config.state.as_ref().map(open).transpose()?;
+                let terms = Terms { memory: config.memory, stop: &|| None, keeper: keeper(preparation.as_ref()) };
+                let set = set.with_slow_hashes(&description, &mut hashed, terms, |text| log.stage(text))?;
                 let roster =
                     before.as_ref().and_then(|before| Some((&before.server, before.roster.as_ref()?, before.made)));
                 log.stage(if roster.is_some() { "updating the set" } else { "preparing the set" });
-                let (prepared, changes) = follow::<S>(&description, roster, set, &mut rng)?;
+                let (prepared, changes) = follow::<S>(&description, roster, set, preparation.as_ref(), &mut rng)?;
                 keep(&prepared, config.state.as_deref(), answers.as_ref())?;
+                // No set is served whose secret key could come back from this file.
+                preparation.map_or(Ok(()), Preparation::finish)?;
                 (prepared, changes.map_or(Origin::Prepared, Origin::Updated))
             }
         };
@@ -103,6 +117,22 @@ impl<S: TableService> Serving<S> {
         serve.counters.set_prepared(capacity);
         Ok((serve, started))
     }
+}
+
+/// What clients are told of a set that is not in the state file yet: as before, where its preparation broke off.
+fn describe_new(
+    config: &ServeConfig,
+    table: &KeyTable,
+    left: Option<&Left>,
+    rng: &mut SecretRng,
+) -> Result<Description, Failure> {
+    if let Some(told) = left.and_then(Left::description) {
+        let description = describe(config, table, Some(told), rng)?;
+        if told.differences(&description).is_empty() {
+            return Ok(description);
+        }
+    }
+    describe(config, table, None, rng)
 }
 
 /// The set in the state file, if there is one.

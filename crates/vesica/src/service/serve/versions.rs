@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use vesica_party::service::Server as _;
+use vesica_protocols::recurrent::kept::Keeper;
 use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
 use crate::service::answers::Answers;
+use crate::service::preparation::Preparation;
 use crate::service::prepared::{self, Prepared};
-use crate::service::roster::{Changes, Roster};
+use crate::service::roster::{Changes, Roster, Update};
 use crate::service::set::Set;
 use crate::service::{Description, TableService};
 use crate::words::counted;
@@ -18,21 +20,26 @@ pub(super) fn follow<S: TableService>(
     description: &Description,
     before: Option<(&S::Server, &Roster, u64)>,
     set: Set,
+    preparation: Option<&Preparation<'_>>,
     rng: &mut SecretRng,
 ) -> Result<(Prepared<S>, Option<Changes>), Failure> {
-    let Some((server, roster, made)) = before else { return Ok((Prepared::new(description.clone(), set, rng)?, None)) };
+    let Some((server, roster, made)) = before else {
+        return Ok((Prepared::new(description.clone(), set, preparation, rng)?, None));
+    };
+    // Dummies that come and go are the same if this breaks off and goes on.
+    let mut of_dummies = preparation.map_or_else(|| rng.child(), |preparation| preparation.rng("changes", &set.hash));
     let changes = roster.changes_to(&set.roster);
     // An item of an update that goes and one that comes take the work of two. Beyond half of the set, all
     // of it takes less, and no more memory than preparing it took.
     let (server, roster) = if changes.items().saturating_mul(2) > roster.len() as u64 {
         let Set { mut input, roster: now, .. } = set;
-        let roster = roster.renew_to(now, &mut input, rng);
+        let roster = roster.renew_to(now, &mut input, &mut of_dummies);
         let width = description.payload.as_ref().map_or(0, |schema| schema.width);
         input.payloads.resize(roster.len().saturating_mul(width), 0);
-        (server.renew(input, rng)?, roster)
+        (S::renew_kept(server, input, keeper(preparation), rng)?, roster)
     } else {
-        let update = roster.update_to(set.roster, &set.input, rng);
-        (server.update(update.removed, update.added, rng)?, update.roster)
+        let Update { removed, added, roster } = roster.update_to(set.roster, &set.input, &mut of_dummies);
+        (S::update_kept(server, [removed, added], keeper(preparation), rng)?, roster)
     };
     let Some(server) = server else {
         let mend = "start the server again with another file for --state; then each client enrols again";
@@ -41,6 +48,11 @@ pub(super) fn follow<S: TableService>(
     let prepared =
         Prepared { description: description.clone(), set_hash: set.hash, roster: Some(roster), server, made };
     Ok((prepared, Some(changes)))
+}
+
+/// What keeps the parts of a set while it is prepared.
+pub(super) fn keeper<'a>(preparation: Option<&'a Preparation<'_>>) -> Option<&'a dyn Keeper> {
+    preparation.map(|preparation| preparation as &dyn Keeper)
 }
 
 /// Writes a set that is about to be served to the state file, and to that of what it answers.
