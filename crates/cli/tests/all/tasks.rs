@@ -161,7 +161,7 @@ fn groups_and_thresholds() {
             &format!("--max-groups 3 --buckets 3 --max-peer-items 1000 {theirs}"),
         );
         sender.expect(0, &["to the sender: that the receiver's keys are in 3 groups"]);
-        receiver.expect(0, &[]);
+        receiver.expect(0, &["--epsilon; --reveal-if-at-least does not go with --buckets"]);
         assert_eq!(folder.read("result.csv"), expected, "in buckets");
     }
     let few = "--reveal-if-at-least 2 --buckets 3";

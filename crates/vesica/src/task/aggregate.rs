@@ -279,6 +279,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             groups: groups as usize,
             may_be_fewer: settling.is_assumed && settling.role == Role::Sender,
             at_least: sender.proposal.at_least,
+            in_buckets: extent.runs > 1,
             noise,
             noise_scales,
             may_wrap,

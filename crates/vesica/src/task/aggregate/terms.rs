@@ -37,6 +37,8 @@ pub(in crate::task) struct Terms {
     /// Whether the number of groups is assumed, and is the most that the sender allows.
     pub(super) may_be_fewer: bool,
     pub(super) at_least: u64,
+    /// Whether there are several buckets, in which a threshold is refused.
+    pub(super) in_buckets: bool,
     /// The epsilon of the sender's noise.
     pub(super) noise: Option<String>,
     /// The noise of each result of a group; none without noise.
@@ -59,6 +61,10 @@ pub(super) fn tells_of_few_keys(over: Over, terms: &Terms) -> Option<String> {
         return None;
     }
     Some(match over {
+        Over::Common if terms.in_buckets => "a result about few common keys may tell the receiver about single keys: \
+                                             nothing withholds it. To hide single keys in noise, the sender can say \
+                                             --epsilon; --reveal-if-at-least does not go with --buckets"
+            .to_owned(),
         Over::Common => {
             "a result about few common keys may tell the receiver about single keys: nothing withholds it. \
                          To withhold results about fewer than K keys, say --reveal-if-at-least K on both sides"
