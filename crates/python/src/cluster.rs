@@ -12,7 +12,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde::Serialize;
 use vesica::Failure;
-use vesica::cluster::keys::{self, Share, ShareCounts};
+use vesica::cluster::keys::{self, Categories, Share, ShareCounts};
 use vesica::cluster::{self, Attempt, Beside, Commit, Counts, Division, Inside, Learned, Machines, Stop, Ticket};
 use vesica::failure::code;
 use vesica::key::KeySpec;
@@ -95,21 +95,34 @@ impl KeyPart {
         let payload = payload.map(|payload| to_text(py, &payload)).transpose()?;
         Ok((self.0.rows(), counts, payload))
     }
+
+    /// The names of the part's groups, by the numbers that stand beside its keys.
+    fn categories(&self) -> Categories {
+        self.0.categories().clone()
+    }
 }
 
-/// Puts the sections of a share together, each with the number of its file of rows. Gives the distinct keys, the rows of
-/// each, and counts as a text.
+/// All groups of the table in their order, from those of its parts; and for each part, the places of its groups among them.
+#[pyfunction]
+pub fn agree_on_groups(py: Python<'_>, beside: &str, parts: Vec<Categories>) -> PyResult<(Categories, Vec<Vec<u32>>)> {
+    let column = read_beside(py, beside)?.group_by.unwrap_or_default();
+    keys::agree_on_groups(&column, &parts).map_err(|failure| raised(py, &failure))
+}
+
+/// Puts the sections of a share together, each with the number of its file of rows; `places` are those of the groups, by
+/// files. Gives the distinct keys, the rows of each, and counts as a text.
 #[pyfunction]
 pub fn merge_share<'py>(
     py: Python<'py>,
     flags: Vec<Flag>,
     beside: &str,
+    places: Vec<Vec<u32>>,
     sections: Vec<(u32, PyBackedBytes)>,
 ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, String)> {
     let beside = read_beside(py, beside)?;
     let merged = py.detach(|| {
         let alternatives = embed::key_spec(&flags)?.alternatives().count();
-        keys::merge(&beside, alternatives, &sections)
+        keys::merge(&beside, alternatives, &places, &sections)
     });
     let Share { keys, rows, counts } = merged.map_err(|failure| raised(py, &failure))?;
     Ok((PyBytes::new(py, &keys), PyBytes::new(py, &rows), to_text(py, &counts)?))
@@ -331,6 +344,19 @@ fn refuse_keys_without_value(beside: &Beside, without_value: &[u64]) -> Result<(
     })
 }
 
+/// Refuses keys whose rows are in several groups.
+fn refuse_keys_in_several_groups(beside: &Beside, keys: u64) -> Result<(), Failure> {
+    if keys == 0 {
+        return Ok(());
+    }
+    let column = beside.group_by.as_deref().unwrap_or_default();
+    Err(Failure::new(
+        code::INPUT,
+        format_args!("{} rows in several groups of column {column:?}", counted(keys, "key has", "keys have")),
+        "remove duplicate keys, or bring all rows of a key to one group",
+    ))
+}
+
 /// How a ticket ended, as Python says it: the transcript in hexadecimal and what was learned; or an exit code, what
 /// went wrong, and what to do.
 #[derive(FromPyObject)]
@@ -342,13 +368,13 @@ enum Ended {
 impl Machines for PyMachines {
     fn keys(&mut self, beside: &Beside, stop: &Stop<'_>) -> Result<Counts, Failure> {
         let text = serde_json::to_string(beside).map_err(|error| defect(&error.to_string()))?;
-        let (parts, payloads, shares): (Vec<String>, Vec<String>, Vec<String>) =
+        let (parts, payloads, shares, categories): (Vec<String>, Vec<String>, Vec<String>, Categories) =
             self.job("keys", &text, stop, |given| given.extract())?;
         let mut counts = ShareCounts::none(self.spec.alternatives().count(), beside);
         for share in &shares {
             counts.add(&serde_json::from_str(share).map_err(|_| defect("counts of a share"))?);
         }
-        let ShareCounts { distinct, clamped, without_value, totals, differing } = counts;
+        let ShareCounts { distinct, clamped, without_value, totals, differing, in_several_groups } = counts;
         let stats = KeyStats::of_parts(&self.spec, parts.iter().map(String::as_str), &distinct);
         let stats = stats.ok_or_else(|| defect("counts of a table"))?;
         if stats.distinct == 0 {
@@ -359,6 +385,7 @@ impl Machines for PyMachines {
             return Err(Failure::new(code::INPUT, fault, "name another key column, or look at its values"));
         }
         refuse_keys_without_value(beside, &without_value)?;
+        refuse_keys_in_several_groups(beside, in_several_groups)?;
         if differing > 0 {
             let fault =
                 format!("{} rows that differ in the columns of payload=", counted(differing, "key has", "keys have"));
@@ -370,7 +397,7 @@ impl Machines for PyMachines {
             [] => None,
             parts => Some(keys::payload_of_parts(parts).ok_or_else(|| defect("parts of a payload"))?),
         };
-        Ok(Counts { stats, clamped, totals, payload })
+        Ok(Counts { stats, clamped, totals, payload, categories })
     }
 
     fn divide(

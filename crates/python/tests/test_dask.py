@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import re
 import signal
@@ -110,6 +111,76 @@ def test_totals_and_both_sides(client, tmp_path):
     with partner(theirs, on="mail", role="sender", both_learn=True, **MAIL, **shared(tmp_path)) as them:
         rows = dask.intersect(ours, on="email", role="receiver", both_learn=True, **EMAIL, **shared(tmp_path), **them)
     assert len(rows) == len(them.result) == common
+
+
+def grouped(rows, parts):
+    ours = pandas.DataFrame({"id": [3 * id for id in range(rows)], "weight": [id % 9 - 4 for id in range(rows)]})
+    ours["region"] = [None if id % 4 == 0 else f"region {id % 4}" for id in range(rows)]
+    # A group that one partition has alone, and none of whose keys is common.
+    ours.loc[rows - 1, ["id", "region"]] = [-1, "a rare one"]
+    theirs = pandas.DataFrame({"key": [2 * id for id in range(rows)], "amount": [id - 50 for id in range(rows)]})
+    both = ours.merge(theirs, left_on="id", right_on="key", how="left")
+    both["product"] = (both["weight"] * both["amount"]).fillna(0).astype(int)
+    return ours, theirs, both, [dask_frames.from_pandas(table, npartitions=parts) for table in (ours, theirs)]
+
+
+def by_region(values):
+    # Null first, as on one machine.
+    found = [(None if pandas.isna(region) else region, int(value)) for region, value in values.items()]
+    return sorted(found, key=lambda row: (row[0] is not None, row[0] or ""))
+
+
+def test_results_by_group_and_products_are_those_of_pandas_and_one_machine(client, tmp_path):
+    ours, theirs, both, (our_parts, their_parts) = grouped(400, 3)
+    groups = both.groupby("region", dropna=False)
+    us = {"on": "id", "role": "receiver", "group_by": "region", **shared(tmp_path)}
+    them = {"on": "key", "role": "sender", "max_groups": 5, **shared(tmp_path)}
+    alone = {"group_by": "region", "on": "id", "role": "receiver", **SEMI_HONEST}
+    alone_them = {"on": "key", "role": "sender", "max_groups": 5, **SEMI_HONEST}
+    columns = {"payload": ["amount"]}
+    for task, own, other, name, expected in [
+        ("cardinality", {}, {}, "cardinality", groups["amount"].count()),
+        ("sum", {}, columns, "amount", groups["amount"].sum()),
+        ("join_and_compute", {"payload": "weight"}, columns, "amount_times_weight", groups["product"].sum()),
+    ]:
+        with partner(their_parts, task=task, **other, **them) as reach:
+            found, report = getattr(dask, task)(our_parts, with_report=True, **own, **us, **reach)
+        regions = [None if pandas.isna(region) else region for region in found["region"]]
+        assert list(zip(regions, found[name])) == by_region(expected), task
+        assert reach.result is None and "in 5 groups" in " ".join(report["revealed"])
+        with partner(theirs, task=task, **other, **alone_them) as reach:
+            same = getattr(vesica, task)(ours, **own, **alone, **reach)
+        assert found.equals(same) and list(found.columns) == ["region", name], task
+    with partner(their_parts, task="join-and-compute", **columns, **{**them, "max_groups": 1}) as reach:
+        settings = {**us, "group_by": None}
+        total = dask.join_and_compute(our_parts, payload="weight", **settings, **reach)
+    assert total.to_dict("list") == {"amount_times_weight": [both["product"].sum()]}
+    with partner(their_parts, dry_run=True, task="sum", **columns, **them) as reach:
+        found = dask.dry_run(our_parts, task="sum", expect_peer_items=400, **us, **reach)
+    assert found["ok"] and "5 groups" in json.dumps(found["revealed"])
+    assert {file.name for run in tmp_path.iterdir() for file in run.iterdir()} == {"commits"}, "nothing else stays"
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "said"),
+    [
+        ("conflict", vesica.InputError, "1 key has rows in several groups of column \"region\""),
+        ("many", vesica.InputError, "column `region` of the DataFrame has more than 1024 different values"),
+        ("most", vesica.Error, "5 groups, more than the 4"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(client, tmp_path, change, kind, said):
+    rows = 2000 if change == "many" else 400
+    ours, _, _, (_, their_parts) = grouped(rows, 2)
+    if change == "conflict":
+        ours.loc[rows - 1, "id"] = ours.loc[2, "id"]
+    if change == "many":
+        ours["region"] = [f"r{id % 1100}" for id in range(rows)]
+    our_parts = dask_frames.from_pandas(ours, npartitions=4)
+    settings = {"on": "key", "role": "sender", "max_groups": 4, **shared(tmp_path)}
+    with pytest.raises(kind, match=re.escape(said)):
+        with partner(their_parts, task="cardinality", **settings) as reach:
+            dask.cardinality(our_parts, on="id", role="receiver", group_by="region", **shared(tmp_path), **reach)
 
 
 def test_labels_of_an_index_with_a_name_stay_and_are_no_column(client, tmp_path):

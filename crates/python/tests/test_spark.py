@@ -358,6 +358,37 @@ def test_totals_are_those_of_pandas_polars_and_duckdb(session, tmp_path):
             spark.sum(large.unionAll(large), **{**them, "scale": {}}, payload_duplicates="sum", **reach)
 
 
+def test_results_by_group_and_products_are_those_of_duckdb(session, tmp_path):
+    import duckdb
+
+    ours = session.range(700).selectExpr(
+        "concat(' User', id * 3, '@Example.org') as email",
+        "if(id % 4 = 0, null, concat('region ', id % 4)) as region",
+        "cast(id % 9 - 4 as decimal(5,1)) as weight",
+    ).repartition(3)
+    theirs = session.range(900).selectExpr(
+        "concat('user', id * 2, '@example.org') as mail", "cast(id * 0.25 - 100 as decimal(9,2)) as amount"
+    )
+    shared = {"work": str(tmp_path), "buckets": 3, "slots": 1, **SEMI_HONEST}
+    us = {"on": "email", "role": "receiver", "normalise": {"email": "email"}, "group_by": "region", **shared}
+    them = {"on": "mail", "role": "sender", "normalise": {"mail": "email"}, "max_groups": 4, **shared}
+    own, partners = ours.toPandas(), theirs.toPandas()
+    own["mail"] = own["email"].str.strip().str.lower()
+    plain = "from own left join partners using (mail) group by region order by region nulls first"
+
+    with partner(theirs, task="cardinality", **them) as reach:
+        counts = spark.cardinality(ours, **us, **reach)
+    found = [(row.region, row.cardinality) for row in counts.collect()]
+    assert found == duckdb.sql(f"select region, count(amount) {plain}").fetchall()
+    assert len(found) == 4 and found[0][0] is None
+    terms = {"payload": ["amount"], "scale": {"amount": 2}}
+    with partner(theirs, task="join-and-compute", **terms, **them) as reach:
+        sums = spark.join_and_compute(ours, payload="weight", scale={"weight": 1}, **us, **reach)
+    found = [(row.region, row.amount_times_weight) for row in sums.collect()]
+    assert found == duckdb.sql(f"select region, coalesce(sum(amount * weight), 0) {plain}").fetchall()
+    assert them_learned_nothing(reach)
+
+
 def them_learned_nothing(reach):
     return reach.result is None and reach.report["matched_keys"] is None and reach.report["output"] is None
 
@@ -366,7 +397,10 @@ def them_learned_nothing(reach):
     ("task", "change", "said"),
     [
         ("cardinality", {"security": "malicious", "wait": 60}, "semi-honest"),
-        ("cardinality", {"group_by": "email"}, "groups do not go with buckets="),
+        ("cardinality", {"role": "sender", "group_by": "email"}, "group_by= is for the receiver"),
+        ("union_cardinality", {"group_by": "email"}, "in none of the receiver's groups"),
+        ("cardinality", {"group_by": "no such"}, "has no column `no such`"),
+        ("join_and_compute", {}, "one column of the receiver"),
         ("cardinality", {"reveal_if_at_least": 5}, "a threshold does not go with buckets="),
         ("cardinality", {"join": "difference"}, "join= is for intersect"),
         ("cardinality", {"payload": ["email"]}, "a cardinality takes no columns of values"),

@@ -84,8 +84,9 @@ class Cluster:
     ) -> Any:
         """Tells the receiver how many keys both DataFrames have, and nothing of single buckets.
 
-        Returns an integer, and `None` on the sender's side. Arguments are those of `intersect` but `join`, and `epsilon`
-        and `budget` of `vesica.cardinality`. The rows are not kept in `work`, only hashes of their keys.
+        Returns an integer, and `None` on the sender's side; with the receiver's `group_by`, a DataFrame with a row for each
+        value of that column. Arguments are those of `intersect` but `join`, and `group_by`, `max_groups`, `epsilon` and
+        `budget` of `vesica.cardinality`. The rows are not kept in `work`, only hashes of their keys, and their groups.
         """
         given = {"slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
         return self.run("cardinality", df, on, role, given)
@@ -105,12 +106,34 @@ class Cluster:
     ) -> Any:
         """Tells the receiver the sum of each column of the sender's `payload` over the keys that both DataFrames have.
 
-        Returns a DataFrame of one row, and `None` on the sender's side; nobody learns the sums of single buckets. Arguments
-        are those of `intersect` but `join`, and of `vesica.sum` the sender's `payload`, `scale`, `clamp`, `epsilon` and
-        `budget`. Rows that share a key must have the same values, or are added up with payload_duplicates="sum".
+        Returns a DataFrame of one row, or with the receiver's `group_by` of a row for each value of that column, and `None`
+        on the sender's side; nobody learns the sums of single buckets. Arguments are those of `intersect` but `join`, and of
+        `vesica.sum` the receiver's `group_by` and the sender's `payload`, `scale`, `clamp`, `max_groups`, `epsilon` and
+        `budget`. Rows that share a key must have the same values, or are added up with payload_duplicates="sum"; they must
+        be of one group.
         """
         given = {"slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
         return self.run("sum", df, on, role, given)
+
+    @at_the_call
+    @described(*SIDES.values())
+    def join_and_compute(
+        self,
+        df: Any,
+        *,
+        on: Any,
+        role: Role,
+        slots: int | None = None,
+        rendezvous: str | None = None,
+        keep: bool = False,
+        **settings: Unpack[RunSettings],
+    ) -> Any:
+        """Tells the receiver the sum, over the keys that both DataFrames have, of its column times each of the sender's.
+
+        Each side names its columns with `payload`: the receiver one, the sender one or more. As `sum` else.
+        """
+        given = {"slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
+        return self.run("join-and-compute", df, on, role, given)
 
     @at_the_call
     @described(*SIDES.values())
@@ -201,7 +224,8 @@ class Cluster:
         payload = columns(given.get("payload"))
         # What the receiver expects of its partner is no column of its own.
         own = payload if role == "sender" or task != "intersect" else []
-        needed = [*on, *(name for key in keys(or_on) for name in key), *own]
+        group_by = columns(given.get("group_by"))
+        needed = [*on, *(name for key in keys(or_on) for name in key), *own, *group_by]
         # The rows of an intersection are its result.
         keeps_rows = task == "intersect" and (role == "receiver" or bool(given.get("both_learn")))
         if keeps_rows:
@@ -224,7 +248,7 @@ class Cluster:
                 teller.warn(warning)
             result = None
             if outcome.kind == "numbers":
-                numbers = task in _NUMBERS
+                numbers = task in _NUMBERS and not group_by
                 result = next(iter(outcome.lists(0).values()))[0] if numbers else pool.numbers(pyarrow.table(outcome.table(0)))
             elif report["matched_keys"] is not None:
                 result = jobs.result()

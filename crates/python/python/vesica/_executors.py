@@ -40,6 +40,9 @@ def tickets(wave: int, number: int) -> str:
 # In the place of an outcome: the driver program has given up.
 _IS_OVER = [LinkError.exit_code, "the wave is over", "nothing"]
 
+# The file with the places of each part's groups among those of the table.
+GROUPS = "parts/groups.json"
+
 # The file with all that is needed to read what matched.
 MATCHED = "tickets/matched.json"
 
@@ -68,7 +71,11 @@ def scan(
     count, counts, payload = part.counts()
     if count:
         files.append(_sections(folder, f"parts/{name}-{len(files)}", part.take_sections()))
-    return {"name": name, "rows": count, "parts": files, "counts": counts, "payload": payload, "types": types}
+    categories = part.categories()
+    return {
+        "name": name, "rows": count, "parts": files, "counts": counts, "payload": payload, "types": types,
+        "categories": categories,
+    }
 
 
 def _plain(kind: pa.DataType) -> str:
@@ -78,12 +85,14 @@ def _plain(kind: pa.DataType) -> str:
 
 
 def merge(
-    folder: str, key: list[Flag], beside: str, shares: int, parts: list[tuple[int, str]], keeps_rows: bool, share: int
+    folder: str, key: list[Flag], beside: str, shares: int, parts: list[tuple[int, str]], has_groups: bool,
+    keeps_rows: bool, share: int,
 ) -> dict[str, Any]:
     """Puts the keys of a share together."""
     _folder.check(folder)
     sections = [(file, _folder.section(folder, name, shares, share)) for file, name in parts]
-    keys, rows, counts = _vesica.merge_share(key, beside, sections)
+    places = json.loads(_folder.read(folder, GROUPS)) if has_groups else []
+    keys, rows, counts = _vesica.merge_share(key, beside, places, sections)
     _folder.write(folder, f"shares/{share}.keys", keys)
     if keeps_rows:
         _folder.write(folder, f"shares/{share}.rows", rows)

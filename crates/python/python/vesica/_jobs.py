@@ -184,7 +184,7 @@ class Jobs:
         # Some more than there are slots, so that none waits long for the last one.
         return self._pool.each(numbers, min(numbers, 2 * self.slots()), work)
 
-    def _read_keys(self, beside: str) -> tuple[list[str], list[str], list[str]]:
+    def _read_keys(self, beside: str) -> tuple[list[str], list[str], list[str], list[str | None]]:
         self._pool.make_folder(self.folder)
         self._is_made, self._beside = True, beside
         work = partial(_executors.scan, self.folder, self._key, self._needed, beside, self._shares, self._keeps_rows)
@@ -194,13 +194,18 @@ class Jobs:
         self._refuse_other_types([part["types"] for part in with_rows])
         self._files = [part["name"] for part in with_rows]
         parts = [(file, name) for file, part in enumerate(with_rows) for name in part["parts"]]
+        # A part's keys have numbers of its own groups beside them.
+        categories, places = _vesica.agree_on_groups(beside, [part["categories"] for part in with_rows])
+        if categories:
+            _folder.write(self.folder, _executors.GROUPS, json.dumps(places).encode())
         work_of_shares = partial(
-            _executors.merge, self.folder, self._key, beside, self._shares, parts, self._keeps_rows
+            _executors.merge, self.folder, self._key, beside, self._shares, parts, bool(categories), self._keeps_rows
         )
         shares = self._each(self._shares, work_of_shares)
         _folder.remove(self.folder, ["parts"])
         payloads = {part["payload"] for part in with_rows if part["payload"] is not None}
-        return [part["counts"] for part in scanned], sorted(payloads), [share["counts"] for share in shares]
+        counts = [part["counts"] for part in scanned]
+        return counts, sorted(payloads), [share["counts"] for share in shares], categories
 
     def _refuse_other_machines(self, names: list[str]) -> None:
         """Refuses a directory that this program and the tasks do not share."""

@@ -136,8 +136,8 @@ class SparkPool(Pool):
     def numbers(self, table: pa.Table) -> DataFrame:
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        row = tuple(table.to_pylist()[0].values())
-        return self._spark.createDataFrame([row], from_arrow_schema(table.schema))
+        rows = [tuple(row.values()) for row in table.to_pylist()]
+        return self._spark.createDataFrame(rows, from_arrow_schema(table.schema))
 
     def said_by(self, error: BaseException) -> Error | None:
         if isinstance(error, Error):

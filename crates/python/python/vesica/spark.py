@@ -15,13 +15,14 @@ from __future__ import annotations
 from vesica._cluster import Cluster
 from vesica._spark import SparkPool
 
-__all__ = ["cardinality", "dry_run", "intersect", "sum", "union_cardinality", "union_sum"]
+__all__ = ["cardinality", "dry_run", "intersect", "join_and_compute", "sum", "union_cardinality", "union_sum"]
 
 _cluster = Cluster(SparkPool)
 
 intersect = _cluster.intersect
 cardinality = _cluster.cardinality
 sum = _cluster.sum
+join_and_compute = _cluster.join_and_compute
 union_cardinality = _cluster.union_cardinality
 union_sum = _cluster.union_sum
 dry_run = _cluster.dry_run

@@ -110,7 +110,7 @@ pub(crate) struct Unmask(pub Vec<u64>);
 impl Body for Unmask {
     const NUMBER: u8 = 11;
     const CARRIES: &'static str = "the sum of all masks";
-    const LENGTHS: RangeInclusive<usize> = 8..=8 * AggregateRequest::MOST_COLUMNS;
+    const LENGTHS: RangeInclusive<usize> = 8..=8 * AggregateRequest::MOST_COLUMNS * AggregateRequest::MOST_GROUPS;
 
     fn write(&self, out: &mut Writer) {
         out.elements(&self.0);

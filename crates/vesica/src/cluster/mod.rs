@@ -123,13 +123,15 @@ pub struct Counts {
     pub totals: Vec<i64>,
     /// What the payload is, where columns go along.
     pub payload: Option<PayloadSchema>,
+    /// The groups of the keys in the order of one machine, where groups were asked for.
+    pub categories: keys::Categories,
 }
 
 /// What a front end does for a driver, in this order: [`Self::keys`], [`Self::divide`], and for each wave
 /// [`Self::slots`], [`Self::wave`] and [`Self::committed`].
 pub trait Machines {
     /// Reads the own table and keeps the digests of its distinct keys, and what is asked for beside each, where every
-    /// machine can read them again: from here on they are fixed. Gives the counts of the table.
+    /// machine can read them again: from here on they are fixed. Gives the counts of the table, and its groups.
     ///
     /// # Errors
     /// If the table has a fault, or there is no room.

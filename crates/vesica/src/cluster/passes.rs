@@ -126,6 +126,7 @@ fn hash(input: &Input) -> [u8; 32] {
             hasher.update(&sent.payloads);
         }
         Input::Values(sent) => items(&sent.items),
+        Input::Asked(asked) => items(&asked.items),
     }
     *hasher.finalize().as_bytes()
 }
@@ -184,6 +185,6 @@ pub(super) fn take(
             run.finish(&IntersectReceiverInput { items }, found, ch)?;
             Ok(Done::default())
         }
-        (Stage::Whole, _) | (_, Input::Values(_)) => Err(unknown("pass", "of this kind")),
+        (Stage::Whole, _) | (_, Input::Values(_) | Input::Asked(_)) => Err(unknown("pass", "of this kind")),
     }
 }

@@ -10,6 +10,7 @@ use vesica_structures::secret::Secret;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::Learned;
+use super::keys::GROUP_BYTES;
 use crate::buckets;
 use crate::key::Digests;
 
@@ -115,19 +116,46 @@ pub(crate) enum Work {
         task: String,
         /// Columns of values that the sender brings; none for a count.
         columns: usize,
-        /// Sender: what it adds to the totals that this attempt gives.
-        masks: Vec<u64>,
+        /// Columns of the receiver that these are multiplied by.
+        factors: usize,
+        /// How many groups the receiver's keys are in.
+        groups: usize,
+        /// The key of [`Work::masks`], of this attempt alone: who answers a second attempt with other keys learns no
+        /// difference.
+        #[serde(with = "hex")]
+        masks: [u8; 32],
     },
 }
 
 impl Work {
-    /// Bytes that a side in this role brings beside each key: a payload, or values of 8 bytes.
+    /// Bytes that a side in this role brings beside each key: a payload; or values of 8 bytes, and the number of a
+    /// group.
     pub(crate) fn width(&self, role: Role) -> usize {
         match (self, role) {
             (Self::Totals { columns, .. }, Role::Sender) => 8 * columns,
+            (Self::Totals { factors, groups, .. }, Role::Receiver) => {
+                8 * factors + if *groups > 1 { GROUP_BYTES } else { 0 }
+            }
             (Self::Matches { payload_bytes, .. }, Role::Sender) => *payload_bytes,
-            (_, Role::Receiver) => 0,
+            (Self::Matches { .. }, Role::Receiver) => 0,
         }
+    }
+
+    /// What the sender adds to each of the totals that this attempt gives: uniform for whoever does not have the key.
+    pub(crate) fn masks(&self) -> Secret<Vec<u64>> {
+        let Self::Totals { masks, .. } = self else { return Secret::new(Vec::new()) };
+        let mut stream =
+            blake3::Hasher::new_derive_key("vesica 2026-11-29 masks of totals in a bucket on a cluster v1")
+                .update(masks)
+                .finalize_xof();
+        let mut all = Secret::new(vec![0u64; self.totals()]);
+        let mut word = [0; 8];
+        for mask in all.iter_mut() {
+            stream.fill(&mut word);
+            *mask = u64::from_le_bytes(word);
+        }
+        word.zeroize();
+        all
     }
 
     /// Bytes that a side in this role gets with each match.
@@ -138,10 +166,10 @@ impl Work {
         }
     }
 
-    /// How many totals the receiver learns.
+    /// How many totals the receiver learns, group by group.
     pub(crate) fn totals(&self) -> usize {
         match self {
-            Self::Totals { columns, .. } => (*columns).max(1),
+            Self::Totals { columns, groups, .. } => (*columns).max(1) * groups,
             Self::Matches { .. } => 0,
         }
     }
@@ -377,7 +405,8 @@ mod tests {
         let count = 3u64.to_le_bytes();
         assert_eq!(ticket.learned(&count), Some(Learned::Matched(3)));
         assert_eq!(ticket.learned(&count[1..]), None);
-        ticket.work = Work::Totals { task: "sum".into(), columns: 2, masks: vec![1, 2] };
+        let of_groups = |groups| Work::Totals { task: "sum".into(), columns: 2, factors: 0, groups, masks: [9; 32] };
+        ticket.work = of_groups(1);
         let bytes: Vec<u8> = [7, u64::MAX].into_iter().flat_map(u64::to_le_bytes).collect();
         let totals = Some(Learned::Totals(vec![7, u64::MAX]));
         assert_eq!(ticket.learned(&bytes), totals);
@@ -391,7 +420,23 @@ mod tests {
         );
         assert_eq!((ticket.work.width(Role::Sender), ticket.work.width(Role::Receiver)), (16, 0));
         let again = Ticket::from_json(&ticket.to_json()).expect("its own text");
-        assert!(matches!(&again.work, Work::Totals { masks, .. } if *masks == [1, 2]));
+        assert_eq!(*again.work.masks(), *ticket.work.masks());
+        ticket.work = of_groups(3);
+        assert_eq!((ticket.work.totals(), ticket.work.width(Role::Receiver)), (6, 4));
+        assert!(ticket.learned(&bytes).is_none() && ticket.learned(&bytes.repeat(3)).is_some());
+    }
+
+    /// A mask for each total, other ones under each key, and nothing of them where there are no totals.
+    #[test]
+    fn masks_of_an_attempt_are_of_its_key_alone() {
+        let of = |key| Work::Totals { task: "sum".into(), columns: 40, factors: 0, groups: 25, masks: [key; 32] };
+        let (one, other) = (of(1).masks(), of(2).masks());
+        assert_eq!((one.len(), &*one), (1000, &*of(1).masks()));
+        let set = |masks: &[u64]| masks.iter().map(|mask| mask.count_ones()).sum::<u32>();
+        let differing: Vec<u64> = one.iter().zip(other.iter()).map(|(one, other)| one ^ other).collect();
+        // Six standard deviations of 126.
+        assert!([set(&one), set(&other), set(&differing)].iter().all(|set| set.abs_diff(32_000) < 759));
+        assert!(ticket().work.masks().is_empty());
     }
 
     /// Whatever matched, what travels looks random; half of its bits are set, within six standard deviations.

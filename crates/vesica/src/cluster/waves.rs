@@ -170,8 +170,9 @@ impl Waves<'_> {
                 let ended = commit.attempts.iter().zip(&tickets).zip(outcomes);
                 for (due_now, ((ended, ticket), outcome)) in now.into_iter().zip(ended) {
                     if ended.counts() {
-                        if let Work::Totals { masks: added, .. } = &ticket.work {
-                            masks.iter_mut().zip(added).for_each(|(sum, mask)| *sum = sum.wrapping_add(*mask));
+                        if self.role == Role::Sender {
+                            let added = ticket.work.masks();
+                            masks.iter_mut().zip(added.iter()).for_each(|(sum, mask)| *sum = sum.wrapping_add(*mask));
                         }
                         if let Outcome::Kept { learned: Some(more), .. } = outcome {
                             sofar.learn(more)?;
@@ -290,11 +291,7 @@ impl Waves<'_> {
             ticket.keys = self.keys.get(bucket as usize).copied().unwrap_or_default();
             ticket.dummies = self.dummies(bucket);
             if let Work::Totals { masks, .. } = &mut ticket.work {
-                // Of this attempt alone: who answers a second attempt with other keys learns no difference.
-                masks.extend(self.added.iter().map(|_| {
-                    let [a, b, c, d, e, f, g, h, ..] = fresh();
-                    u64::from_le_bytes([a, b, c, d, e, f, g, h])
-                }));
+                *masks = fresh();
             }
             (ticket.mask, ticket.seal) = (fresh(), fresh());
             (ticket.pass, ticket.seed, ticket.peer) = (passes.worker, *identity.seed(), theirs.public);

@@ -10,7 +10,7 @@ use vesica_protocols::registry::Rows;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateReceiverInput, AggregateSenderInput, Cardinality, Intersect,
     IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput,
-    SealedPayloads, SetFunctionality, Sum, UnionCardinality, UnionSum,
+    JoinAndCompute, SealedPayloads, SetFunctionality, Sum, UnionCardinality, UnionSum,
 };
 use vesica_structures::rng::SecretRng;
 
@@ -110,8 +110,10 @@ fn given(ticket: &Ticket, transcript: [u8; 32], done: Done, of_shares: &[usize])
 
 /// What a worker brings to the protocol.
 pub(super) enum Input {
-    /// What the receiver brings.
+    /// What the receiver brings to look for matches.
     Items(Vec<u128>),
+    /// What the receiver of totals brings.
+    Asked(AggregateReceiverInput),
     /// What the sender brings to look for matches.
     Payloads(IntersectSenderInput),
     /// What the sender of totals brings.
@@ -124,15 +126,39 @@ impl Input {
         let items = items(ticket, digests)?;
         records.resize(items.len() * ticket.work.width(ticket.role), 0);
         Ok(match (&ticket.work, ticket.role) {
-            (_, Role::Receiver) => Self::Items(items),
+            (Work::Matches { .. }, Role::Receiver) => Self::Items(items),
+            (work @ &Work::Totals { factors, .. }, Role::Receiver) => {
+                Self::Asked(asked(items, &records, work.width(Role::Receiver), factors))
+            }
             (Work::Matches { .. }, Role::Sender) => Self::Payloads(IntersectSenderInput { items, payloads: records }),
-            (Work::Totals { masks, .. }, Role::Sender) => {
+            (work @ Work::Totals { .. }, Role::Sender) => {
                 let dummies = items.len().saturating_sub(ticket.keys);
-                let values = records.as_chunks().0.iter().map(|value| u64::from_le_bytes(*value)).collect();
-                Self::Values(AggregateSenderInput { items, dummies, values, noise: masks.clone() })
+                Self::Values(AggregateSenderInput {
+                    items,
+                    dummies,
+                    values: ring(&records),
+                    noise: work.masks().to_vec(),
+                })
             }
         })
     }
+}
+
+/// What the receiver of totals brings, from records of this width: so many values and, with several groups, the number of
+/// one.
+fn asked(items: Vec<u128>, records: &[u8], width: usize, factors: usize) -> AggregateReceiverInput {
+    let (mut values, mut of_items) = (Vec::new(), Vec::new());
+    for record in records.chunks_exact(width.max(1)) {
+        let (of_values, group) = record.split_at_checked(8 * factors).unwrap_or((record, &[]));
+        values.extend(ring(of_values));
+        of_items.extend(group.as_chunks().0.iter().map(|group| u32::from_le_bytes(*group)));
+    }
+    AggregateReceiverInput { items, values, groups: of_items }
+}
+
+/// Values of 8 bytes each.
+fn ring(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks().0.iter().map(|value| u64::from_le_bytes(*value)).collect()
 }
 
 /// The bucket's items: those of the keys, and dummies.
@@ -240,8 +266,8 @@ fn protocol(
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<Done, Abort> {
-    match &ticket.work {
-        &Work::Matches { both_learn, payload_bytes } => {
+    match ticket.work {
+        Work::Matches { both_learn, payload_bytes } => {
             let request = Intersect::request(&ticket.extent(), &IntersectOptions { payload_bytes, both_learn });
             let row = row(|lists| lists.intersect, &ticket.protocol)?;
             if ticket.stage == Stage::Whole {
@@ -252,11 +278,12 @@ fn protocol(
                 rows::in_passes(|lists| lists.intersect_in_passes, entry).ok_or_else(|| unknown("pass", entry.id))?;
             passes::take(row, &request, (ticket.stage, both_learn), input, left, ch, rng)
         }
-        Work::Totals { task, columns, .. } => {
-            let options = AggregateOptions { columns: *columns, ..AggregateOptions::default() };
+        Work::Totals { ref task, columns, groups, .. } => {
+            let options = AggregateOptions { columns, groups, ..AggregateOptions::default() };
             let totals = match task.as_str() {
                 Cardinality::NAME => totals(|lists| lists.cardinality, ticket, &options, input, ch, rng),
                 Sum::NAME => totals(|lists| lists.sum, ticket, &options, input, ch, rng),
+                JoinAndCompute::NAME => totals(|lists| lists.join_and_compute, ticket, &options, input, ch, rng),
                 UnionCardinality::NAME => totals(|lists| lists.union_cardinality, ticket, &options, input, ch, rng),
                 UnionSum::NAME => totals(|lists| lists.union_sum, ticket, &options, input, ch, rng),
                 _ => Err(unknown("task", task)),
@@ -281,7 +308,7 @@ fn matches(
         Input::Items(items) => {
             received(row.receiver(request, ch, rng)?.run(IntersectReceiverInput { items }, ch, rng)?)
         }
-        Input::Values(_) => Err(unknown("work", "of this kind")),
+        Input::Values(_) | Input::Asked(_) => Err(unknown("work", "of this kind")),
     }
 }
 
@@ -308,12 +335,11 @@ fn totals<T: Aggregate>(
             row.sender(&request, ch, rng)?.run(sent, ch, rng)?;
             Ok(None)
         }
-        Input::Payloads(_) => Err(unknown("work", "of this kind")),
-        Input::Items(items) => {
-            let party = row.receiver(&request, ch, rng)?;
-            let asked = AggregateReceiverInput { items, ..AggregateReceiverInput::default() };
-            // One group, of which nothing is withheld.
-            Ok(party.run(asked, ch, rng)?.groups.into_iter().flatten().next())
+        Input::Payloads(_) | Input::Items(_) => Err(unknown("work", "of this kind")),
+        Input::Asked(asked) => {
+            let output = row.receiver(&request, ch, rng)?.run(asked, ch, rng)?;
+            // Group by group: nothing is withheld.
+            Ok(Some(output.groups.into_iter().flatten().flatten().collect()))
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use vesica_party::{Channel, Role};
+use vesica_party::{Channel, Role, Task};
+use vesica_protocols::tasks::JoinAndCompute;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroizing;
@@ -26,7 +27,7 @@ use crate::task::Settings;
 const WORKER_WAIT: Duration = Duration::from_secs(120);
 
 /// The tasks that run on a cluster.
-const TASKS: [&str; 5] = ["intersect", "cardinality", "sum", "union-cardinality", "union-sum"];
+const TASKS: [&str; 6] = ["intersect", "cardinality", "sum", JoinAndCompute::NAME, "union-cardinality", "union-sum"];
 
 /// What a driver has before the partner is there.
 pub(super) struct Driver<'m> {
@@ -156,7 +157,14 @@ fn ticket(
     let disclosure = agreement.terms.disclosure();
     let work = match config.task.name() {
         "intersect" => Work::Matches { both_learn: disclosure.both_learn, payload_bytes: disclosure.payload_bytes },
-        task => Work::Totals { task: task.into(), columns: disclosure.sender_values.len(), masks: Vec::new() },
+        task => Work::Totals {
+            task: task.into(),
+            columns: disclosure.sender_values.len(),
+            // Over a union, the receiver's columns are added to by this driver alone.
+            factors: if task == JoinAndCompute::NAME { disclosure.receiver_values.len() } else { 0 },
+            groups: disclosure.groups.unwrap_or(1),
+            masks: [0; 32],
+        },
     };
     Ticket {
         session: agreement.session,
@@ -196,17 +204,18 @@ pub(super) fn ready(config: &Config) -> Result<Ready, Failure> {
 
 /// Has the machines read the table. The keys stay with them.
 pub(super) fn read(config: &Config, machines: &mut dyn Machines, stop: &Stop<'_>) -> Result<KeyTable, Failure> {
-    let counts = machines.keys(&beside(config), stop);
-    let Counts { stats, clamped, totals, payload } = counts.map_err(Failure::without_details)?;
+    let beside = beside(config);
+    let counts = machines.keys(&beside, stop);
+    let Counts { stats, clamped, totals, payload, categories } = counts.map_err(Failure::without_details)?;
     stats.check_null_words(&config.source.table.name(), &config.source.key)?;
     // As of a single key: what this side computes with by itself is sums.
-    let values = ValueTable { values: totals, groups: Vec::new(), categories: Vec::new(), clamped };
+    let values = ValueTable { values: totals, groups: Vec::new(), categories, clamped };
     Ok(KeyTable {
         digests: Digests::default(),
         row_key: Vec::new(),
         stats,
         payload: payload.map(|schema| PayloadTable { schema, bytes: Vec::new() }),
-        values: (!values.clamped.is_empty()).then_some(values),
+        values: (!values.clamped.is_empty() || beside.group_by.is_some()).then_some(values),
         union: None,
         integers: None,
         spilled: None,
@@ -219,6 +228,7 @@ fn beside(config: &Config) -> Beside {
     Beside {
         payload: payload.as_ref().map(|payload| payload.columns.clone()).unwrap_or_default(),
         values: values.columns.clone(),
+        group_by: values.group_by.clone(),
         adds_up: values.duplicates == ValueDuplicates::Sum,
     }
 }
@@ -232,9 +242,6 @@ fn check(config: &Config) -> Result<(), Failure> {
     }
     if config.buckets < 2 {
         return usage("a cluster runs buckets, and there is only one", "say buckets= with at least 2, on both sides");
-    }
-    if config.settings.values.group_by.is_some() {
-        return usage("groups do not go with --buckets on a cluster", "omit --group-by, or run on one machine");
     }
     if config.resume {
         return usage("a run on a cluster is kept in no record", "omit --resume");

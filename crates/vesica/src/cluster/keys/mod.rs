@@ -2,7 +2,7 @@
 //!
 //! | what | who makes it | what is in it |
 //! |---|---|---|
-//! | a *part* | each task that reads rows | for each row with a key the key's digest, the row's number in its file of rows, and what stands beside the key; in sections, one for each share |
+//! | a *part* | each task that reads rows | for each row with a key the key's digest, the row's number in its file of rows, and what stands beside the key, with groups by numbers of the part; in sections, one for each share |
 //! | a *share* of the keys | a task, from its section of each part | the distinct keys, ascending, and the rows of each |
 //! | the share's *buckets* | a task | its keys, in sections, one for each bucket |
 //! | what *matched* in a bucket | the worker of the bucket | in sections, one for each share: which keys matched, and the partner's columns for them |
@@ -12,6 +12,7 @@
 //! which the task that read it put it.
 
 mod found;
+mod groups;
 mod part;
 mod share;
 
@@ -20,6 +21,7 @@ use vesica_party::{Malformed, Reader};
 
 pub use found::{FoundRows, find, open_matched};
 pub(super) use found::{matched_in_shares, seal_of};
+pub use groups::{Categories, agree_on_groups};
 pub use part::{KeyPart, payload_of_parts};
 pub use share::{Share, ShareCounts, divide, merge};
 
@@ -35,9 +37,31 @@ pub struct Beside {
     pub payload: Vec<String>,
     /// Columns that are computed with; none where there is a payload.
     pub values: Vec<ValueColumn>,
+    /// The column whose values are the groups; none where there is a payload.
+    pub group_by: Option<String>,
     /// Whether the values of rows that share a key are added up; else they must be the same.
     pub adds_up: bool,
 }
+
+impl Beside {
+    /// Whether anything is read beside keys.
+    fn is_any(&self) -> bool {
+        !self.payload.is_empty() || self.is_computed()
+    }
+
+    /// Whether values or a group are.
+    fn is_computed(&self) -> bool {
+        !self.values.is_empty() || self.group_by.is_some()
+    }
+
+    /// Bytes of the values and the group of a key.
+    fn computed_bytes(&self) -> usize {
+        8 * self.values.len() + if self.group_by.is_some() { GROUP_BYTES } else { 0 }
+    }
+}
+
+/// Bytes of a group's number.
+pub(super) const GROUP_BYTES: usize = 4;
 
 /// The share of a digest.
 fn share_of([low, _]: Digest, shares: usize) -> usize {

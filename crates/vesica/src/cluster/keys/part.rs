@@ -1,11 +1,12 @@
 //! Rows to keys: what a task keeps of the rows that it reads.
 
+use super::groups::{Categories, PartGroups};
 use super::{Beside, share_of, write_digest};
 use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::table::{
     BesideKeys, Duplicates, KeyStats, NO_KEY, PayloadKind, PayloadSchema, PayloadSpec, Source, ValueColumn,
-    ValueDuplicates, ValueSpec, collect_part,
+    ValueDuplicates, ValueSpec, ValueTable, collect_part,
 };
 
 /// In a part: nothing stands beside this row's key, since an earlier row of it has said all.
@@ -16,6 +17,7 @@ pub struct KeyPart {
     key: KeySpec,
     payload: Option<PayloadSpec>,
     values: Option<ValueSpec>,
+    groups: PartGroups,
     /// A section for each share: of each key its digest, the row's number, the alternative, and what stands beside it
     /// behind its length.
     sections: Vec<Vec<u8>>,
@@ -30,14 +32,15 @@ impl KeyPart {
     pub fn new(key: KeySpec, beside: &Beside, shares: u32) -> Self {
         let payload = (!beside.payload.is_empty())
             .then(|| PayloadSpec { columns: beside.payload.clone(), duplicates: Duplicates::Refuse });
-        let values = (!beside.values.is_empty()).then(|| ValueSpec {
+        let values = beside.is_computed().then(|| ValueSpec {
             // A range is for a key's value in all.
             columns: beside.values.iter().map(|column| ValueColumn { clamp: None, ..column.clone() }).collect(),
+            group_by: beside.group_by.clone(),
             duplicates: if beside.adds_up { ValueDuplicates::Sum } else { ValueDuplicates::Refuse },
-            ..ValueSpec::default()
         });
         let sections = vec![Vec::new(); shares as usize];
-        Self { key, payload, values, sections, rows: 0, counts: Vec::new(), records: None }
+        let groups = PartGroups::default();
+        Self { key, payload, values, groups, sections, rows: 0, counts: Vec::new(), records: None }
     }
 
     /// Takes the rows that follow those taken before.
@@ -54,9 +57,11 @@ impl KeyPart {
         let per_row = keys.keys_per_row();
         let columns = self.values.as_ref().map_or(0, |values| values.columns.len());
         let values = keys.values.as_ref().map_or(&[][..], |values| &values.values);
+        let groups = self.groups_of(keys.values.as_ref())?;
         let width = keys.payload.as_ref().map_or(0, |payload| payload.schema.width);
         let records = keys.payload.as_ref().map_or(&[][..], |payload| &payload.bytes);
-        let is_beside = columns > 0 || width > 0;
+        let is_computed = columns > 0 || groups.is_some();
+        let is_beside = is_computed || width > 0;
         let shares = self.sections.len();
         // Keys are numbered as they first come.
         let mut next = 0;
@@ -77,10 +82,13 @@ impl KeyPart {
                     section.extend_from_slice(&SAID_BEFORE.to_le_bytes());
                     continue;
                 }
-                if columns > 0 {
-                    section.extend_from_slice(&(8 * columns as u32).to_le_bytes());
+                if is_computed {
+                    let group = groups.as_ref().and_then(|groups| groups.get(place)).map(|group| group.to_le_bytes());
+                    let length = 8 * columns + group.map_or(0, |group| group.len());
+                    section.extend_from_slice(&(length as u32).to_le_bytes());
                     let of_key = values.iter().skip(place * columns).take(columns);
                     of_key.for_each(|value| section.extend_from_slice(&value.to_le_bytes()));
+                    section.extend(group.into_iter().flatten());
                 } else {
                     let record = without_padding(records.get(place * width..(place + 1) * width).unwrap_or_default());
                     section.extend_from_slice(&(record.len() as u32).to_le_bytes());
@@ -99,6 +107,20 @@ impl KeyPart {
             self.records = Some(PayloadSchema { width: width.max(payload.schema.width), ..payload.schema });
         }
         Ok(())
+    }
+
+    /// The group of each distinct key, by the part's numbers; `None` where no groups were asked for.
+    fn groups_of(&mut self, values: Option<&ValueTable>) -> Result<Option<Vec<u32>>, Failure> {
+        let column = self.values.as_ref().and_then(|values| values.group_by.as_ref());
+        let (Some(column), Some(values)) = (column, values) else { return Ok(None) };
+        let numbers = self.groups.numbers_of(&values.categories, column)?;
+        let number = |&group: &u32| numbers.get(group as usize).copied().unwrap_or_default();
+        Ok(Some(values.groups.iter().map(number).collect()))
+    }
+
+    /// The names of the part's groups, by their numbers.
+    pub fn categories(&self) -> &Categories {
+        self.groups.names()
     }
 
     /// Bytes of all sections.

@@ -33,6 +33,8 @@ pub struct ShareCounts {
     pub totals: Vec<i64>,
     /// Keys whose rows differ in payload.
     pub differing: u64,
+    /// Keys whose rows are in several groups.
+    pub in_several_groups: u64,
 }
 
 impl ShareCounts {
@@ -40,7 +42,7 @@ impl ShareCounts {
     pub fn none(alternatives: usize, beside: &Beside) -> Self {
         let columns = beside.values.len();
         let (clamped, without_value, totals) = (vec![0; columns], vec![0; columns], vec![0; columns]);
-        Self { distinct: vec![0; alternatives], clamped, without_value, totals, differing: 0 }
+        Self { distinct: vec![0; alternatives], clamped, without_value, totals, differing: 0, in_several_groups: 0 }
     }
 
     /// Adds those of another share.
@@ -55,6 +57,7 @@ impl ShareCounts {
         }
         self.totals.iter_mut().zip(&more.totals).for_each(|(all, more)| *all = all.wrapping_add(*more));
         self.differing += more.differing;
+        self.in_several_groups += more.in_several_groups;
     }
 }
 
@@ -67,17 +70,22 @@ struct Entry<'a> {
     beside: Option<&'a [u8]>,
 }
 
-/// Puts a share's sections of all parts together, each with the number of its file of rows.
+/// Puts a share's sections of all parts together, each with the number of its file of rows. `places` are those of
+/// [`agree_on_groups`](super::agree_on_groups), by files; empty without groups.
 ///
 /// # Errors
 /// If a section cannot be read.
-pub fn merge(beside: &Beside, alternatives: usize, sections: &[(u32, impl AsRef<[u8]>)]) -> Result<Share, Failure> {
-    let is_beside = !beside.payload.is_empty() || !beside.values.is_empty();
+pub fn merge(
+    beside: &Beside,
+    alternatives: usize,
+    places: &[Vec<u32>],
+    sections: &[(u32, impl AsRef<[u8]>)],
+) -> Result<Share, Failure> {
     let mut entries = Vec::new();
     for (file, section) in sections {
         let mut bytes = Reader::new(section.as_ref());
         while bytes.remaining() > 0 {
-            entries.push(entry(*file, is_beside, &mut bytes).map_err(unreadable)?);
+            entries.push(entry(*file, beside.is_any(), &mut bytes).map_err(unreadable)?);
         }
     }
     // The same order whichever machine does it.
@@ -95,9 +103,13 @@ pub fn merge(beside: &Beside, alternatives: usize, sections: &[(u32, impl AsRef<
             share.rows.extend_from_slice(&entry.row.to_le_bytes());
         }
         let mut said = of_key.iter().filter_map(|entry| entry.beside);
-        if !beside.values.is_empty() {
+        if beside.is_computed() {
             let values = values(beside, said, &mut share.counts).map_err(unreadable)?;
             share.keys.extend(values.into_iter().flat_map(i64::to_le_bytes));
+            if beside.group_by.is_some() {
+                let group = group(beside, of_key, places, &mut share.counts).map_err(unreadable)?;
+                share.keys.extend(group.to_le_bytes());
+            }
         } else if !beside.payload.is_empty() {
             let record = said.next().unwrap_or_default();
             share.counts.differing += u64::from(said.any(|other| other != record));
@@ -157,15 +169,37 @@ fn values<'a>(
     Ok(values)
 }
 
+/// The place of a key's group among those of the table, from what its rows say.
+fn group(
+    beside: &Beside,
+    of_key: &[Entry<'_>],
+    places: &[Vec<u32>],
+    counts: &mut ShareCounts,
+) -> Result<u32, Malformed> {
+    let mut groups = Vec::with_capacity(1);
+    for entry in of_key {
+        let Some(said) = entry.beside else { continue };
+        let number = said.get(8 * beside.values.len()..).ok_or(Malformed("a key without a group"))?;
+        let number = Reader::new(number).u32()?;
+        let place = places.get(entry.file as usize).and_then(|places| places.get(number as usize));
+        let place = *place.ok_or(Malformed("a group that no part has"))?;
+        if !groups.contains(&place) {
+            groups.push(place);
+        }
+    }
+    counts.in_several_groups += u64::from(groups.len() > 1);
+    groups.first().copied().ok_or(Malformed("a key without a group"))
+}
+
 /// The keys of a share and what stands beside them, one after the other.
 pub(super) fn keys<'a>(beside: &Beside, keys: &'a [u8]) -> impl Iterator<Item = Result<(Digest, &'a [u8]), Failure>> {
-    let (values, has_payload) = (8 * beside.values.len(), !beside.payload.is_empty());
+    let (computed, has_payload) = (beside.computed_bytes(), !beside.payload.is_empty());
     let mut bytes = Reader::new(keys);
     std::iter::from_fn(move || {
         (bytes.remaining() > 0).then(|| {
             let mut next = || {
                 let digest = read_digest(&mut bytes)?;
-                let length = if has_payload { bytes.u32()? as usize } else { values };
+                let length = if has_payload { bytes.u32()? as usize } else { computed };
                 Ok((digest, bytes.bytes(length)?))
             };
             next().map_err(unreadable)
@@ -173,8 +207,8 @@ pub(super) fn keys<'a>(beside: &Beside, keys: &'a [u8]) -> impl Iterator<Item = 
     })
 }
 
-/// The keys of a share in sections, one for each bucket, each with its values or with its record, padded to `width`
-/// bytes; with neither where that is 0.
+/// The keys of a share in sections, one for each bucket, each with the first `width` bytes of its values and its group, or
+/// with its record, padded to `width` bytes.
 ///
 /// # Errors
 /// If the share cannot be read, or a record is longer.
@@ -185,10 +219,8 @@ pub fn divide(division: &Division, beside: &Beside, width: usize, share: &[u8]) 
     for ((digest, record), bucket) in all.into_iter().zip(numbers) {
         let Some(section) = sections.get_mut(usize::from(bucket)) else { continue };
         write_digest(section, digest);
-        if width == 0 {
-            // Values that this side computes with by itself.
-            continue;
-        }
+        // Values that this side computes with by itself do not go to buckets, and neither does the only group.
+        let record = if beside.is_computed() { record.get(..width).unwrap_or(record) } else { record };
         section.extend_from_slice(record);
         let missing = width.checked_sub(record.len()).ok_or_else(|| unreadable(Malformed("a record is too long")))?;
         section.resize(section.len() + missing, 0);

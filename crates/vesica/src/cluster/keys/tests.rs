@@ -50,13 +50,23 @@ struct Divided {
     counts: ShareCounts,
     stats: KeyStats,
     payload: Option<PayloadSchema>,
+    categories: Categories,
     /// By share and bucket.
     sections: Vec<Vec<Vec<u8>>>,
 }
 
 fn divided(spec: &KeySpec, beside: &Beside, files: &[Vec<Vec<RowOf>>]) -> Divided {
+    divided_by(spec, beside, files, batch)
+}
+
+fn divided_by(
+    spec: &KeySpec,
+    beside: &Beside,
+    files: &[Vec<Vec<RowOf>>],
+    batch: fn(&[RowOf]) -> RecordBatch,
+) -> Divided {
     let mut parts = Vec::new();
-    let (mut counts, mut payloads) = (Vec::new(), Vec::new());
+    let (mut counts, mut payloads, mut groups) = (Vec::new(), Vec::new(), Vec::new());
     for (number, batches) in (0..).zip(files) {
         let mut part = KeyPart::new(spec.clone(), beside, SHARES);
         for rows in batches {
@@ -73,23 +83,26 @@ fn divided(spec: &KeySpec, beside: &Beside, files: &[Vec<Vec<RowOf>>]) -> Divide
         let (text, payload) = part.counts().expect("counts");
         counts.push(text);
         payloads.extend(payload);
+        groups.push(part.categories().clone());
     }
+    let column = beside.group_by.as_deref().unwrap_or_default();
+    let (categories, places) = agree_on_groups(column, &groups).expect("few groups");
     let alternatives = spec.alternatives().count();
     let mut all = ShareCounts::none(alternatives, beside);
     let shares: Vec<Share> = (0..SHARES as usize)
         .map(|share| {
             let sections: Vec<_> = parts.iter().map(|(file, sections)| (*file, sections[share].clone())).collect();
-            let merged = merge(beside, alternatives, &sections).expect("a share");
+            let merged = merge(beside, alternatives, &places, &sections).expect("a share");
             all.add(&merged.counts);
             merged
         })
         .collect();
     let stats = KeyStats::of_parts(spec, counts.iter().map(String::as_str), &all.distinct).expect("counts");
     let payload = payload_of_parts(&payloads);
-    let width = payload.as_ref().map_or(8 * beside.values.len(), |payload| payload.width);
+    let width = payload.as_ref().map_or(beside.computed_bytes(), |payload| payload.width);
     let division = Division::new(0x1234_5678_9abc, BUCKETS, 1000);
     let sections = shares.iter().map(|share| divide(&division, beside, width, &share.keys).expect("buckets")).collect();
-    Divided { beside: beside.clone(), division, shares, counts: all, stats, payload, sections }
+    Divided { beside: beside.clone(), division, shares, counts: all, stats, payload, categories, sections }
 }
 
 impl Divided {
@@ -269,6 +282,102 @@ fn values_of_a_key_are_added_up_over_all_rows_and_then_clamped() {
     assert_eq!(differing(&[vec![(Some(1), 0, 5)], vec![(Some(1), 0, 5)]]), 0);
 }
 
+/// The column `l` as groups: null where the number is a multiple of 4.
+fn grouped_batch(rows: &[RowOf]) -> RecordBatch {
+    let plain = batch(rows);
+    let names: StringArray =
+        rows.iter().map(|&(_, group, _)| (group % 4 != 0).then(|| format!("group {group}"))).collect();
+    let mut columns = plain.columns().to_vec();
+    columns[1] = Arc::new(names);
+    RecordBatch::try_new(plain.schema(), columns).expect("a batch")
+}
+
+/// Groups and values of a table in parts, each of which has other groups, are those of one machine.
+#[test]
+fn groups_are_agreed_on_over_all_parts() {
+    let beside = Beside {
+        values: vec![ValueColumn { name: "n".into(), scale: 0, clamp: None }],
+        group_by: Some("l".into()),
+        ..Beside::default()
+    };
+    // Keys in one group each; some rows without a key, whose groups do not count.
+    let row = |number: u64| (Some(number % 500).filter(|key| key % 9 != 0), number % 500 % 30, (number % 500) as i64);
+    let rows: Vec<RowOf> = (0..900).map(row).chain([(None, 77, 5)]).collect();
+    let parts: Vec<Vec<Vec<RowOf>>> =
+        rows.chunks(301).map(|part| part.chunks(40).map(<[RowOf]>::to_vec).collect()).collect();
+    let whole = grouped_batch(&rows);
+    let source = Batches::new("rows", whole.schema(), vec![whole]).expect("a table");
+    let spec = crate::table::ValueSpec {
+        columns: beside.values.clone(),
+        group_by: beside.group_by.clone(),
+        ..crate::table::ValueSpec::default()
+    };
+    let alone = crate::table::read_values(&source, &key(&["k"]), &spec).expect("keys");
+    let values = alone.values.expect("values");
+    let name = |group: u32| values.categories[group as usize].clone();
+    let expected: BTreeMap<Digest, (i64, Option<String>)> = alone
+        .digests
+        .iter()
+        .zip(values.values.iter().zip(&values.groups).map(|(&n, &group)| (n, name(group))))
+        .collect();
+
+    let table = divided_by(&key(&["k"]), &beside, &parts, grouped_batch);
+    assert_eq!(table.categories, values.categories, "in their order, null first");
+    assert!(table.categories.len() > 20 && table.categories[0].is_none());
+    let mut found = BTreeMap::new();
+    for bucket in 0..BUCKETS as usize {
+        let keys = table.bucket(bucket, 12);
+        for (digest, record) in keys.digests.iter().zip(keys.records.chunks_exact(12)) {
+            let (value, group) = record.split_at(8);
+            let group = u32::from_le_bytes(group.try_into().expect("4 bytes"));
+            let value = i64::from_le_bytes(value.try_into().expect("8 bytes"));
+            found.insert(digest, (value, table.categories[group as usize].clone()));
+        }
+    }
+    assert_eq!(found, expected);
+    assert_eq!((table.counts.in_several_groups, &table.counts.without_value), (0, &vec![0]));
+    // Values alone, where there is one group.
+    let narrow = divide(&table.division, &beside, 8, &table.shares[0].keys).expect("buckets");
+    assert!(narrow.iter().zip(&table.sections[0]).all(|(narrow, wide)| narrow.len() / 40 == wide.len() / 44));
+}
+
+#[test]
+fn keys_in_several_groups_and_too_many_groups_are_seen() {
+    let beside = Beside { group_by: Some("l".into()), ..Beside::default() };
+    let several =
+        |parts: &[Vec<Vec<RowOf>>]| divided_by(&key(&["k"]), &beside, parts, grouped_batch).counts.in_several_groups;
+    // In two batches, and in two files. Both of the last two are null.
+    assert_eq!(several(&[vec![vec![(Some(1), 1, 0)], vec![(Some(1), 2, 0), (Some(2), 2, 0)]]]), 1);
+    assert_eq!(several(&[vec![vec![(Some(1), 1, 0)]], vec![vec![(Some(1), 2, 0)]], vec![vec![(Some(2), 2, 0)]]]), 1);
+    assert_eq!(several(&[vec![vec![(Some(1), 4, 0)]], vec![vec![(Some(1), 8, 0), (Some(3), 1, 0)]]]), 0);
+
+    let names = |from: usize, to: usize| -> Categories { (from..to).map(|name| Some(format!("{name}"))).collect() };
+    let agreed = agree_on_groups("l", &[names(0, 600), names(424, 1024)]);
+    assert_eq!(agreed.expect("1024 groups").0.len(), 1024);
+    let failure = agree_on_groups("l", &[names(0, 600), names(424, 1025)]).expect_err("one more");
+    assert!(failure.fault.contains("column `l` of the DataFrame has more than 1024 different values"), "{failure}");
+    // The same in one part, in several batches.
+    let mut part = KeyPart::new(key(&["k"]), &beside, SHARES);
+    let mut add = |from: u64| {
+        let rows: Vec<RowOf> = (from..from + 900).map(|number| (Some(number), 4 * number + 1, 0)).collect();
+        let batch = grouped_batch(&rows);
+        part.add(&Batches::new("rows", batch.schema(), vec![batch]).expect("a table"))
+    };
+    add(0).expect("900 groups");
+    assert!(add(900).expect_err("1800").fault.contains("more than 1024"));
+    // A group's number that no part has.
+    let mut part = KeyPart::new(key(&["k"]), &beside, 1);
+    let batch = grouped_batch(&[(Some(1), 1, 0)]);
+    part.add(&Batches::new("rows", batch.schema(), vec![batch]).expect("a table")).expect("a row");
+    let sections = part.take_sections().remove(0);
+    for places in [&[][..], &[vec![]]] {
+        assert!(merge(&beside, 1, places, &[(0, &sections)]).is_err());
+    }
+    let cut = &sections[..sections.len() - 1];
+    assert!(merge(&beside, 1, &[vec![0]], &[(0, cut)]).is_err());
+    assert!(merge(&beside, 1, &[vec![0]], &[(0, &sections)]).is_ok());
+}
+
 #[test]
 fn sections_are_as_long_whatever_matched_and_changed_ones_are_refused() {
     let lengths = |matches: &[u32]| -> Vec<usize> {
@@ -297,7 +406,7 @@ fn files_that_were_cut_off_are_refused() {
     let none = |_| Ok(Vec::new());
     let terms = (&share.keys[..], &share.rows[..]);
     assert!(find(&table.division, &sent, terms, (0, FILES), none).is_err(), "matches of other keys");
-    assert!(merge(&sent, 1, &[(0, vec![1; 50])]).is_err());
+    assert!(merge(&sent, 1, &[], &[(0, vec![1; 50])]).is_err());
     assert!(BucketKeys::read(&[vec![1; 33]], 0).is_err());
     assert!(FoundRows::new(Join::Inner, None, &[vec![1; 5]]).is_err());
 }

@@ -1,6 +1,6 @@
 //! Joins whose buckets are run by workers, here threads of the test: over real sockets, with TLS between workers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -45,6 +45,9 @@ struct Threads<'a> {
     digests: Vec<Digest>,
     /// The value of each digest's key.
     values: HashMap<Digest, i64>,
+    /// The group of each, and all groups.
+    groups: HashMap<Digest, u32>,
+    categories: Vec<Option<String>>,
     stats: KeyStats,
     slots: u32,
     fate: &'a (dyn Fn(&Ticket) -> Fate + Sync),
@@ -68,7 +71,10 @@ impl Threads<'_> {
             let [low, high] = digest.map(u128::to_le_bytes);
             // A payload is the value as well, behind the bits that say it is there.
             let value = self.values[digest].to_le_bytes();
-            let record = if width == 9 { [&[1][..], &value].concat() } else { value.repeat(width / 8) };
+            let mut record = if width == 9 { [&[1][..], &value].concat() } else { value.repeat(width / 8) };
+            if width % 8 == 4 {
+                record.extend(self.groups[digest].to_le_bytes());
+            }
             [&low[..], &high, &record].concat()
         };
         // Two shares.
@@ -186,7 +192,9 @@ impl Machines for Threads<'_> {
         let payload = (!beside.payload.is_empty())
             .then(|| PayloadSchema { fields: beside.payload.iter().map(field).collect(), width: 9 });
         let total = self.values.values().sum();
-        Ok(Counts { stats: self.stats.clone(), clamped: vec![3; columns], totals: vec![total; columns], payload })
+        let categories = if beside.group_by.is_some() { self.categories.clone() } else { Vec::new() };
+        let (clamped, totals) = (vec![3; columns], vec![total; columns]);
+        Ok(Counts { stats: self.stats.clone(), clamped, totals, payload, categories })
     }
 
     fn divide(
@@ -250,18 +258,26 @@ fn value_of(row: usize) -> i64 {
     row as i64 * 1001 - 5000
 }
 
+/// The group in this row: one of three.
+fn region_of(row: usize) -> Option<String> {
+    (!row.is_multiple_of(3)).then(|| format!("r{}", row % 3))
+}
+
 type FateOf = dyn Fn(&Ticket) -> Fate + Sync;
 
 fn threads<'a>(keys: impl IntoIterator<Item = String>, slots: u32, fate: &'a FateOf) -> Threads<'a> {
-    let rows = keys.into_iter().enumerate().map(|(row, key)| format!("{key},{}\n", value_of(row)));
-    let text: String = std::iter::once("id,amount\n".to_owned()).chain(rows).collect();
+    let row = |(row, key): (usize, String)| format!("{key},{},{}\n", value_of(row), region_of(row).unwrap_or_default());
+    let rows = keys.into_iter().enumerate().map(row);
+    let text: String = std::iter::once("id,amount,region\n".to_owned()).chain(rows).collect();
     let table = crate::fuzzing::input(text.as_bytes(), Format::Csv).expect("a table");
-    let spec = columns(&["amount"], &[], &[]);
+    let spec = ValueSpec { group_by: Some("region".into()), ..columns(&["amount"], &[], &[]) };
     let table = read_values(&table, &KeySpec::parse(&["id"], &[]).expect("a key"), &spec).expect("keys");
-    let values = table.values.expect("values").values;
+    let values = table.values.expect("values");
     Threads {
         digests: table.digests.iter().collect(),
-        values: table.digests.iter().zip(values).collect(),
+        values: table.digests.iter().zip(values.values).collect(),
+        groups: table.digests.iter().zip(values.groups).collect(),
+        categories: values.categories,
         totals: Mutex::default(),
         stats: table.stats,
         slots,
@@ -274,7 +290,8 @@ fn threads<'a>(keys: impl IntoIterator<Item = String>, slots: u32, fate: &'a Fat
 }
 
 fn config(folder: &Folder, role: Role, buckets: u32) -> Config {
-    let schema = Arc::new(Schema::new(["id", "amount"].map(|name| Field::new(name, DataType::Utf8, true)).to_vec()));
+    let fields = ["id", "amount", "region"].map(|name| Field::new(name, DataType::Utf8, true)).to_vec();
+    let schema = Arc::new(Schema::new(fields));
     let columns = Batches::new("the table", schema, Vec::new()).expect("a table without rows");
     let mut config = folder.config(role, "intersect");
     config.source.table = Arc::new(columns);
@@ -737,6 +754,116 @@ fn totals_on_clusters_of_any_size_are_those_of_the_plain_tables() {
         }
         check_total(task, [1 << 13, 1 << 12], 1 << 11, 5, [WORKS; 2]);
     }
+}
+
+/// A task by group, or products of both sides' amounts.
+#[track_caller]
+fn check_by_group(
+    task: &str,
+    by_region: bool,
+    sizes: [usize; 2],
+    common: usize,
+    fates: [&FateOf; 2],
+) -> Vec<(u32, Vec<u64>)> {
+    let folder = Folder::new();
+    let keys = |side, count: usize| (0..count).map(move |number| key(side, number, common));
+    let (mut ours, mut theirs) = (threads(keys('r', sizes[0]), 3, fates[0]), threads(keys('s', sizes[1]), 2, fates[1]));
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+        let mut config = config(&folder, role, 3);
+        (config.task, config.protocol) = (task::find(task).expect("a task"), None);
+        let has_columns = task == "join-and-compute" || task == "sum" && role == Role::Sender;
+        if has_columns {
+            config.settings.values = columns(&["amount"], &[], &[]);
+        }
+        match role {
+            Role::Receiver => {
+                config.destination = folder.config(role, task).destination;
+                config.settings.values.group_by = by_region.then(|| "region".into());
+            }
+            Role::Sender => config.settings.max_groups = 3,
+        }
+        config
+    });
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    let (received, sent) = (received.expect("a result"), sent.expect("sent"));
+    let mut expected = BTreeMap::new();
+    for row in 0..sizes[0] {
+        let result: &mut i64 = expected.entry(region_of(row).filter(|_| by_region)).or_default();
+        if row < common {
+            *result += match task {
+                "cardinality" => 1,
+                "sum" => value_of(row),
+                _ => value_of(row) * value_of(row),
+            };
+        }
+    }
+    let name = match task {
+        "cardinality" => task,
+        "sum" => "amount",
+        _ => "amount_times_amount",
+    };
+    let row = |(region, result): (Option<String>, i64)| match by_region {
+        true => format!("{},{result}\n", region.unwrap_or_default()),
+        false => format!("{result}\n"),
+    };
+    let rows: String = expected.into_iter().map(row).collect();
+    let header = if by_region { "region," } else { "" };
+    assert_eq!(folder.read("result.csv"), format!("{header}{name}\n{rows}"), "{task}, {sizes:?}, {common}");
+    assert_eq!((received.revealed, ours.commits), (sent.revealed, theirs.commits));
+    ours.totals.into_inner().expect("a lock")
+}
+
+#[test]
+fn results_by_group_and_products_on_clusters_are_those_of_the_plain_tables() {
+    for (sizes, overlaps) in [([1, 1], &[0, 1][..]), ([2, 100], &[1]), ([60, 40], &[0, 39, 40])] {
+        for &common in overlaps {
+            for task in ["cardinality", "sum", "join-and-compute"] {
+                check_by_group(task, true, sizes, common, [WORKS; 2]);
+            }
+            check_by_group("join-and-compute", false, sizes, common, [WORKS; 2]);
+        }
+    }
+    check_by_group("sum", true, [1 << 12, 1 << 11], 1 << 10, [WORKS; 2]);
+}
+
+/// Of each bucket and group, in each attempt.
+#[test]
+fn results_of_groups_in_buckets_are_masked_and_stay_so_when_they_are_run_again() {
+    let loses = |ticket: &Ticket| if ticket.attempt == 0 { Fate::LosesAll } else { Fate::Works };
+    for fates in [[&loses as &FateOf, WORKS], [WORKS, &loses]] {
+        let totals = check_by_group("cardinality", true, [60, 60], 30, fates);
+        assert_eq!(totals.len(), 6, "each bucket was run twice");
+        for bucket in 0..3 {
+            let of: Vec<_> = totals.iter().filter(|(number, _)| *number == bucket).map(|(_, of)| of).collect();
+            assert!(of.iter().all(|of| of.len() == 3));
+            let all: HashSet<u64> = of.iter().flat_map(|of| of.iter().copied()).collect();
+            assert_eq!(all.len(), 6, "each group and each attempt has a mask of its own");
+            // A count is small; a mask is below 2^40 with probability 2^-23.
+            assert!(all.iter().all(|total| (1 << 40..u64::MAX - (1 << 40)).contains(total)), "{of:?}");
+        }
+    }
+}
+
+/// Neither side takes more groups than the sender allows.
+#[test]
+fn more_groups_on_a_cluster_than_the_sender_allows_are_refused() {
+    let folder = Folder::new();
+    let keys = || (0..9).map(|number| key('k', number, 9));
+    let (mut ours, mut theirs) = (threads(keys(), 2, WORKS), threads(keys(), 2, WORKS));
+    let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
+        let mut config = config(&folder, role, 2);
+        (config.task, config.protocol) = (task::find("cardinality").expect("a task"), None);
+        config.destination = folder.config(role, "cardinality").destination;
+        match role {
+            Role::Receiver => config.settings.values.group_by = Some("region".into()),
+            Role::Sender => config.settings.max_groups = 2,
+        }
+        config
+    });
+    let (received, sent) = run_both((&receiver, &mut ours), (&sender, &mut theirs));
+    let (received, sent) = (received.expect_err("refused"), sent.expect_err("refused"));
+    assert_eq!((received.code, sent.code), (code::PEER_FAILED, code::REFUSED));
+    assert!(sent.fault.contains("3 groups") && received.mend.contains("--max-groups"), "{received}");
 }
 
 /// What single buckets give tells nothing, and neither does a second attempt beside the first.
