@@ -216,10 +216,18 @@ mod tests {
             all.iter().map(|output: &Output| output[..width].to_vec()).collect::<Vec<_>>()
         };
         let count = PARTS.of(&items).len();
-        for (key, width, found) in [(&key, 16, 0), (&key, 16, count), (&key, 40, 0), (&other, 16, 0), (&proving, 16, 0)]
-        {
+        // In parts of the same sizes.
+        let changed: Vec<u128> = items.iter().map(|item| item ^ 1 << 100).collect();
+        for (key, width, items, found) in [
+            (&key, 16, &items, 0),
+            (&key, 16, &items, count),
+            (&key, 16, &changed, 0),
+            (&key, 40, &items, 0),
+            (&other, 16, &items, 0),
+            (&proving, 16, &items, 0),
+        ] {
             *keeper.found.lock().expect("no panic") = 0;
-            assert_eq!(of(key, width, &items, Some(&keeper)), of(key, width, &items, None));
+            assert_eq!(of(key, width, items, Some(&keeper)), of(key, width, items, None));
             assert_eq!(*keeper.found.lock().expect("no panic"), found, "{width}");
         }
     }
