@@ -339,6 +339,23 @@ mod tests {
         assert_eq!(hashed(&[], &mut known).1, 0);
     }
 
+    /// Names of parts, which are all that says whose hashes a part has.
+    #[test]
+    fn a_parts_name_is_that_of_its_items_salt_and_cost() {
+        let name = |hash: SlowHash, salt, items: &[u128]| hash.name(salt, items).expect("a name");
+        let all = [
+            name(HASH, 7, &[1, 2]),
+            name(HASH, 7, &[1, 3]),
+            name(HASH, 7, &[2, 1]),
+            name(HASH, 8, &[1, 2]),
+            name(SlowHash { memory: 128, ..HASH }, 7, &[1, 2]),
+            name(SlowHash { passes: 2, ..HASH }, 7, &[1, 2]),
+        ];
+        let distinct: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+        assert_eq!(name(HASH, 7, &[1, 2]), all[0]);
+    }
+
     /// The vectors of RFC 9106 have a secret and associated data, which no hash here has. This is
     /// what the authors' own program gives (through argon2-cffi 25.1).
     #[test]
