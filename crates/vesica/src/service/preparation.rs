@@ -12,7 +12,8 @@
 //! key, and the part's items. Under the secret, the name gives where the content is found and the key under which it
 //! is encrypted. So content of other items, of another key or of another file is never taken; and whoever has the file
 //! learns nothing from the content, unless he knows all items of a part but one, and tests guesses at that one. With a
-//! slow hash, the name goes through that, too: a test takes as long as one with the state file. Parts that are damaged, or were not written to their end, are prepared again.
+//! slow hash, the name goes through that, too: a test takes as long as one with the state file. Parts that are damaged,
+//! or were not written to their end, are prepared again.
 //!
 //! **What the secret is for.** The key of a new set is drawn from it, so that all parts are made under one key however
 //! often the preparation breaks off. Where a service has no updates, the key is drawn from the secret and from a hash
