@@ -181,7 +181,7 @@ fn a_table_that_does_not_fit_in_memory_goes_to_disk_by_itself() {
     let folder = tables();
     let keys = |range: std::ops::Range<u32>| range.map(|key| format!("{key}\n")).collect::<String>();
     folder.write("ours.csv", format!("id\n{}", keys(0..3_000_000)));
-    folder.write("theirs.csv", format!("id\n{}", keys(2_999_000..3_000_500)));
+    folder.write("theirs.csv", format!("id\n{}", keys(2_999_000..4_000_000)));
     let flags = "--security semi-honest --protocol vole-fast";
     let receive = format!("{RECEIVE} {flags} --memory 280MiB");
     let (receiver, sender) = folder.join(&receive, &(SEND.replace("--payload score", "") + " " + flags));

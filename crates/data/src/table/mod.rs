@@ -59,7 +59,7 @@ pub use position::Position;
 pub use read::{
     AllKeys, AlternativeStats, BesideKeys, ColumnStats, Examined, Fault, KeyStats, KeyTable, LISTED_ROWS,
     MOST_INTEGER_BITS, SomeKeys, SpilledKeys, collect_keys, collect_part, examine, examine_spilled, read_integers,
-    read_keys, read_keys_within, read_spilled, read_union_within, read_values,
+    read_keys, read_keys_within, read_spilled, read_union_within, read_values, read_values_within,
 };
 pub use sink::{CsvHead, Head, ResultKind, RowBatch, Sink, WriteStats, write_new_rows, write_rows};
 pub use source::{Cell, CellForm, Scanner, ScannerPart, Source, Stored, Wanted};

@@ -58,9 +58,16 @@ pub fn count(whole: &Extent, buckets: u32) -> u32 {
     u32::try_from(least).unwrap_or(MOST_BUCKETS).min(MOST_BUCKETS)
 }
 
-/// Whether tables of these sizes are large enough that a run on the whole of them may take more memory than there is.
+/// Keys of the smaller table in a bucket, at least, where nobody asked for buckets. With few of them, a receiver may guess
+/// at many more keys than it declares, and what can be timed tells of few matches (SECURITY.md, *Buckets*).
+const LEAST_UNASKED: usize = 50_000;
+
+/// Whether a run on whole tables of these sizes may become one in buckets unasked: the larger one may take more memory
+/// than there is, and the smaller one has enough keys for its buckets.
 pub fn may_be_needed(whole: &Extent) -> bool {
-    whole.sender_items.max(whole.receiver_items) > KEYS_OF_A_BUCKET
+    let Extent { sender_items, receiver_items, .. } = *whole;
+    let buckets = count(whole, BY_SIZE) as usize;
+    sender_items.max(receiver_items) > KEYS_OF_A_BUCKET && sender_items.min(receiver_items) / buckets >= LEAST_UNASKED
 }
 
 /// A side's buckets overflow with probability at most `2^-OVERFLOW_BITS`: both sides' together, with that of
@@ -227,6 +234,21 @@ mod tests {
             let whole = Extent::new(sender, receiver, Security::SemiHonest);
             assert_eq!((count(&whole, BY_SIZE), count(&whole, 3), count(&whole, 1)), (expected, 3, 1));
             assert!(extent(&whole, expected).is_ok(), "{sender} x {receiver}");
+        }
+    }
+
+    #[test]
+    fn nobody_gets_small_buckets_unasked() {
+        for (sender, receiver, expected) in [
+            (1 << 18, 1 << 18, false),
+            ((1 << 18) + 1, (1 << 18) + 1, true),
+            (1 << 20, 199_999, false),
+            (1 << 20, 200_000, true),
+            (10, 1 << 28, false),
+            (1 << 28, 1 << 28, true),
+        ] {
+            let whole = Extent::new(sender, receiver, Security::SemiHonest);
+            assert_eq!(may_be_needed(&whole), expected, "{sender} x {receiver}");
         }
     }
 

@@ -190,6 +190,9 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
                      refuses larger ones)"
                 .into(),
         };
+        if runs > 1 {
+            mend.push_str(&format!("; or say more buckets on both sides, for example --buckets {}", 2 * runs));
+        }
         if runs == 1 && workload.runs_in_buckets() {
             mend.push_str(
                 "; or divide the tables: say --buckets auto on both sides, and --work FOLDER on this one, so that its table \
@@ -251,7 +254,8 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
                 "in {buckets} buckets the {} has {their_items} items, dummies included, more than the {} that the {} allows",
                 self.theirs.role, self.max_peer_items, self.ours.role
             ),
-            "say fewer --buckets on both sides, or raise --max-peer-items on the side that refused",
+            "say fewer --buckets on both sides (1 for a run on the whole tables), or raise --max-peer-items on the side that \
+             refused",
         ))
     }
 }

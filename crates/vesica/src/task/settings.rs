@@ -12,7 +12,7 @@ use crate::noise::{Epsilon, NoiseConfig};
 use crate::table::{
     BesideKeys, Duplicates, Examined, ExpectedRange, Join, KeyTable, PayloadSpec, Source, TableError, UnionSpec,
     ValueDuplicates, ValueSpec, examine, examine_spilled, read_integers, read_keys_within, read_spilled,
-    read_union_within, read_values,
+    read_union_within, read_values_within,
 };
 
 /// Flags of `receive` and `send` that tasks read, each in its own way.
@@ -356,7 +356,7 @@ impl Columns {
         match self {
             Self::Payload(payload) => read_keys_within(source, key, payload.as_ref(), &room),
             Self::Union(sender) => read_union_within(source, key, sender.as_ref(), &room),
-            Self::Values(values) => read_values(source, key, values),
+            Self::Values(values) => read_values_within(source, key, values, &room),
             Self::Integers(bits) => read_integers(source, key, *bits),
         }
     }

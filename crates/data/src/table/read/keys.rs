@@ -113,7 +113,20 @@ pub fn read_keys_within(
 /// Reads the key columns and the columns to compute with of a whole table, of which at least one
 /// row has a usable key.
 pub fn read_values(source: &dyn Source, spec: &KeySpec, values: &ValueSpec) -> Result<KeyTable, TableError> {
-    read(source, spec, BesideKeys::Values(values), &|| None)
+    read_values_within(source, spec, values, &|| None)
+}
+
+/// [`read_values`] in the memory that is left, in bytes, as `room` says.
+///
+/// # Errors
+/// As of [`read_values`], and if the keys take more.
+pub fn read_values_within(
+    source: &dyn Source,
+    spec: &KeySpec,
+    values: &ValueSpec,
+    room: &dyn Fn() -> Option<u64>,
+) -> Result<KeyTable, TableError> {
+    read(source, spec, BesideKeys::Values(values), room)
 }
 
 /// Reads the key column of a whole table, of which at least one row has a usable key: integers below

@@ -18,7 +18,7 @@ pub use examine::{Examined, examine, examine_spilled};
 pub use faults::{Fault, LISTED_ROWS};
 pub use keys::{
     KeyTable, collect_keys, collect_part, read_integers, read_keys, read_keys_within, read_spilled, read_union_within,
-    read_values,
+    read_values, read_values_within,
 };
 pub(crate) use named_columns::NamedColumns;
 pub use spilled::{AllKeys, SomeKeys, SpilledKeys};

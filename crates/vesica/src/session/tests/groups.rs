@@ -195,7 +195,7 @@ fn noise_is_added_to_each_group() {
 fn traffic_does_not_depend_on_who_is_in_a_group() {
     let bytes = |common: usize, swap: &dyn Fn(&str) -> String| {
         let folder = Folder::new();
-        write_tables(&folder, [4000, 5000], common, 3);
+        write_tables(&folder, [16_000, 20_000], common, 3);
         let text = folder.read("ours.csv");
         fs::write(folder.path("ours.csv"), swap(&text)).expect("written");
         let (received, _) = run_total(&folder, "sum", 3, |config| settings(config, true, 3));
@@ -213,9 +213,9 @@ fn traffic_does_not_depend_on_who_is_in_a_group() {
         };
         text.lines().map(line).collect()
     };
-    for other in [bytes(4000, &str::to_owned), bytes(13, &uneven)] {
-        // Between two runs on one input, too, some hundred bytes differ by chance. A byte for each key would be 4000.
-        assert!(first.0.abs_diff(other.0) < 3000 && first.1.abs_diff(other.1) < 3000, "{first:?} {other:?}");
+    for other in [bytes(16_000, &str::to_owned), bytes(13, &uneven)] {
+        // Between two runs on one input, too, up to 3,000 bytes differ by chance. A byte for each key would be 16,000.
+        assert!(first.0.abs_diff(other.0) < 9000 && first.1.abs_diff(other.1) < 9000, "{first:?} {other:?}");
     }
 }
 
