@@ -164,7 +164,9 @@ fn a_changed_table_and_a_damaged_file_cost_only_time() {
     // Other settings.
     restore(&kept);
     let asks = "--security semi-honest";
-    let ended = answers(&folder, start(&folder, asks), asks);
+    start(&folder, asks).end().expect(11, &["was begun with other settings: --security", "--replace-state"]);
+    assert!(fs::read(folder.path(FILE)).is_ok_and(|bytes| bytes == kept), "nothing is lost");
+    let ended = answers(&folder, start(&folder, &format!("{asks} --replace-state")), asks);
     ended.expect(0, &["prepared anew: it was begun with other settings: --security"]);
 }
 

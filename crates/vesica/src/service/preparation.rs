@@ -35,6 +35,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use vesica_data::spill::Seal;
 use vesica_party::Abort;
 use vesica_party::service::{State, StateError, StateReader, StateWriter, read_state, write_state};
@@ -162,7 +163,9 @@ impl Left {
         let file =
             match OpenOptions::new().read(true).write(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                file => file,
+                Err(error) if is_no_file(&error) => Err(error),
+                // What the system does not open now may be of use later.
+                file => Ok(file.map_err(|error| failed(&path, &error))?),
             };
         let usable = file.map_err(|error| error.to_string()).and_then(|file| {
             let metadata = file.metadata().map_err(|error| error.to_string())?;
@@ -191,6 +194,11 @@ impl Left {
         log.stage(&format!("removing {}, which a preparation that broke off has left: {why}", self.path.display()));
         remove(&self.path)
     }
+}
+
+/// Whether there is a link, which is not followed, or a folder.
+fn is_no_file(error: &io::Error) -> bool {
+    [Errno::LOOP, Errno::ISDIR].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 /// A preparation under way, of which the parts are kept.

@@ -209,6 +209,9 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
 /// Makes a side's result of the outputs of all buckets.
 type ResultOf<J, Output> = fn(Arc<AgreedJob<J>>, Buckets, Vec<Output>) -> Option<Unopened>;
 
+/// The masked totals in the receiver's output, group by group.
+pub(super) type TotalsOf<J> = fn(&ReceiverOutput<J>) -> Vec<u64>;
+
 /// How a task runs bucket by bucket, each with a request of its own.
 pub(super) struct InBuckets<J: Job> {
     /// The protocols that run buckets pass by pass against a malicious partner.
@@ -225,7 +228,7 @@ pub(super) struct InBuckets<J: Job> {
     /// The same of the receiver's output.
     pub receiver_keeps: fn(&mut ReceiverOutput<J>) -> Option<ToKeep<'_>>,
     /// The masked totals in the receiver's output, where totals are the result; `None` of other tasks.
-    pub totals_of: Option<fn(&ReceiverOutput<J>) -> Vec<u64>>,
+    pub totals_of: Option<TotalsOf<J>>,
     /// The sender's result, from the outputs of all buckets in order; `None` if it learns nothing.
     pub sender_result: ResultOf<J, SenderOutput<J>>,
     /// The receiver's result.

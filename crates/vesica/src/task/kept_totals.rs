@@ -12,7 +12,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Unopened;
-use super::job::{AgreedJob, InBuckets, Job, ReceiverOutput};
+use super::job::{AgreedJob, InBuckets, Job, TotalsOf};
 use crate::buckets::{Buckets, KeptMatches, Masks};
 use crate::cluster::messages::Unmask;
 use crate::failure::{Failure, code};
@@ -26,7 +26,7 @@ pub(super) struct KeptTotals<'a, J: Job> {
     pub row: &'static dyn Registered<J::Functionality>,
     pub of: InBuckets<J>,
     /// The masked totals in the receiver's output.
-    pub totals_of: fn(&ReceiverOutput<J>) -> Vec<u64>,
+    pub totals_of: TotalsOf<J>,
 }
 
 impl<J: Job> KeptTotals<'_, J> {

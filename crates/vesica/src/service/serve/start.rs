@@ -128,8 +128,17 @@ fn describe_new(
 ) -> Result<Description, Failure> {
     if let Some(told) = left.and_then(Left::description) {
         let description = describe(config, table, Some(told), rng)?;
-        if told.differences(&description).is_empty() {
+        let differences = told.differences(&description);
+        if differences.is_empty() {
             return Ok(description);
+        }
+        // What has taken weeks is not lost for a slip of the pen.
+        if !config.replace_state {
+            return Err(Failure::new(
+                code::REFUSED,
+                format_args!("a preparation that broke off was begun with other settings: {}", differences.join("; ")),
+                "use those settings to go on, or say --replace-state to begin anew",
+            ));
         }
     }
     describe(config, table, None, rng)
