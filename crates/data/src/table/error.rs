@@ -435,9 +435,12 @@ pub enum TableError {
 }
 
 impl TableError {
-    /// Whether the table takes more memory than there is.
-    pub fn is_of_memory(&self) -> bool {
-        matches!(self, Self::KeyMemory { .. } | Self::PayloadMemory { .. })
+    /// How many keys the table has at least, if it takes more memory than there is.
+    pub fn keys_beyond_memory(&self) -> Option<usize> {
+        match self {
+            Self::KeyMemory { keys, .. } | Self::PayloadMemory { keys, .. } => Some(*keys),
+            _ => None,
+        }
     }
 
     /// A result that `path` cannot take.

@@ -60,7 +60,7 @@ pub fn count(whole: &Extent, buckets: u32) -> u32 {
 
 /// Keys of the smaller table in a bucket, at least, where nobody asked for buckets. With few of them, a receiver may guess
 /// at many more keys than it declares, and what can be timed tells of few matches (SECURITY.md, *Buckets*).
-const LEAST_UNASKED: usize = 50_000;
+pub const LEAST_UNASKED: usize = 50_000;
 
 /// Whether a run on whole tables of these sizes may become one in buckets unasked: the larger one may take more memory
 /// than there is, and the smaller one has enough keys for its buckets.

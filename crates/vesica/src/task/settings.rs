@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use vesica_party::Role;
 
+use crate::buckets;
 use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::memory::Budget;
@@ -311,7 +312,7 @@ impl Columns {
         may: bool,
     ) -> Result<KeyTable, TableError> {
         match self.read(source, key, memory) {
-            Err(error) if error.is_of_memory() && may && self.fits_in_work_folder(key) => {
+            Err(error) if may && self.fits_in_work_folder(key, &error) => {
                 self.read_spilled(source, key, &large_files(), None)
             }
             read => read,
@@ -322,17 +323,19 @@ impl Columns {
     pub fn examine_or_spill(&self, source: &dyn Source, key: &KeySpec, memory: Option<u64>, may: bool) -> Examined {
         let examined = self.examine(source, key, memory);
         match &examined.table {
-            Err(error) if error.is_of_memory() && may && self.fits_in_work_folder(key) => {
+            Err(error) if may && self.fits_in_work_folder(key, error) => {
                 self.examine_spilled(source, key, &large_files())
             }
             _ => examined,
         }
     }
 
-    /// Whether a work folder keeps what a run takes from a table.
-    fn fits_in_work_folder(&self, key: &KeySpec) -> bool {
+    /// Whether a table that cannot be read for this reason may be kept in a work folder: one that is too large for memory,
+    /// and has enough keys for buckets.
+    fn fits_in_work_folder(&self, key: &KeySpec, error: &TableError) -> bool {
         let has_groups = matches!(self, Self::Values(values) if values.group_by.is_some());
-        !key.has_alternatives() && !has_groups
+        let has_enough = error.keys_beyond_memory().is_some_and(|keys| keys >= 2 * buckets::LEAST_UNASKED);
+        has_enough && !key.has_alternatives() && !has_groups
     }
 
     fn beside_keys(&self) -> BesideKeys<'_> {
