@@ -53,8 +53,8 @@ pub const MAX_MODULUS_BITS: u32 = 218;
 /// Coins of each sign in an error, and so its largest size.
 pub const ERROR: u32 = 21;
 
-/// All results of a run, or of all runs that share one budget, together show something of the receiver's vectors with probability at most
-/// `2^-DISTANCE`: little beside the budget of `2^-LAMBDA`, from which it is taken.
+/// All results of a run, or of all runs that share one budget, together show something of the
+/// receiver's vectors with probability at most `2^-DISTANCE`: little beside the budget of `2^-LAMBDA`, from which it is taken.
 pub const DISTANCE: u32 = LAMBDA + 6;
 
 /// The most elements of a vector.

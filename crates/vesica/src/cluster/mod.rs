@@ -10,12 +10,12 @@
 //! ```
 //!
 //! A *driver* holds the conversation of its party: handshake, salt, sizes, protocol and receipt, as in a run on one
-//! machine. Then both drivers go through the buckets in *waves*. A wave has as many *workers* as the smaller cluster
-//! has free slots, each with a few buckets that it runs one after the other. Both clusters run the same ones in the same
-//! order, so that none waits for a bucket that the other has not begun. A worker runs the protocol on a bucket with the
-//! partner's worker, in TLS from worker to worker. The key of either worker is made for this bucket and this attempt, and the drivers exchange the public
-//! halves. Workers dial no other party: they dial the *rendezvous* of their own driver, and the two rendezvous
-//! join the connections of a bucket to one.
+//! machine. Then both drivers go through the buckets in *waves*. A wave has as many *workers* as the smaller
+//! cluster has free slots, each with a few buckets that it runs one after the other. Both clusters run the same
+//! ones in the same order, so that none waits for a bucket that the other has not begun. A worker runs the protocol
+//! on a bucket with the partner's worker, in TLS from worker to worker. The key of either worker is made for this
+//! bucket and this attempt, and the drivers exchange the public halves. Workers dial no other party: they dial the
+//! *rendezvous* of their own driver, and the two rendezvous join the connections of a bucket to one.
 //!
 //! A bucket counts when both drivers have signed that it ran: the same attempt, and the same transcript. One that
 //! did not come so far, for example because a machine was lost, is run again in a later wave, on the same items,
