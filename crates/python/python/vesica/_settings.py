@@ -56,7 +56,7 @@ class RunSettings(TypedDict, total=False):
     both_learn: bool
     max_item_bytes: Optional[Count]
     pad_to: Optional[Count]
-    buckets: Union[Count, Literal["auto"]]
+    buckets: Optional[Union[Count, Literal["auto"]]]
     work: Optional[Path]
     resume: bool
     max_peer_items: Count
