@@ -55,7 +55,9 @@ mod state;
 pub use client::{Enrolled, ServiceClient, depart, describe, other_terms};
 pub use one_shot::{OneShot, OneShotClient, OneShotServer};
 pub use serve::{Offer, ServeEvents, ServeLimits, Stop, serve};
-pub use state::{State, StateError, StateReader, StateWriter, load, read_state, replace, save, write_state};
+pub use state::{
+    State, StateError, StateReader, StateWriter, load, read_state, replace, save, sync_folder, write_state,
+};
 
 /// Longest description of a server, see [`describe`].
 pub const MOST_DESCRIPTION_BYTES: usize = 1 << 16;

@@ -67,13 +67,8 @@ fn kept(folder: &Folder, work: &str, name: &str) -> Vec<PathBuf> {
 }
 
 /// Kills one side once the other has finished so many buckets, and gives how the other side ended.
-fn kill_after(folder: &Folder, buckets: usize, (mut killed, other): (Process, Process), watched: &str) -> Ended {
-    while finished(folder, watched) < buckets && killed.child.try_wait().expect("a process").is_none() {
-        thread::sleep(Duration::from_millis(2));
-    }
-    killed.child.kill().expect("killed");
-    drop(killed);
-    other.end()
+fn kill_after(folder: &Folder, buckets: usize, sides: (Process, Process), watched: &str) -> Ended {
+    kill_at(folder, sides, (watched, "bucket-", buckets))
 }
 
 #[test]

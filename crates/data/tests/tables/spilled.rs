@@ -8,8 +8,8 @@ use vesica_data::key::Digest;
 use vesica_data::spill::RowRuns;
 use vesica_data::table::{
     BesideKeys, Duplicates, Input, Join, KeyTable, Matches, Output, OutputOptions, PayloadSpec, ReceivedPayload,
-    ValueDuplicates, ValueSpec, examine, examine_spilled, read_keys, read_keys_within, read_spilled, read_values,
-    write_matches, write_spilled_matches,
+    TableError, ValueDuplicates, ValueSpec, examine, examine_spilled, read_keys, read_keys_within, read_spilled,
+    read_values, write_matches, write_spilled_matches,
 };
 
 use super::{Folder, key, open, told};
@@ -66,6 +66,18 @@ fn in_memory(table: &KeyTable) -> Found {
     table.digests.iter().enumerate().map(|(key, digest)| (digest, (first[key], record(key).to_vec()))).collect()
 }
 
+/// The table in memory and that in a work folder; `None` where both are refused, in the same words.
+fn both(expected: Result<KeyTable, TableError>, found: Result<KeyTable, TableError>) -> Option<(KeyTable, KeyTable)> {
+    match (expected, found) {
+        (Ok(expected), Ok(found)) => Some((expected, found)),
+        (Err(expected), Err(found)) => {
+            assert_eq!(told(&expected), told(&found));
+            None
+        }
+        _ => panic!("rows are a table in one way alone"),
+    }
+}
+
 fn spilled(table: &KeyTable) -> Found {
     let keys = table.spilled.as_ref().unwrap();
     let mut found = Found::new();
@@ -89,14 +101,7 @@ fn a_work_folder_has_the_keys_counts_and_payloads_that_memory_has() {
             let input = open(&path).unwrap();
             let expected = read_keys(&input, &key(&["id"]), spec.as_ref());
             let found = read_spilled(&input, &key(&["id"]), beside(spec.as_ref()), folder.0.path(), None);
-            let (expected, found) = match (expected, found) {
-                (Ok(expected), Ok(found)) => (expected, found),
-                (Err(expected), Err(found)) => {
-                    assert_eq!(told(&expected), told(&found));
-                    continue;
-                }
-                _ => panic!("{count} rows are a table in one way alone"),
-            };
+            let Some((expected, found)) = both(expected, found) else { continue };
             assert_eq!(found.stats, expected.stats, "{count}");
             assert_eq!(found.distinct(), expected.digests.len());
             let schemas = [&expected, &found].map(|table| table.payload.as_ref().map(|payload| payload.schema.clone()));
@@ -268,14 +273,7 @@ fn a_work_folder_has_the_values_that_memory_has_and_their_totals() {
             let spec = values(duplicates);
             let expected = read_values(&input, &key(&["id"]), &spec);
             let found = read_spilled(&input, &key(&["id"]), BesideKeys::Values(&spec), folder.0.path(), Some(&[1; 32]));
-            let (expected, found) = match (expected, found) {
-                (Ok(expected), Ok(found)) => (expected, found),
-                (Err(expected), Err(found)) => {
-                    assert_eq!(told(&expected), told(&found));
-                    continue;
-                }
-                _ => panic!("{count} rows are a table in one way alone"),
-            };
+            let Some((expected, found)) = both(expected, found) else { continue };
             assert_eq!(found.stats, expected.stats, "{count}");
             let (of_keys, totals) = (expected.values.unwrap(), found.values.as_ref().unwrap());
             assert_eq!(totals.clamped, of_keys.clamped, "{count} {duplicates:?}");

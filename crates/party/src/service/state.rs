@@ -329,9 +329,12 @@ pub fn replace<E: From<io::Error>>(path: &Path, write: impl FnOnce(&mut File) ->
     })
 }
 
-/// Has the disk hold the name of a file that was renamed to `path`: after a power cut it could otherwise
-/// be that of the file before.
-fn sync_folder(path: &Path) -> io::Result<()> {
+/// Has the disk hold what the folder of `path` says of it: after a power cut, a file that was made, renamed or removed
+/// could otherwise be as it was before.
+///
+/// # Errors
+/// If the folder cannot be opened, or its disk fails.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::File::open(folder)?.sync_all()
 }

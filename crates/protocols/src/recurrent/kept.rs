@@ -94,6 +94,11 @@ impl<'a> Evaluation<'a> {
         Self { key, width, keeper }
     }
 
+    /// As far as a tag needs an output, and with payloads the key of one.
+    pub fn of_tags(key: &'a SecretKey, payload_bytes: usize, keeper: Option<&'a dyn Keeper>) -> Self {
+        Self::new(key, if payload_bytes > 0 { 32 } else { 16 }, keeper)
+    }
+
     /// Gives the outputs for these items, in their order, to `take`.
     ///
     /// # Errors

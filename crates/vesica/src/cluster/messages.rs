@@ -3,11 +3,11 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Malformed, Reader, Writer};
+use vesica_party::{Abort, Channel, Malformed, Reader, Writer};
 use vesica_protocols::tasks::AggregateRequest;
 
 use super::{MOST_SLOTS, Stage};
-use crate::handshake::messages::Body;
+use crate::handshake::messages::{Body, peers_step, recv};
 
 /// A side is ready for a wave of at most this many buckets.
 #[derive(Debug)]
@@ -106,6 +106,23 @@ impl Ended {
 
 /// What the sender's masks of all buckets that count add up to, less what it adds to the totals; a number for each total.
 pub(crate) struct Unmask(pub Vec<u64>);
+
+impl Unmask {
+    /// Receives the sender's, of so many totals.
+    ///
+    /// # Errors
+    /// If they are of another number, or the conversation fails.
+    pub fn receive(ch: &mut Channel, totals: usize) -> Result<Vec<u64>, Abort> {
+        let Self(masks) = recv(ch)?;
+        match masks.len() == totals {
+            true => Ok(masks),
+            false => {
+                let what = "masks of another number of totals than there are";
+                Err(Abort::PeerMisbehaved(peers_step::<Self>(ch), what))
+            }
+        }
+    }
+}
 
 impl Body for Unmask {
     const NUMBER: u8 = 11;

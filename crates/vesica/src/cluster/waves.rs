@@ -220,11 +220,7 @@ impl Waves<'_> {
             send(ch, Unmask(of_all.collect()))?;
             return Ok(learned);
         }
-        let Unmask(masks) = recv(ch)?;
-        if masks.len() != self.ticket.work.totals() {
-            let step = peers_step::<Unmask>(ch);
-            return Err(Abort::PeerMisbehaved(step, "masks of another number of totals than there are").into());
-        }
+        let masks = Unmask::receive(ch, self.ticket.work.totals())?;
         let negated = Learned::Totals(masks.into_iter().map(u64::wrapping_neg).collect());
         Ok(learned.and_then(|learned| learned.and(negated)))
     }

@@ -234,17 +234,23 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
         !self.work && self.afford(N::workload(terms), view.entry.id, &view.candidates).is_ok()
     }
 
+    /// Refuses a run on the whole tables where this side's does not fit in memory.
+    fn check_place(&self, buckets: u32) -> Result<(), Failure> {
+        if buckets > 1 || !self.work {
+            return Ok(());
+        }
+        let fault =
+            "this side's table is in a work folder, since it does not fit in memory, and the run is on whole tables";
+        Err(Failure {
+            told: Some("its table does not fit in memory, and the run is on whole tables"),
+            ..Failure::new(code::REFUSED, fault, "say --buckets auto on both sides, or give it more with --memory")
+        })
+    }
+
     /// Refuses buckets in which the peer may ask about more items than it may. Who fills its buckets with guesses instead
     /// of dummies asks about all of them.
     fn check_items(&self, Planned { run, .. }: &Planned<N::Terms>, buckets: u32) -> Result<(), Failure> {
         let their_items = buckets::size(run, self.theirs.role) as u64 * u64::from(buckets);
-        if buckets == 1 && self.work {
-            let fault = "this side's table is in a work folder, since it does not fit in memory, and the run is on whole tables";
-            return Err(Failure {
-                told: Some("its table does not fit in memory, and the run is on whole tables"),
-                ..Failure::new(code::REFUSED, fault, "say --buckets auto on both sides, or give it more with --memory")
-            });
-        }
         if buckets == 1 || their_items <= self.max_peer_items {
             return Ok(());
         }
@@ -324,6 +330,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
             (count, planned) = (by_size, divided);
         }
     }
+    negotiation.check_place(count)?;
     negotiation.check_items(&planned, count)?;
     let Planned { terms, view, link, .. } = planned;
     let workload = N::workload(&terms);

@@ -178,7 +178,7 @@ impl Record {
         let run = state.run.as_ref().and_then(|run| from_hex(&run.id)).unwrap_or_default();
         let files = BucketFiles::new(&folder, &key, run);
         let swept = sweep(work, &folder);
-        // Buckets whose state is lost are nothing to remove without a word.
+        // Buckets without a state may still be of use to whoever has a copy of it: the user is asked to remove them.
         let stands = match state.run.is_some() || files.are_there().map_err(failed)? {
             true => Stands::Begun,
             false => Stands::New,

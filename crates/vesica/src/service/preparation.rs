@@ -38,7 +38,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use vesica_data::spill::Seal;
 use vesica_party::Abort;
-use vesica_party::service::{State, StateError, StateReader, StateWriter, read_state, write_state};
+use vesica_party::service::{State, StateError, StateReader, StateWriter, read_state, sync_folder, write_state};
 use vesica_protocols::recurrent::kept::{Keeper, PartName};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -468,11 +468,6 @@ fn remove(path: &Path) -> Result<(), Failure> {
             "remove it by hand, and start the server again",
         )
     })
-}
-
-/// Has the disk hold the names in the folder of a file.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 
 fn failed(path: &Path, error: &io::Error) -> Failure {

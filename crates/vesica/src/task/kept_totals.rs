@@ -16,7 +16,7 @@ use super::job::{AgreedJob, InBuckets, Job, TotalsOf};
 use crate::buckets::{Buckets, KeptMatches, Masks};
 use crate::cluster::messages::Unmask;
 use crate::failure::{Failure, code};
-use crate::handshake::messages::{peers_step, recv, send};
+use crate::handshake::messages::send;
 use crate::resume::Going;
 use crate::table::KeyTable;
 
@@ -71,7 +71,7 @@ impl<J: Job> KeptTotals<'_, J> {
                     send(ch, Unmask(masks.to_vec()))?;
                     masks
                 }
-                Role::Receiver => Secret::new(unmask(ch, results)?),
+                Role::Receiver => Secret::new(Unmask::receive(ch, results)?),
             };
             going.end_totals(last, &ch.transcript().unwrap_or_default(), &masks)?;
         }
@@ -81,18 +81,6 @@ impl<J: Job> KeptTotals<'_, J> {
         let (masked, masks) = (sum(going, last, results)?, going.totals(last, results)?);
         let totals = masked.iter().zip(masks.iter()).map(|(total, mask)| total.wrapping_sub(*mask)).collect();
         Ok((of.result_of_totals)(agreed.clone(), totals))
-    }
-}
-
-/// What the receiver hears of the masks.
-fn unmask(ch: &mut Channel, results: usize) -> Result<Vec<u64>, Abort> {
-    let Unmask(masks) = recv(ch)?;
-    match masks.len() == results {
-        true => Ok(masks),
-        false => {
-            let what = "masks of another number of totals than there are";
-            Err(Abort::PeerMisbehaved(peers_step::<Unmask>(ch), what))
-        }
     }
 }
 

@@ -318,7 +318,7 @@ pub(super) struct FromPartitions {
     pub keys: SpilledKeys,
     /// The payload's fields and width, if there is one.
     pub payload: Option<PayloadTable>,
-    /// Of values, what they add up to, in the place of those of a single key, and how many were clamped.
+    /// Where there are values: the total of each column, as if one key had them, and how many values were clamped.
     pub values: Option<ValueTable>,
 }
 
@@ -378,12 +378,7 @@ impl Firsts<'_> {
                 Ok::<(), TableError>(())
             })?;
             self.found.write(0, &distinct)?;
-            if let Some(hasher) = &mut self.hasher {
-                hasher.update(&some.records);
-            }
-            if self.repeated.len() >= REPEATED_AT_A_TIME {
-                self.sort_repeated()?;
-            }
+            self.have_taken(&some)?;
         }
         self.count += firsts.len() as u64;
         Ok(())
@@ -418,12 +413,7 @@ impl Firsts<'_> {
             if let Err(error) = taken {
                 return self.end_at(error);
             }
-            if let Some(hasher) = &mut self.hasher {
-                hasher.update(&some.records);
-            }
-            if self.repeated.len() >= REPEATED_AT_A_TIME {
-                self.sort_repeated()?;
-            }
+            self.have_taken(&some)?;
         }
         let of_keys = collector.finish();
         for (first, values) in firsts.iter().zip(of_keys.values.chunks(values.columns().max(1))) {
@@ -433,6 +423,14 @@ impl Firsts<'_> {
         self.values.add(&of_keys, values.columns());
         self.count += firsts.len() as u64;
         Ok(())
+    }
+
+    /// Hashes rows that were taken, and sorts those that repeat others when there are many.
+    fn have_taken(&mut self, some: &SomeRows) -> Result<(), TableError> {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&some.records);
+        }
+        if self.repeated.len() >= REPEATED_AT_A_TIME { self.sort_repeated() } else { Ok(()) }
     }
 
     /// Notes a fault at which the run ends, unless an earlier row has one. The rows of a partition are in their order.

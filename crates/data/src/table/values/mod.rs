@@ -95,8 +95,8 @@ impl ValueTable {
         Self { values: Vec::new(), groups: Vec::new(), categories: Vec::new(), clamped: Vec::new() }
     }
 
-    /// Adds up what the keys of `more` have in so many columns, in the place of the values of one key. Sums may wrap, as
-    /// those of a run do.
+    /// Adds the values of all keys of `more`, which has so many columns, to the totals that this table has as the values
+    /// of one key. Totals may wrap, as those of a run do.
     pub(crate) fn add(&mut self, more: &Self, columns: usize) {
         self.values.resize(columns, 0);
         self.clamped.resize(columns, 0);

@@ -52,8 +52,7 @@ impl Server {
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
         set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
-        let width = if params.sizes.payload_bytes > 0 { 32 } else { 16 };
-        let evaluation = Evaluation::new(&key, width, keeper);
+        let evaluation = Evaluation::of_tags(&key, params.sizes.payload_bytes, keeper);
         let sorted = Sorted::new(params.shape(), set, params.buckets(), |take| {
             let mut rest = &set.items[..];
             evaluation.of(&set.items, |outputs| {

@@ -44,7 +44,8 @@ impl Server {
     /// What the function gives for these items.
     fn outputs(&self, items: &[u128], keeper: Option<&dyn Keeper>) -> Result<Secret<Vec<filter::Output>>, Abort> {
         let mut all = Secret::new(Vec::with_capacity(items.len()));
-        evaluation(&self.params, &self.key, keeper).of(items, |outputs| all.extend_from_slice(&of_items(outputs)))?;
+        Evaluation::of_tags(&self.key, self.params.sizes.payload_bytes, keeper)
+            .of(items, |outputs| all.extend_from_slice(&of_items(outputs)))?;
         Ok(all)
     }
 
@@ -85,11 +86,6 @@ impl Server {
     }
 }
 
-/// The function, as far as a list needs its outputs.
-fn evaluation<'a>(params: &Params, key: &'a SecretKey, keeper: Option<&'a dyn Keeper>) -> Evaluation<'a> {
-    Evaluation::new(key, if params.sizes.payload_bytes > 0 { 32 } else { 16 }, keeper)
-}
-
 /// The list of a set under a key.
 fn filter_of(
     params: &Params,
@@ -99,7 +95,7 @@ fn filter_of(
     rng: &mut SecretRng,
 ) -> Result<Filter, Abort> {
     set.check(params.sizes.set_items, params.sizes.payload_bytes)?;
-    let evaluation = evaluation(params, key, keeper);
+    let evaluation = Evaluation::of_tags(key, params.sizes.payload_bytes, keeper);
     let outputs =
         |take: &mut dyn FnMut(&[filter::Output])| evaluation.of(&set.items, |outputs| take(&of_items(outputs)));
     Filter::collect(params.shape(), set, outputs, rng)
