@@ -381,11 +381,15 @@ def test_results_by_group_and_products_are_those_of_duckdb(session, tmp_path):
     found = [(row.region, row.cardinality) for row in counts.collect()]
     assert found == duckdb.sql(f"select region, count(amount) {plain}").fetchall()
     assert len(found) == 4 and found[0][0] is None
-    terms = {"payload": ["amount"], "scale": {"amount": 2}}
+    # Two of the groups have no common keys, and are withheld.
+    terms = {"payload": ["amount"], "scale": {"amount": 2}, "reveal_if_at_least": 2}
     with partner(theirs, task="join-and-compute", **terms, **them) as reach:
-        sums = spark.join_and_compute(ours, payload="weight", scale={"weight": 1}, **us, **reach)
+        settings = {"scale": {"weight": 1}, "reveal_if_at_least": 2, **us, **reach}
+        sums = spark.join_and_compute(ours, payload="weight", **settings)
     found = [(row.region, row.amount_times_weight) for row in sums.collect()]
-    assert found == duckdb.sql(f"select region, coalesce(sum(amount * weight), 0) {plain}").fetchall()
+    withheld = "case when count(amount) >= 2 then sum(amount * weight) end"
+    assert found == duckdb.sql(f"select region, {withheld} {plain}").fetchall()
+    assert [total is None for _, total in found] == [False, True, False, True]
     assert them_learned_nothing(reach)
 
 
@@ -401,7 +405,7 @@ def them_learned_nothing(reach):
         ("union_cardinality", {"group_by": "email"}, "in none of the receiver's groups"),
         ("cardinality", {"group_by": "no such"}, "has no column `no such`"),
         ("join_and_compute", {}, "one column of the receiver"),
-        ("cardinality", {"reveal_if_at_least": 5}, "a threshold does not go with buckets="),
+        ("cardinality", {"reveal_if_at_least": 5, "epsilon": "1", "role": "sender"}, "noise does not cover a threshold"),
         ("cardinality", {"join": "difference"}, "join= is for intersect"),
         ("cardinality", {"payload": ["email"]}, "a cardinality takes no columns of values"),
         ("sum", {"role": "sender"}, "a sum needs a column"),

@@ -170,12 +170,14 @@ fn a_run_against_a_malicious_partner_goes_on_in_both_passes() {
 #[test]
 fn totals_go_on_and_are_those_of_the_whole_tables() {
     let (of_sum, of_both) = ("--payload amount --payload-duplicates sum", "--payload-duplicates sum --payload row");
-    for (task, ours, theirs) in [
-        ("cardinality", "", ""),
-        ("sum", "", of_sum),
-        ("union-cardinality", "", ""),
-        ("union-sum", of_both, "--payload row"),
-        ("join-and-compute", "--payload-duplicates first --payload row", "--payload amount"),
+    for (task, both, ours, theirs) in [
+        ("cardinality", "", "", ""),
+        // Shown, and withheld.
+        ("cardinality", "--reveal-if-at-least 2", "", ""),
+        ("sum", "--reveal-if-at-least 29000", "", of_sum),
+        ("union-cardinality", "", "", ""),
+        ("union-sum", "", of_both, "--payload row"),
+        ("join-and-compute", "--reveal-if-at-least 2", "--payload-duplicates first --payload row", "--payload amount"),
     ] {
         let folder = tables();
         let amounts: String = (15_000..45_000).rev().map(|key| format!("{key},{},{}\n", key % 90, key % 7)).collect();
@@ -191,7 +193,7 @@ fn totals_go_on_and_are_those_of_the_whole_tables() {
             ),
         );
         let of_task = |line: String, flags: &str| {
-            format!("{line} --task {task} {flags}").replace("--protocol vole-fast", "--protocol auto")
+            format!("{line} --task {task} {both} {flags}").replace("--protocol vole-fast", "--protocol auto")
         };
         let (receive, send) = (of_task(receive("--receipt r.json"), ours), of_task(send(""), theirs));
         let plain = |line: &str, work: &str| line.replace(&format!("--buckets 16 --work {work} --resume"), "");
@@ -212,7 +214,8 @@ fn totals_go_on_and_are_those_of_the_whole_tables() {
         let (receiver, sender) = folder.join(&receive, &send);
         receiver.expect(0, &["going on with the run in mine/vesica-run-"]);
         sender.expect(0, &["going on with the run"]);
-        assert_eq!(folder.read("matches.csv"), expected, "{task}");
+        assert_eq!(folder.read("matches.csv"), expected, "{task} {both}");
+        assert_eq!(expected.lines().nth(1) == Some("\"\""), both.contains("29000"), "{expected}");
         assert!(records(&folder, "mine").is_empty() && records(&folder, "their").is_empty());
         let receipt: Value = serde_json::from_str(&folder.read("r.json")).expect("a receipt");
         let attempts = receipt["statement"]["attempts"].as_u64().expect("a number");

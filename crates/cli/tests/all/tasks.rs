@@ -161,14 +161,15 @@ fn groups_and_thresholds() {
             &format!("--max-groups 3 --buckets 3 --max-peer-items 1000 {theirs}"),
         );
         sender.expect(0, &["to the sender: that the receiver's keys are in 3 groups"]);
-        receiver.expect(0, &["--epsilon; --reveal-if-at-least does not go with --buckets"]);
+        receiver.expect(0, &["--reveal-if-at-least K on both sides"]);
         assert_eq!(folder.read("result.csv"), expected, "in buckets");
     }
-    let few = "--reveal-if-at-least 2 --buckets 3";
-    let (receiver, sender) = run(&folder, "cardinality", &format!("--group-by region --force {few}"), few);
-    for ended in [receiver, sender] {
-        ended.expect(2, &["a threshold does not go with --buckets"]);
-    }
+    let few = "--reveal-if-at-least 2 --buckets 3 --max-peer-items 1000";
+    let of_groups = format!("--group-by region --force {few}");
+    let (receiver, sender) = run(&folder, "cardinality", &of_groups, &format!("--max-groups 3 {few}"));
+    sender.expect(0, &[]);
+    receiver.expect(0, &["where at least 2 keys are common"]);
+    assert_eq!(folder.read("result.csv"), "region,cardinality\n,\nnorth,\nsouth,\n", "in buckets");
     let (receiver, sender) = run(&folder, "cardinality", "--group-by region --force", "");
     sender.expect(11, &["3 groups", "--max-groups"]);
     receiver.expect(9, &["3 groups", "--max-groups"]);

@@ -115,7 +115,8 @@ pub struct AggregateRequest {
     /// Whether the sender adds noise to the results.
     pub noisy: bool,
     /// Runs of these sizes, one for each bucket, that share one failure budget. In several runs the
-    /// sender adds a mask to each result.
+    /// sender adds a mask to each number that is opened, and a threshold goes by all runs together: none of
+    /// them compares anything ([`Withheld`](crate::circuit_psi::vole::Withheld)).
     pub runs: usize,
 }
 
@@ -129,8 +130,8 @@ pub struct AggregateSenderInput {
     pub dummies: usize,
     /// `items.len() * columns` elements of `Z_2^64`; item `i` has those from `i * columns`.
     pub values: Vec<u64>,
-    /// If agreed: what is added to each result in `Z_2^64`, group by group: noise that hides single items, or, in one
-    /// of several runs, a mask; else empty.
+    /// If agreed: what is added to each number that is opened in `Z_2^64`, group by group: noise that hides single items,
+    /// or, in one of several runs, a mask; else empty.
     pub noise: Vec<u64>,
 }
 
@@ -149,7 +150,7 @@ pub struct AggregateReceiverInput {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AggregateOutput {
     /// For each group its results in `Z_2^64`, one a column (a cardinality has one); none below the
-    /// threshold.
+    /// threshold. In one of several runs all that is opened ([`AggregateRequest::opened`]), masked.
     pub groups: Vec<Option<Vec<u64>>>,
 }
 
@@ -171,9 +172,25 @@ impl AggregateRequest {
         self.columns.max(1)
     }
 
-    /// Whether the sender adds something to each result.
+    /// Whether there is a threshold for what all of several runs give together.
+    pub fn withholds_over_runs(&self) -> bool {
+        self.runs > 1 && self.at_least > 1
+    }
+
+    /// Numbers of a group that a run opens: the results; and the count, where a threshold over several runs goes by it
+    /// and it is none of the results.
+    pub fn opened(&self) -> usize {
+        self.results() + usize::from(self.columns > 0 && self.withholds_over_runs())
+    }
+
+    /// Whether the sender adds something to each number that is opened.
     pub fn is_masked(&self) -> bool {
         self.noisy || self.runs > 1
+    }
+
+    /// How many numbers the sender adds.
+    pub fn added(&self) -> usize {
+        if self.is_masked() { self.groups * self.opened() } else { 0 }
     }
 
     /// Refuses several runs, and sizes beyond the bounds above and those of an intersection.
@@ -187,13 +204,13 @@ impl AggregateRequest {
         self.check_sizes_of_runs()
     }
 
-    /// For protocols that derive their parameters for [`Self::runs`] runs: refuses thresholds in several runs, which
-    /// would compare shares of a bucket's counts, and sizes beyond the bounds above and those of an intersection.
+    /// For protocols that derive their parameters for [`Self::runs`] runs: refuses a threshold beside noise in several
+    /// runs, and sizes beyond the bounds above and those of an intersection.
     pub fn check_sizes_of_runs(&self) -> Result<(), Unsupported> {
-        if self.runs > 1 && self.at_least > 1 {
+        if self.noisy && self.withholds_over_runs() {
             return Err(Unsupported::new(
-                format_args!("results that are shown from {} counted items on, in buckets", self.at_least),
-                "ask for no threshold, or omit --buckets",
+                format_args!("noise, and results that are shown from {} counted items on, in buckets", self.at_least),
+                "ask for one of both",
             ));
         }
         if !(1..=Self::MOST_GROUPS).contains(&self.groups) {
@@ -270,7 +287,7 @@ impl AggregateSenderInput {
 
     /// Refuses an input that is not of the agreed sizes.
     pub fn check(&self, request: &AggregateRequest) -> Result<(), Unsupported> {
-        let results = if request.is_masked() { request.groups * request.results() } else { 0 };
+        let results = request.added();
         if self.items.len() == request.sender_items
             && self.dummies <= self.items.len()
             && self.values.len() == request.sender_items * request.columns
@@ -338,12 +355,14 @@ fn expected(
     groups: usize,
 ) -> (Vec<Vec<u64>>, Vec<u64>) {
     let columns = sent.values.len().checked_div(sent.items.len()).unwrap_or(0);
-    let mut sums = vec![vec![0u64; columns.max(1)]; groups];
+    // The count comes last where it is opened beside the results.
+    let opened = if sent.noise.is_empty() { columns.max(1) } else { sent.noise.len() / groups.max(1) };
+    let mut sums = vec![vec![0u64; opened]; groups];
     let mut counts = vec![0; groups];
     let mut add = |i: usize, group: usize, factor: u64| {
         counts[group] += 1;
-        if columns == 0 {
-            sums[group][0] += 1;
+        if let Some(count) = sums[group].get_mut(columns) {
+            *count += 1;
         }
         for (sum, value) in sums[group].iter_mut().zip(&sent.values[i * columns..][..columns]) {
             *sum = sum.wrapping_add(value.wrapping_mul(factor));

@@ -82,9 +82,7 @@ pub(crate) fn aggregate_inputs<T: Aggregate>(
         .map(|_| (rng.block() % request.groups as u128) as u32)
         .collect();
     // Another for each result.
-    let noise = (0..if request.is_masked() { request.groups * request.results() } else { 0 })
-        .map(|i| u64::MAX - 1 - 999 * i as u64)
-        .collect();
+    let noise = (0..request.added()).map(|i| u64::MAX - 1 - 999 * i as u64).collect();
     let sent = AggregateSenderInput { items: sent, dummies, values: of_sender, noise };
     (sent, AggregateReceiverInput { items: asked, values: of_receiver, groups })
 }

@@ -7,7 +7,6 @@
 //! - [`extent()`] is what a run of one bucket is asked for. All runs keep to one failure budget.
 //! - [`Buckets`] are a side's items, divided and filled up before the first run.
 //! - [`session()`] is the session of one run.
-//! - [`Masks`] hide what single buckets give, where the result is a total over all of them.
 //!
 //! In the semi-honest mode one bucket is run after the other. Against a malicious partner all buckets go through a
 //! protocol [pass by pass](vesica_protocols::passes), so that nothing is shown before everything is fixed.
@@ -15,7 +14,6 @@
 //! docs/buckets.md says what a user gets from it, and what it reveals.
 
 mod bound;
-mod masks;
 #[cfg(test)]
 mod order;
 mod partition;
@@ -26,7 +24,6 @@ use vesica_protocols::tasks::{Extent, IntersectRequest};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 
 pub use bound::bound;
-pub use masks::Masks;
 pub(crate) use partition::NO_PLACE;
 pub(crate) use partition::numbers;
 pub use partition::{Bucket, Buckets, Found, MemoryBuckets, Overflow};

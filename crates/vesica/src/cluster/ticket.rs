@@ -120,6 +120,10 @@ pub(crate) enum Work {
         factors: usize,
         /// How many groups the receiver's keys are in.
         groups: usize,
+        /// A group with fewer common keys in all buckets together gives nothing.
+        at_least: u64,
+        /// How many numbers this gives.
+        totals: usize,
         /// The key of [`Work::masks`], of this attempt alone: who answers a second attempt with other keys learns no
         /// difference.
         #[serde(with = "hex")]
@@ -166,10 +170,10 @@ impl Work {
         }
     }
 
-    /// How many totals the receiver learns, group by group.
+    /// How many masked totals the receiver gets, group by group.
     pub(crate) fn totals(&self) -> usize {
         match self {
-            Self::Totals { columns, groups, .. } => (*columns).max(1) * groups,
+            Self::Totals { totals, .. } => *totals,
             Self::Matches { .. } => 0,
         }
     }
@@ -405,7 +409,15 @@ mod tests {
         let count = 3u64.to_le_bytes();
         assert_eq!(ticket.learned(&count), Some(Learned::Matched(3)));
         assert_eq!(ticket.learned(&count[1..]), None);
-        let of_groups = |groups| Work::Totals { task: "sum".into(), columns: 2, factors: 0, groups, masks: [9; 32] };
+        let of_groups = |groups| Work::Totals {
+            task: "sum".into(),
+            columns: 2,
+            factors: 0,
+            groups,
+            at_least: 0,
+            totals: 2 * groups,
+            masks: [9; 32],
+        };
         ticket.work = of_groups(1);
         let bytes: Vec<u8> = [7, u64::MAX].into_iter().flat_map(u64::to_le_bytes).collect();
         let totals = Some(Learned::Totals(vec![7, u64::MAX]));
@@ -429,7 +441,15 @@ mod tests {
     /// A mask for each total, other ones under each key, and nothing of them where there are no totals.
     #[test]
     fn masks_of_an_attempt_are_of_its_key_alone() {
-        let of = |key| Work::Totals { task: "sum".into(), columns: 40, factors: 0, groups: 25, masks: [key; 32] };
+        let of = |key| Work::Totals {
+            task: "sum".into(),
+            columns: 40,
+            factors: 0,
+            groups: 25,
+            at_least: 0,
+            totals: 1000,
+            masks: [key; 32],
+        };
         let (one, other) = (of(1).masks(), of(2).masks());
         assert_eq!((one.len(), &*one), (1000, &*of(1).masks()));
         let set = |masks: &[u64]| masks.iter().map(|mask| mask.count_ones()).sum::<u32>();

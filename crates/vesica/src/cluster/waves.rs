@@ -7,7 +7,7 @@ use vesica_party::{Abort, Channel, Phase, Role};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::{Ended, Slots, Unmask, WorkerKey, WorkerKeys};
+use super::messages::{Ended, Slots, WorkerKey, WorkerKeys};
 use super::rendezvous::Passes;
 use super::{
     Commit, EndedAttempt, Learned, Left, MOST_ATTEMPTS, MOST_SLOTS, Machines, Outcome, Rendezvous, Stage, Ticket, Work,
@@ -38,8 +38,6 @@ pub(crate) struct Waves<'a> {
     pub ticket: Ticket,
     /// How many keys each bucket has on this side.
     pub keys: Vec<usize>,
-    /// Sender: what it adds to the totals over all buckets, if these are the result.
-    pub added: Secret<Vec<u64>>,
     /// Where workers meet.
     pub rendezvous: &'a Rendezvous,
     /// Hears of waves, and of attempts that failed.
@@ -93,10 +91,11 @@ impl Due {
 }
 
 /// What has come of the buckets so far.
-#[derive(Default)]
 pub(crate) struct Sofar {
-    /// What those that count gave together, on a side that learns it.
+    /// What those that count gave together, on a side that learns it. Totals are masked.
     pub learned: Option<Learned>,
+    /// Sender of totals: the sum of the masks of all attempts that count.
+    pub masks: Secret<Vec<u64>>,
     /// Attempts with which runs of buckets began, of which both sides have the same number.
     pub attempts: u64,
     /// The hash of all commits ([`Commit::hash`]).
@@ -130,9 +129,8 @@ impl Waves<'_> {
         rng: &mut SecretRng,
         stop: &dyn Fn(&Channel) -> Option<Failure>,
     ) -> Result<Sofar, Failure> {
-        let mut sofar = Sofar::default();
-        // Sender: the sum of the masks of all attempts that count.
-        let mut masks = Secret::new(vec![0u64; self.added.len()]);
+        let masks = Secret::new(vec![0u64; self.ticket.work.totals()]);
+        let mut sofar = Sofar { learned: None, masks, attempts: 0, commits: [0; 32], waves: 0 };
         let mut due: VecDeque<Due> = (0..self.buckets).map(Due::first).collect();
         let both_learn = matches!(self.ticket.work, Work::Matches { both_learn: true, .. });
         for &stage in Stage::all(self.ticket.security, both_learn) {
@@ -172,7 +170,8 @@ impl Waves<'_> {
                     if ended.counts() {
                         if self.role == Role::Sender {
                             let added = ticket.work.masks();
-                            masks.iter_mut().zip(added.iter()).for_each(|(sum, mask)| *sum = sum.wrapping_add(*mask));
+                            let sums = sofar.masks.iter_mut().zip(added.iter());
+                            sums.for_each(|(sum, mask)| *sum = sum.wrapping_add(*mask));
                         }
                         if let Outcome::Kept { learned: Some(more), .. } = outcome {
                             sofar.learn(more)?;
@@ -194,8 +193,7 @@ impl Waves<'_> {
             counted.sort_unstable_by_key(|due| due.bucket);
             due = counted.into();
         }
-        let learned = self.unmask(ch, &masks, sofar.learned.take())?;
-        Ok(Sofar { learned, ..sofar })
+        Ok(sofar)
     }
 
     fn how_far(&self, stage: Stage, counted: usize) -> String {
@@ -207,22 +205,6 @@ impl Waves<'_> {
             Stage::Finish => "third",
         };
         format!("{counted} of {of_all} through the {number} pass")
-    }
-
-    /// The sender says what all masks that count add up to, less what it adds to the totals; the receiver takes it off.
-    /// Up to here, all that the receiver has of totals is uniform.
-    fn unmask(&self, ch: &mut Channel, masks: &[u64], learned: Option<Learned>) -> Result<Option<Learned>, Failure> {
-        if self.ticket.work.totals() == 0 {
-            return Ok(learned);
-        }
-        if self.role == Role::Sender {
-            let of_all = masks.iter().zip(self.added.iter()).map(|(mask, added)| mask.wrapping_sub(*added));
-            send(ch, Unmask(of_all.collect()))?;
-            return Ok(learned);
-        }
-        let masks = Unmask::receive(ch, self.ticket.work.totals())?;
-        let negated = Learned::Totals(masks.into_iter().map(u64::wrapping_neg).collect());
-        Ok(learned.and_then(|learned| learned.and(negated)))
     }
 
     /// Refuses what no worker of this side gives.

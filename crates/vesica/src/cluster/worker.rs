@@ -278,8 +278,8 @@ fn protocol(
                 rows::in_passes(|lists| lists.intersect_in_passes, entry).ok_or_else(|| unknown("pass", entry.id))?;
             passes::take(row, &request, (ticket.stage, both_learn), input, left, ch, rng)
         }
-        Work::Totals { ref task, columns, groups, .. } => {
-            let options = AggregateOptions { columns, groups, ..AggregateOptions::default() };
+        Work::Totals { ref task, columns, groups, at_least, .. } => {
+            let options = AggregateOptions { columns, groups, at_least, noisy: false };
             let totals = match task.as_str() {
                 Cardinality::NAME => totals(|lists| lists.cardinality, ticket, &options, input, ch, rng),
                 Sum::NAME => totals(|lists| lists.sum, ticket, &options, input, ch, rng),

@@ -202,7 +202,7 @@ fn go_on(
         let run = agreement.terms.workload().extent();
         (buckets::size(run, role), buckets::size(run, role.peer()))
     };
-    let totals = agreement.terms.added_to_totals(rng)?.len();
+    let totals = agreement.terms.numbers_of_bucket();
     if agreement.terms.disclosure().groups.is_some_and(|groups| groups > 1) {
         let fault = "a run by groups is kept in no record";
         return Err(Failure::new(code::REFUSED, fault, "omit --resume on both sides, or --group-by"));

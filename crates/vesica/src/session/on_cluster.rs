@@ -8,7 +8,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroizing;
 
-use super::context::Context;
+use super::context::{Context, in_role};
 use super::link::Bound;
 use super::prepare::{Placed, Places, Prepared};
 use super::ready::{Ready, fresh};
@@ -21,7 +21,7 @@ use crate::cluster::{
 use crate::failure::{Failure, code};
 use crate::key::Digests;
 use crate::table::{Duplicates, KeyTable, PayloadSpec, PayloadTable, Source, ValueDuplicates, ValueTable};
-use crate::task::Settings;
+use crate::task::{Settings, Unopened};
 
 /// How long a worker waits for the partner's, whose cluster may begin a wave later.
 const WORKER_WAIT: Duration = Duration::from_secs(120);
@@ -98,20 +98,16 @@ pub(super) struct Divided<'m> {
 }
 
 impl Divided<'_> {
-    /// Has the workers run the protocol on all buckets. Gives what this side learned, if it learns anything.
+    /// Has the workers run the protocol on all buckets, and takes the last step where that gives totals.
     pub fn run(
         self,
         ctx: &Context<'_>,
         ch: &mut Channel,
         agreement: &TaskAgreement,
         rng: &mut SecretRng,
-    ) -> Result<(Option<Learned>, OfCluster), Failure> {
+    ) -> Result<Ran, Failure> {
         let Self { machines, rendezvous, ticket, keys } = self;
         let Config { role, buckets: count, max_peer_items, ref protection, .. } = *ctx.config;
-        let added = match role {
-            Role::Sender => agreement.terms.added_to_totals(rng)?,
-            Role::Receiver => Secret::new(Vec::new()),
-        };
         let waves = Waves {
             session: agreement.session,
             role,
@@ -125,14 +121,34 @@ impl Divided<'_> {
             },
             ticket,
             keys,
-            added,
             rendezvous: &rendezvous,
             events: ctx.events,
         };
         let ran = waves.run(ch, machines, rng, &|ch| ctx.reason(ch, "the buckets were run"))?;
-        let Sofar { learned, attempts, commits, .. } = ran;
-        Ok((learned, OfCluster { attempts, commits, traffic: rendezvous.traffic() }))
+        let Sofar { learned, masks, attempts, commits, .. } = ran;
+        let cluster = OfCluster { attempts, commits, traffic: rendezvous.traffic() };
+        let (matched, result) = match (learned, role) {
+            (Some(Learned::Matched(keys)), _) => (Some(keys), None),
+            (Some(Learned::Totals(of_all)), _) => {
+                let of_all = Secret::new(of_all);
+                (None, in_role(role, ch, |ch| agreement.terms.show_totals(&of_all, ch, rng))?)
+            }
+            (None, Role::Sender) if !masks.is_empty() => {
+                (None, in_role(role, ch, |ch| agreement.terms.show_totals(&masks, ch, rng))?)
+            }
+            (None, _) => (None, None),
+        };
+        Ok(Ran { matched, result, cluster })
     }
+}
+
+/// What the machines of a cluster have done.
+pub(super) struct Ran {
+    /// How many keys matched, on a side that learns which.
+    pub matched: Option<u64>,
+    /// The result, if totals are.
+    pub result: Option<Unopened>,
+    pub cluster: OfCluster,
 }
 
 /// What is to be said of a cluster beside what it learned.
@@ -163,6 +179,8 @@ fn ticket(
             // Over a union, the receiver's columns are added to by this driver alone.
             factors: if task == JoinAndCompute::NAME { disclosure.receiver_values.len() } else { 0 },
             groups: disclosure.groups.unwrap_or(1),
+            at_least: disclosure.at_least,
+            totals: agreement.terms.numbers_of_bucket(),
             masks: [0; 32],
         },
     };

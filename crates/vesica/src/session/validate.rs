@@ -85,7 +85,7 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
 
 /// Whether a run on the whole tables that does not fit in memory becomes one in buckets, as far as this side is concerned.
 pub(super) fn may_divide(config: &Config) -> bool {
-    config.may_divide && config.buckets == 1 && config.task.check_buckets(2).is_ok() && config.settings.at_least <= 1
+    config.may_divide && config.buckets == 1 && config.task.check_buckets(2).is_ok()
 }
 
 /// Refuses a record of a run that cannot go on.

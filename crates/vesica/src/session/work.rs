@@ -7,15 +7,14 @@ use vesica_structures::rng::SecretRng;
 
 use super::agree::{Carried, InAgreement};
 use super::context::{Context, in_role};
-use super::on_cluster::{Divided, OfCluster};
+use super::on_cluster::{Divided, OfCluster, Ran};
 use super::ready::fresh;
 use crate::buckets::{self, Buckets};
-use crate::cluster::Learned;
 use crate::failure::Failure;
 use crate::plan::{self, Link};
 use crate::progress::{Gauge, Stage};
 use crate::resume::Going;
-use crate::task::{AnyAgreed, Unopened};
+use crate::task::Unopened;
 
 /// Who runs the protocol, and on what.
 pub(super) enum Execution<'m> {
@@ -119,14 +118,9 @@ impl ProtocolOutcome {
         Self { is_complete: result.is_some(), result, matched_elsewhere: None, cluster: None }
     }
 
-    fn of_cluster(learned: Option<Learned>, cluster: OfCluster, terms: &dyn AnyAgreed) -> Self {
-        let is_complete = learned.is_some();
-        let (matched_elsewhere, result) = match learned {
-            None => (None, None),
-            Some(Learned::Matched(keys)) => (Some(keys), None),
-            Some(Learned::Totals(totals)) => (None, terms.result_of_totals(totals)),
-        };
-        Self { is_complete, result, matched_elsewhere, cluster: Some(cluster) }
+    fn of_cluster(Ran { matched, result, cluster }: Ran) -> Self {
+        let is_complete = matched.is_some() || result.is_some();
+        Self { is_complete, result, matched_elsewhere: matched, cluster: Some(cluster) }
     }
 }
 
@@ -145,10 +139,7 @@ impl SetUp<'_> {
             Execution::Buckets(buckets) => ProtocolOutcome::here(in_role(role, ch, |ch| {
                 terms.run_in_buckets(entry, *buckets, table, ch, &mut rng)
             })?),
-            Execution::Cluster(divided) => {
-                let (learned, cluster) = divided.run(ctx, ch, agreement, &mut rng)?;
-                ProtocolOutcome::of_cluster(learned, cluster, &**terms)
-            }
+            Execution::Cluster(divided) => ProtocolOutcome::of_cluster(divided.run(ctx, ch, agreement, &mut rng)?),
         };
         // From here on a side with a result keeps it.
         if outcome.is_complete {

@@ -14,6 +14,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
+use vesica_protocols::circuit_psi::vole::Withheld;
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput,
@@ -28,7 +29,7 @@ pub(super) use self::columns::{range_differences, refuse_too_many_columns};
 pub(super) use self::kind::AggregateKind;
 use self::kind::is_over_union;
 use self::terms::{Measure, Proposal, Terms, by_group, number_of_groups, tells_of_few_keys};
-use super::job::{AgreedJob, InBuckets, Job, Rows, Settling};
+use super::job::{AgreedJob, Gives, InBuckets, Job, Rows, Settling, TotalsInBuckets};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal};
@@ -46,11 +47,6 @@ impl<K: AggregateKind> AggregateJob<K> {
     /// A bucket's results are masked.
     const IN_ALL_BUCKETS: InBuckets<Self> = InBuckets {
         in_passes: |_| &[],
-        added: |terms, rng| {
-            let mut added = Secret::new(noise(terms, rng));
-            added.resize(terms.groups * terms.results(), 0);
-            added
-        },
         sender_input: |terms, mut bucket, table, masks| {
             let own = table.values.as_ref().map_or(&[][..], |values| &values.values);
             // In a work folder, a key's place is its row, and dummies have none.
@@ -58,7 +54,7 @@ impl<K: AggregateKind> AggregateJob<K> {
             AggregateSenderInput {
                 dummies: bucket.dummies(behind),
                 values: as_ring(&bucket.values(own, terms.sender.len())),
-                noise: masks.of(bucket.number()).to_vec(),
+                noise: masks.to_vec(),
                 items: bucket.items,
             }
         },
@@ -75,30 +71,20 @@ impl<K: AggregateKind> AggregateJob<K> {
                 items: bucket.items,
             }
         },
-        sender_keeps: |_| None,
-        receiver_keeps: |_| None,
-        totals_of: Some(Self::totals_of),
-        sender_result: |_, _, _| None,
-        receiver_result: |agreed, _, outputs| {
-            let mut totals = vec![0u64; agreed.terms.groups * agreed.terms.results()];
-            for of_bucket in outputs.iter().map(Self::totals_of) {
-                totals.iter_mut().zip(of_bucket).for_each(|(total, one)| *total = total.wrapping_add(one));
-            }
-            Self::result_of_all(agreed, &totals)
-        },
-        result_of_totals: |agreed, totals| Self::result_of_all(agreed, &totals),
+        gives: Gives::Totals(TotalsInBuckets {
+            numbers: AggregateRequest::added,
+            of_bucket: |output| output.groups.iter().flatten().flatten().copied().collect(),
+            added: |terms, rng| {
+                let mut added = Secret::new(noise(terms, rng));
+                added.resize(terms.groups * terms.results(), 0);
+                added
+            },
+            withheld: |request| Withheld::derive(request, K::Functionality::OVER),
+            kept: Terms::kept,
+            shown: Terms::shown,
+            result: Self::receiver_result,
+        }),
     };
-
-    /// The masked totals that a bucket gave, group by group.
-    fn totals_of(output: &AggregateOutput) -> Vec<u64> {
-        output.groups.iter().flatten().flatten().copied().collect()
-    }
-
-    /// The receiver's result from the totals over all buckets, group by group.
-    fn result_of_all(agreed: Arc<AgreedJob<Self>>, totals: &[u64]) -> Option<Unopened> {
-        let groups = totals.chunks(agreed.terms.results()).map(|results| Some(results.to_vec())).collect();
-        Self::receiver_result(agreed, AggregateOutput { groups })
-    }
 }
 
 /// How many columns of the receiver the sender's are multiplied by.
@@ -165,11 +151,6 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             *at_least > 1 && is_over_union::<K>(),
             "a threshold on new keys protects no key: a receiver of few keys always reaches it",
             "omit --reveal-if-at-least; the sender can add noise with --epsilon",
-        )?;
-        refuse(
-            *at_least > 1 && side.buckets != 1,
-            "a threshold does not go with --buckets: the sides have no shares of the total, which it would compare",
-            "omit --reveal-if-at-least or --buckets",
         )?;
         refuse(
             noise.is_some() && side.resume,
@@ -279,7 +260,6 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             groups: groups as usize,
             may_be_fewer: settling.is_assumed && settling.role == Role::Sender,
             at_least: sender.proposal.at_least,
-            in_buckets: extent.runs > 1,
             noise,
             noise_scales,
             may_wrap,
@@ -382,11 +362,8 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
         const INNER_PRODUCT_BYTES: u64 = 512 << 10;
         let items = extent.sender_items.max(extent.receiver_items) as u64;
         let (groups, columns) = (options.groups as u64, options.columns as u64);
-        // The sender's masks, or the receiver's results with what holds them: of all buckets until the last.
-        let of_bucket = if extent.runs > 1 { groups.saturating_mul(8 * columns.max(1) + 48) } else { 0 };
-        let of_buckets = of_bucket.saturating_mul(extent.runs as u64);
         if groups <= 1 && columns <= 1 {
-            return of_buckets;
+            return 0;
         }
         let (per_item, fixed) = match totals {
             // A total of a group is an inner product with the group's bins.
@@ -396,7 +373,7 @@ impl<K: AggregateKind> Job for AggregateJob<K> {
             }
             Totals::Plain => (64 * columns, columns * INNER_PRODUCT_BYTES),
         };
-        items.saturating_mul(per_item).saturating_add(fixed).saturating_add(of_buckets)
+        items.saturating_mul(per_item).saturating_add(fixed)
     }
 
     fn least_amounts() -> Amounts {

@@ -13,12 +13,11 @@ use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security,
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
-use super::job::{AgreedJob, Declaration, Job, Settling, TypedWorkload};
-use super::kept_totals::KeptTotals;
+use super::job::{AgreedJob, Declaration, Gives, Job, Settling, TotalsInBuckets, TypedWorkload};
+use super::totals::BucketTotals;
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
-use crate::buckets::{Buckets, KeptMatches, Masks, ToKeep};
+use crate::buckets::{Buckets, KeptMatches, ToKeep};
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
@@ -94,14 +93,15 @@ pub trait AnyAgreed: fmt::Debug + Send + Sync {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Option<Unopened>, Abort>;
-    /// What the sender adds to the totals over all buckets where these are all that the receiver learns: noise, or
-    /// zeros. Nothing of other tasks.
+    /// How many numbers a bucket gives where totals over all buckets are all that the receiver learns; none of other
+    /// tasks.
+    fn numbers_of_bucket(&self) -> usize;
+    /// The last step of a run for totals, when all buckets are through: the sender has `of_all` its masks added up, and
+    /// the receiver what it was given with these masks. Gives the receiver's result.
     ///
     /// # Errors
-    /// If the task does not run in buckets.
-    fn added_to_totals(&self, rng: &mut SecretRng) -> Result<Secret<Vec<u64>>, Unsupported>;
-    /// The receiver's result from the totals over all buckets; `None` if they are not what it learns.
-    fn result_of_totals(&self, totals: Vec<u64>) -> Option<Unopened>;
+    /// If the partner says something else than totals of this task, or the conversation fails.
+    fn show_totals(&self, of_all: &[u64], ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Unopened>, Abort>;
     /// What the task reveals to whom, a sentence each.
     fn revealed(&self) -> Vec<String>;
     /// What reports and receipts state in fields of their own.
@@ -176,6 +176,14 @@ fn each<Output>(
     })
 }
 
+/// How a task gives totals over all buckets, if it does.
+fn totals<J: Job>() -> Option<TotalsInBuckets<J>> {
+    match J::IN_BUCKETS?.gives {
+        Gives::Rows(_) => None,
+        Gives::Totals(totals) => Some(totals),
+    }
+}
+
 /// What `--work` needs.
 const WORK_NEEDS: &str = "say --buckets auto on both sides, or a number of at least 2";
 
@@ -202,9 +210,15 @@ impl<J: Job> Workload for TypedWorkload<J> {
     }
 
     fn predicted_bytes(&self, entry: &Entry) -> Result<RangeInclusive<u64>, Unsupported> {
-        let bytes = row::<J>(entry.id)?.predicted_bytes(&self.request())?;
+        let request = self.request();
+        let bytes = row::<J>(entry.id)?.predicted_bytes(&request)?;
         let runs = self.extent.runs as u64;
-        Ok(bytes.start().saturating_mul(runs)..=bytes.end().saturating_mul(runs))
+        let last = match totals::<J>() {
+            Some(totals) => (totals.withheld)(&request)?.map_or(0..=0, |withheld| withheld.predicted_bytes()),
+            None => 0..=0,
+        };
+        let of_all = |bytes: &u64, last: &u64| bytes.saturating_mul(runs).saturating_add(*last);
+        Ok(of_all(bytes.start(), last.start())..=of_all(bytes.end(), last.end()))
     }
 
     fn extra_work(&self) -> u64 {
@@ -468,19 +482,19 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
             Security::Malicious => Some(of.row_in_passes(row.entry())?),
         };
         let kept = buckets.room_for_matches()?;
-        let is_recorded = kept.as_ref().is_some_and(KeptMatches::is_recorded);
-        let kept = match (kept, of.totals_of) {
-            (Some(kept), Some(totals_of)) if is_recorded => {
-                return KeptTotals { agreed: self, row, of, totals_of }.run(&buckets, kept, table, ch, rng);
+        let rows = match &of.gives {
+            Gives::Rows(rows) => rows,
+            Gives::Totals(totals) => {
+                return BucketTotals { agreed: self, row, of: &of, totals }.run(&buckets, kept, table, ch, rng);
             }
-            (kept, _) => RefCell::new(kept),
         };
+        let is_recorded = kept.as_ref().is_some_and(KeptMatches::is_recorded);
+        let kept = RefCell::new(kept);
         match self.role {
             Role::Sender => {
-                let masks = Masks::new(buckets.count(), &(of.added)(&self.terms, rng), rng);
                 let input =
-                    |number| Ok::<_, Abort>((of.sender_input)(&self.terms, buckets.bucket(number)?, table, &masks));
-                let keeps = of.sender_keeps;
+                    |number| Ok::<_, Abort>((of.sender_input)(&self.terms, buckets.bucket(number)?, table, &[]));
+                let keeps = rows.sender_keeps;
                 let mut outputs = match in_passes {
                     None => each(&buckets, &kept, keeps, ch, |bucket, ch| {
                         row.sender(&request, ch, rng)?.run(input(bucket)?, ch, rng)
@@ -506,11 +520,11 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                     keep_all(&kept, keeps, &mut outputs)?;
                 }
                 let kept = kept.into_inner();
-                Ok((of.sender_result)(self.clone(), buckets.with_matches(kept), outputs))
+                Ok((rows.sender_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
             Role::Receiver => {
                 let input = |number| Ok::<_, Abort>((of.receiver_input)(&self.terms, buckets.bucket(number)?, table));
-                let keeps = of.receiver_keeps;
+                let keeps = rows.receiver_keeps;
                 let mut outputs = match in_passes {
                     None => each(&buckets, &kept, keeps, ch, |bucket, ch| {
                         row.receiver(&request, ch, rng)?.run(input(bucket)?, ch, rng)
@@ -536,18 +550,19 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
                     keep_all(&kept, keeps, &mut outputs)?;
                 }
                 let kept = kept.into_inner();
-                Ok((of.receiver_result)(self.clone(), buckets.with_matches(kept), outputs))
+                Ok((rows.receiver_result)(self.clone(), buckets.with_matches(kept), outputs))
             }
         }
     }
 
-    fn added_to_totals(&self, rng: &mut SecretRng) -> Result<Secret<Vec<u64>>, Unsupported> {
-        let of = J::IN_BUCKETS.ok_or_else(|| no_buckets(J::Functionality::NAME))?;
-        Ok((of.added)(&self.terms, rng))
+    fn numbers_of_bucket(&self) -> usize {
+        totals::<J>().map_or(0, |totals| AgreedJob::numbers_of_bucket(self, &totals))
     }
 
-    fn result_of_totals(&self, totals: Vec<u64>) -> Option<Unopened> {
-        (J::IN_BUCKETS?.result_of_totals)(self.clone(), totals)
+    fn show_totals(&self, of_all: &[u64], ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Unopened>, Abort> {
+        let totals = totals::<J>().ok_or_else(|| no_buckets(J::Functionality::NAME))?;
+        let shown = AgreedJob::show_totals(self, &totals, of_all, ch, rng)?;
+        Ok(shown.and_then(|shown| (totals.result)(self.clone(), shown)))
     }
 
     fn revealed(&self) -> Vec<String> {

@@ -12,9 +12,8 @@ use vesica_protocols::tasks::{
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
 
-use super::job::{AgreedJob, InBuckets, Job, Rows, Settling, assumed_records};
+use super::job::{AgreedJob, Gives, InBuckets, Job, Rows, RowsInBuckets, Settling, assumed_records};
 use super::{
     Amounts, Columns, Disclosure, Example, Flags, MatchesInWorkFolder, ResultKind, ResultSet, Sample, Settings, Side,
     Unopened, Words,
@@ -103,48 +102,54 @@ impl Job for IntersectJob {
 
     const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
         in_passes: |lists| lists.intersect_in_passes,
-        added: |_, _| Secret::new(Vec::new()),
         sender_input: |terms, mut bucket, table, _| IntersectSenderInput {
             payloads: bucket.payloads(given(table), terms.payload_bytes()),
             items: bucket.items,
         },
         receiver_input: |_, bucket, _| IntersectReceiverInput { items: bucket.items },
-        sender_keeps: |output| output.matches.as_mut().map(|matches| ToKeep { matches, payloads: None }),
-        receiver_keeps: |output| Some(ToKeep { matches: &mut output.matches, payloads: Some(&mut output.payloads) }),
-        totals_of: None,
-        sender_result: |agreed, buckets, outputs| {
-            let matches: Vec<Vec<u32>> = outputs.into_iter().map(|output| output.matches).collect::<Option<_>>()?;
-            agreed.terms.both_learn.then(|| -> Unopened {
-                Box::new(move |_| match buckets.in_memory() {
-                    Some(buckets) => {
-                        ResultSet::Keep { keys: in_bucket::sender_matches(buckets, matches), payload: None, unread: 0 }
-                    }
-                    None => {
-                        ResultSet::KeepInWorkFolder(Box::new(MatchesInWorkFolder::new(buckets, Vec::new(), None, 0)))
-                    }
+        gives: Gives::Rows(RowsInBuckets {
+            sender_keeps: |output| output.matches.as_mut().map(|matches| ToKeep { matches, payloads: None }),
+            receiver_keeps: |output| {
+                Some(ToKeep { matches: &mut output.matches, payloads: Some(&mut output.payloads) })
+            },
+            sender_result: |agreed, buckets, outputs| {
+                let matches: Vec<Vec<u32>> = outputs.into_iter().map(|output| output.matches).collect::<Option<_>>()?;
+                agreed.terms.both_learn.then(|| -> Unopened {
+                    Box::new(move |_| match buckets.in_memory() {
+                        Some(buckets) => ResultSet::Keep {
+                            keys: in_bucket::sender_matches(buckets, matches),
+                            payload: None,
+                            unread: 0,
+                        },
+                        None => ResultSet::KeepInWorkFolder(Box::new(MatchesInWorkFolder::new(
+                            buckets,
+                            Vec::new(),
+                            None,
+                            0,
+                        ))),
+                    })
                 })
-            })
-        },
-        receiver_result: |agreed, buckets, outputs| {
-            Some(Box::new(move |_| {
-                let schema = agreed.terms.payload.clone();
-                match buckets.in_memory() {
-                    Some(buckets) => {
-                        let (keys, payloads, unread) =
-                            in_bucket::receiver_matches(buckets, outputs, agreed.terms.payload_bytes());
-                        ResultSet::Keep { keys, payload: schema.map(|schema| (schema, payloads)), unread }
+            },
+            receiver_result: |agreed, buckets, outputs| {
+                Some(Box::new(move |_| {
+                    let schema = agreed.terms.payload.clone();
+                    match buckets.in_memory() {
+                        Some(buckets) => {
+                            let (keys, payloads, unread) =
+                                in_bucket::receiver_matches(buckets, outputs, agreed.terms.payload_bytes());
+                            ResultSet::Keep { keys, payload: schema.map(|schema| (schema, payloads)), unread }
+                        }
+                        None => {
+                            let unread = outputs.iter().map(|output| output.unread).sum();
+                            let payloads = outputs.into_iter().map(|output| output.payloads).collect();
+                            ResultSet::KeepInWorkFolder(Box::new(MatchesInWorkFolder::new(
+                                buckets, payloads, schema, unread,
+                            )))
+                        }
                     }
-                    None => {
-                        let unread = outputs.iter().map(|output| output.unread).sum();
-                        let payloads = outputs.into_iter().map(|output| output.payloads).collect();
-                        ResultSet::KeepInWorkFolder(Box::new(MatchesInWorkFolder::new(
-                            buckets, payloads, schema, unread,
-                        )))
-                    }
-                }
-            }))
-        },
-        result_of_totals: |_, _| None,
+                }))
+            },
+        }),
     });
 
     fn rows_of(lists: &Lists) -> Rows<Self> {

@@ -8,15 +8,16 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use vesica_party::{Abort, Channel, Entry, Registered, Role, Task};
+use vesica_protocols::circuit_psi::vole::Withheld;
 use vesica_protocols::passes::InPasses;
 use vesica_protocols::registry::Rows as Lists;
-use vesica_protocols::tasks::{Extent, SetFunctionality};
+use vesica_protocols::tasks::{AggregateOutput, Extent, SetFunctionality};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
-use crate::buckets::{Bucket, Buckets, Masks, ToKeep};
+use crate::buckets::{Bucket, Buckets, ToKeep};
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
@@ -30,6 +31,8 @@ pub(super) type ReceiverInput<J> = <<J as Job>::Functionality as Task>::Receiver
 pub(super) type SenderOutput<J> = <<J as Job>::Functionality as Task>::SenderOutput;
 /// The receiver's output of a job.
 pub(super) type ReceiverOutput<J> = <<J as Job>::Functionality as Task>::ReceiverOutput;
+/// The request of a job.
+pub(super) type Request<J> = <<J as Job>::Functionality as Task>::Request;
 /// The options of a job's functionality.
 pub(super) type Options<J> = <<J as Job>::Functionality as SetFunctionality>::Options;
 /// The protocols of a job.
@@ -209,33 +212,54 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
 /// Makes a side's result of the outputs of all buckets.
 type ResultOf<J, Output> = fn(Arc<AgreedJob<J>>, Buckets, Vec<Output>) -> Option<Unopened>;
 
-/// The masked totals in the receiver's output, group by group.
-pub(super) type TotalsOf<J> = fn(&ReceiverOutput<J>) -> Vec<u64>;
-
 /// How a task runs bucket by bucket, each with a request of its own.
 pub(super) struct InBuckets<J: Job> {
     /// The protocols that run buckets pass by pass against a malicious partner.
     pub in_passes: fn(&Lists) -> &'static [&'static dyn InPasses<J::Functionality>],
-    /// What the sender adds to the totals over all buckets where these are the result, a number for each: noise, or
-    /// zeros. Nothing of other tasks.
-    pub added: fn(&J::Terms, &mut SecretRng) -> Secret<Vec<u64>>,
-    /// The sender's input of this bucket.
-    pub sender_input: fn(&J::Terms, Bucket, &KeyTable, &Masks) -> SenderInput<J>,
+    /// The sender's input of this bucket, and what it adds to what the bucket gives, if that is totals.
+    pub sender_input: fn(&J::Terms, Bucket, &KeyTable, &[u64]) -> SenderInput<J>,
     /// The receiver's input of this bucket.
     pub receiver_input: fn(&J::Terms, Bucket, &KeyTable) -> ReceiverInput<J>,
+    /// What the buckets give together.
+    pub gives: Gives<J>,
+}
+
+/// What the buckets of a task give together.
+pub(super) enum Gives<J: Job> {
+    /// Rows of each bucket.
+    Rows(RowsInBuckets<J>),
+    /// Totals over all of them.
+    Totals(TotalsInBuckets<J>),
+}
+
+/// How rows of buckets become a result.
+pub(super) struct RowsInBuckets<J: Job> {
     /// What of the sender's output is kept in a work folder; `None` where that is nothing.
     pub sender_keeps: fn(&mut SenderOutput<J>) -> Option<ToKeep<'_>>,
     /// The same of the receiver's output.
     pub receiver_keeps: fn(&mut ReceiverOutput<J>) -> Option<ToKeep<'_>>,
-    /// The masked totals in the receiver's output, where totals are the result; `None` of other tasks.
-    pub totals_of: Option<TotalsOf<J>>,
     /// The sender's result, from the outputs of all buckets in order; `None` if it learns nothing.
     pub sender_result: ResultOf<J, SenderOutput<J>>,
     /// The receiver's result.
     pub receiver_result: ResultOf<J, ReceiverOutput<J>>,
-    /// The receiver's result from the totals over all buckets, where these are all that it learns; `None` of other
-    /// tasks.
-    pub result_of_totals: fn(Arc<AgreedJob<J>>, Vec<u64>) -> Option<Unopened>,
+}
+
+/// How totals of buckets become a result. A bucket gives some numbers of each group of the receiver's keys, group by group.
+pub(super) struct TotalsInBuckets<J: Job> {
+    /// How many numbers a bucket gives.
+    pub numbers: fn(&Request<J>) -> usize,
+    /// These numbers, in the receiver's output of a bucket.
+    pub of_bucket: fn(&ReceiverOutput<J>) -> Vec<u64>,
+    /// What the sender adds to the totals over all buckets, a number for each: noise, or zeros.
+    pub added: fn(&J::Terms, &mut SecretRng) -> Secret<Vec<u64>>,
+    /// How the totals of small groups are withheld, if they are.
+    pub withheld: fn(&Request<J>) -> Result<Option<Withheld>, Unsupported>,
+    /// What the receiver sees of all groups, in as many numbers as a bucket gives.
+    pub kept: fn(&J::Terms, &AggregateOutput) -> Vec<u64>,
+    /// What these numbers say.
+    pub shown: fn(&J::Terms, &[u64]) -> AggregateOutput,
+    /// The receiver's result from what it sees.
+    pub result: fn(Arc<AgreedJob<J>>, AggregateOutput) -> Option<Unopened>,
 }
 
 impl<J: Job> InBuckets<J> {

@@ -20,6 +20,7 @@ pub(crate) mod aggregate;
 pub mod entries;
 pub mod opprf;
 
+pub use aggregate::Withheld;
 pub use entries::NarrowOpprf;
 pub use entries::{
     LTSXQ26, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,

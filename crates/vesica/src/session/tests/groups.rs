@@ -43,15 +43,23 @@ pub(super) fn write_tables(folder: &Folder, sizes: [usize; 2], common: usize, gr
     fs::write(folder.path("theirs.csv"), format!("id,amount\n{theirs}")).expect("written");
 }
 
-/// What the result of a task is over the tables of these sizes; by region, or of all.
-pub(super) fn plain(task: &str, size: usize, common: usize, groups: usize, by_region: bool) -> String {
-    let mut results: BTreeMap<Option<String>, i64> = BTreeMap::new();
+/// What the result of a task is over the tables of these sizes; by region, or of all. Of fewer than `at_least` keys, it is
+/// withheld.
+pub(super) fn plain(
+    task: &str,
+    size: usize,
+    common: usize,
+    (groups, by_region): (usize, bool),
+    at_least: u64,
+) -> String {
+    let mut results: BTreeMap<Option<String>, (u64, i64)> = BTreeMap::new();
     if !by_region {
-        results.insert(None, 0);
+        results.insert(None, (0, 0));
     }
     for (key, quantity, region) in ours(size, groups) {
-        let result = results.entry(region.filter(|_| by_region)).or_default();
+        let (count, result) = results.entry(region.filter(|_| by_region)).or_default();
         if key < common {
+            *count += 1;
             *result += match task {
                 "cardinality" => 1,
                 "sum" => amount_of(key),
@@ -65,9 +73,13 @@ pub(super) fn plain(task: &str, size: usize, common: usize, groups: usize, by_re
         _ => "amount_times_quantity",
     };
     let header = if by_region { format!("region,{column}\n") } else { format!("{column}\n") };
-    let row = |(region, result): (Option<String>, i64)| match by_region {
-        true => format!("{},{result}\n", region.unwrap_or_default()),
-        false => format!("{result}\n"),
+    let row = |(region, (count, result)): (Option<String>, (u64, i64))| {
+        let result = if count >= at_least { result.to_string() } else { String::new() };
+        match by_region {
+            true => format!("{},{result}\n", region.unwrap_or_default()),
+            false if result.is_empty() => "\"\"\n".to_owned(),
+            false => format!("{result}\n"),
+        }
     };
     header + &results.into_iter().map(row).collect::<String>()
 }
@@ -88,11 +100,27 @@ pub(super) fn settings(config: &mut Config, by_region: bool, groups: u32) {
 
 #[track_caller]
 fn check(task: &str, sizes: [usize; 2], common: usize, groups: usize, by_region: bool, buckets: u32) {
+    check_withheld(task, sizes, common, (groups, by_region), buckets, 0);
+}
+
+#[track_caller]
+fn check_withheld(
+    task: &str,
+    sizes: [usize; 2],
+    common: usize,
+    (groups, by_region): (usize, bool),
+    buckets: u32,
+    at_least: u64,
+) {
     let folder = Folder::new();
     write_tables(&folder, sizes, common, groups);
-    let (received, sent) = run_total(&folder, task, buckets, |config| settings(config, by_region, groups as u32));
-    let case = format!("{task}, {sizes:?}, {common} common, {groups} groups, {buckets} buckets");
-    assert_eq!(folder.read("result.csv"), plain(task, sizes[0], common, groups, by_region), "{case}");
+    let (received, sent) = run_total(&folder, task, buckets, |config| {
+        settings(config, by_region, groups as u32);
+        config.settings.at_least = at_least;
+    });
+    let case = format!("{task}, {sizes:?}, {common} common, {groups} groups, {buckets} buckets, from {at_least} on");
+    assert_eq!(folder.read("result.csv"), plain(task, sizes[0], common, (groups, by_region), at_least), "{case}");
+    assert_eq!([received.reveal_if_at_least, sent.reveal_if_at_least], [at_least; 2]);
     assert_eq!([received.buckets, sent.buckets], [buckets; 2]);
     assert_eq!(received.revealed, sent.revealed, "{case}");
     let own: Vec<usize> = [received.own_items, sent.own_items].map(|items| items as usize).to_vec();
@@ -128,6 +156,27 @@ fn large_tables_in_buckets_give_the_plain_result_of_each_group() {
     check("sum", [n, 1 << 12], 1 << 12, 3, true, 3);
     check("join-and-compute", [n, n], n, 7, true, 4);
     check("join-and-compute", [1 << 10, n], 1, 1, false, 5);
+}
+
+/// The threshold is for a group in all buckets together: one less, as many, one more. No bucket has as many.
+#[test]
+fn thresholds_go_by_all_buckets_together() {
+    let groups = 3;
+    // Of the keys below 20, every third is in each group, from the first on: 7, 7 and 6.
+    for at_least in [6, 7, 8] {
+        for task in ["cardinality", "sum", "join-and-compute"] {
+            check_withheld(task, [40, 50], 20, (groups, true), 9, at_least);
+        }
+    }
+    for at_least in [19, 20, 21] {
+        for task in ["cardinality", "sum", "join-and-compute"] {
+            check_withheld(task, [40, 50], 20, (1, false), 9, at_least);
+        }
+    }
+    for (sizes, common) in [([0, 5], 0), ([5, 0], 0), ([2, 1], 1)] {
+        check_withheld("sum", sizes, common, (2, true), 2, 2);
+    }
+    check_withheld("sum", [1 << 14, 1 << 12], 1 << 12, (1000, true), 4, 5);
 }
 
 #[test]
@@ -178,7 +227,7 @@ fn noise_is_added_to_each_group() {
         folder.read("result.csv")
     };
     // With scale 1/800, noise other than 0 has probability e^-800.
-    let exact = plain("cardinality", 300, 100, 3, true);
+    let exact = plain("cardinality", 300, 100, (3, true), 0);
     assert_eq!(run("800"), exact);
     let counts = |text: &str| -> Vec<i64> {
         let count = |line: &str| line.rsplit(',').next().expect("a cell").parse().expect("a number");
@@ -234,7 +283,7 @@ fn more_groups_in_buckets_than_the_sender_allows_are_refused() {
     assert!(sent.fault.contains("4 groups") && received.mend.contains("--max-groups"), "{received}");
 }
 
-/// What a side compares with `--memory`: products of groups are of one bucket at a time, results of all of them.
+/// What a side compares with `--memory`: products of groups are of one bucket at a time.
 #[test]
 fn groups_take_memory_for_a_bucket() {
     use vesica_protocols::tasks::Extent;
@@ -248,6 +297,4 @@ fn groups_take_memory_for_a_bucket() {
     };
     let of_groups = |buckets| memory(buckets, 50) - memory(buckets, 1);
     assert!(of_groups(1) > 20 * of_groups(64), "{} {}", of_groups(1), of_groups(64));
-    // 50 results of 65,536 buckets, of 8 bytes each and what holds them.
-    assert!(of_groups(1 << 16) > 50 * 56 * (1 << 16), "{}", of_groups(1 << 16));
 }

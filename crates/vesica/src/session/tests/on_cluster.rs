@@ -765,6 +765,19 @@ fn check_by_group(
     common: usize,
     fates: [&FateOf; 2],
 ) -> Vec<(u32, Vec<u64>)> {
+    check_withheld(task, by_region, sizes, common, fates, 0)
+}
+
+/// The same, where results of fewer than `at_least` keys are withheld.
+#[track_caller]
+fn check_withheld(
+    task: &str,
+    by_region: bool,
+    sizes: [usize; 2],
+    common: usize,
+    fates: [&FateOf; 2],
+    at_least: u64,
+) -> Vec<(u32, Vec<u64>)> {
     let folder = Folder::new();
     let keys = |side, count: usize| (0..count).map(move |number| key(side, number, common));
     let (mut ours, mut theirs) = (threads(keys('r', sizes[0]), 3, fates[0]), threads(keys('s', sizes[1]), 2, fates[1]));
@@ -775,6 +788,7 @@ fn check_by_group(
         if has_columns {
             config.settings.values = columns(&["amount"], &[], &[]);
         }
+        config.settings.at_least = at_least;
         match role {
             Role::Receiver => {
                 config.destination = folder.config(role, task).destination;
@@ -788,8 +802,9 @@ fn check_by_group(
     let (received, sent) = (received.expect("a result"), sent.expect("sent"));
     let mut expected = BTreeMap::new();
     for row in 0..sizes[0] {
-        let result: &mut i64 = expected.entry(region_of(row).filter(|_| by_region)).or_default();
+        let (count, result): &mut (u64, i64) = expected.entry(region_of(row).filter(|_| by_region)).or_default();
         if row < common {
+            *count += 1;
             *result += match task {
                 "cardinality" => 1,
                 "sum" => value_of(row),
@@ -802,9 +817,13 @@ fn check_by_group(
         "sum" => "amount",
         _ => "amount_times_amount",
     };
-    let row = |(region, result): (Option<String>, i64)| match by_region {
-        true => format!("{},{result}\n", region.unwrap_or_default()),
-        false => format!("{result}\n"),
+    let row = |(region, (count, result)): (Option<String>, (u64, i64))| {
+        let result = if count >= at_least { result.to_string() } else { String::new() };
+        match by_region {
+            true => format!("{},{result}\n", region.unwrap_or_default()),
+            false if result.is_empty() => "\"\"\n".to_owned(),
+            false => format!("{result}\n"),
+        }
     };
     let rows: String = expected.into_iter().map(row).collect();
     let header = if by_region { "region," } else { "" };
@@ -824,6 +843,23 @@ fn results_by_group_and_products_on_clusters_are_those_of_the_plain_tables() {
         }
     }
     check_by_group("sum", true, [1 << 12, 1 << 11], 1 << 10, [WORKS; 2]);
+}
+
+/// A threshold goes by all buckets together, also where each was run twice. The count beside sums is masked like them.
+#[test]
+fn results_of_few_keys_on_clusters_are_withheld() {
+    let loses = |ticket: &Ticket| if ticket.attempt == 0 { Fate::LosesAll } else { Fate::Works };
+    for task in ["cardinality", "sum", "join-and-compute"] {
+        for at_least in [9, 10, 11] {
+            check_withheld(task, true, [60, 60], 30, [WORKS; 2], at_least);
+        }
+        check_withheld(task, false, [60, 60], 30, [WORKS; 2], 30);
+        check_withheld(task, false, [60, 60], 30, [WORKS; 2], 31);
+    }
+    let totals = check_withheld("sum", true, [60, 60], 30, [&loses, WORKS], 10);
+    assert!(totals.len() == 6 && totals.iter().all(|(_, of_bucket)| of_bucket.len() == 6), "{totals:?}");
+    let all: HashSet<u64> = totals.iter().flat_map(|(_, of_bucket)| of_bucket.iter().copied()).collect();
+    assert!(all.len() == 36 && all.iter().all(|total| (1 << 40..u64::MAX - (1 << 40)).contains(total)), "{all:?}");
 }
 
 /// Of each bucket and group, in each attempt.

@@ -1,7 +1,7 @@
 //! What the sides of an aggregate say and agree on.
 
 use serde::{Deserialize, Serialize};
-use vesica_protocols::tasks::Over;
+use vesica_protocols::tasks::{AggregateOutput, Over};
 
 use crate::noise::NoiseScale;
 use crate::table::{ExpectedRange, ValueColumn};
@@ -37,8 +37,6 @@ pub(in crate::task) struct Terms {
     /// Whether the number of groups is assumed, and is the most that the sender allows.
     pub(super) may_be_fewer: bool,
     pub(super) at_least: u64,
-    /// Whether there are several buckets, in which a threshold is refused.
-    pub(super) in_buckets: bool,
     /// The epsilon of the sender's noise.
     pub(super) noise: Option<String>,
     /// The noise of each result of a group; none without noise.
@@ -52,6 +50,32 @@ impl Terms {
     pub(super) fn results(&self) -> usize {
         self.sender.len().max(1)
     }
+
+    /// Numbers that a bucket gives of each group: a threshold goes by the last of them.
+    fn numbers(&self) -> usize {
+        self.results() + usize::from(!self.sender.is_empty() && self.at_least > 1)
+    }
+
+    /// What is shown of all groups, as numbers like those of a bucket: zeros for a group that is withheld, and the
+    /// threshold itself in the place of a count that is not shown.
+    pub(super) fn kept(&self, shown: &AggregateOutput) -> Vec<u64> {
+        let of_group = |group: &Option<Vec<u64>>| {
+            let mut numbers = group.clone().unwrap_or_default();
+            let rest = if group.is_some() { self.at_least } else { 0 };
+            numbers.resize(self.numbers(), rest);
+            numbers
+        };
+        shown.groups.iter().flat_map(of_group).collect()
+    }
+
+    /// What these numbers say.
+    pub(super) fn shown(&self, kept: &[u64]) -> AggregateOutput {
+        let of_group = |numbers: &[u64]| {
+            let is_shown = self.at_least <= 1 || numbers.last().is_some_and(|count| *count >= self.at_least);
+            is_shown.then(|| numbers.iter().take(self.results()).copied().collect())
+        };
+        AggregateOutput { groups: kept.chunks(self.numbers()).map(of_group).collect() }
+    }
 }
 
 /// That an exact result may tell of single keys, and the flag that prevents it; `None` where a threshold or noise
@@ -61,10 +85,6 @@ pub(super) fn tells_of_few_keys(over: Over, terms: &Terms) -> Option<String> {
         return None;
     }
     Some(match over {
-        Over::Common if terms.in_buckets => "a result about few common keys may tell the receiver about single keys: \
-                                             nothing withholds it. To hide single keys in noise, the sender can say \
-                                             --epsilon; --reveal-if-at-least does not go with --buckets"
-            .to_owned(),
         Over::Common => {
             "a result about few common keys may tell the receiver about single keys: nothing withholds it. \
                          To withhold results about fewer than K keys, say --reveal-if-at-least K on both sides"

@@ -19,7 +19,8 @@
 //! In several runs, one for each bucket, only the total over all of them is to be shown. So the sender adds a random
 //! mask to each result that arrow 9 opens, and the receiver gets to know no more of the masks of all runs than what they
 //! add up to. Its results are then uniform, and their sum is the total: it could make them all up from that. Each result
-//! of each group has a mask of its own, and nothing is withheld.
+//! of each group has a mask of its own. With a threshold, the count of each group is opened likewise, and nothing is
+//! compared: [`Withheld`] does that once, with the totals over all runs.
 //!
 //! Without values `y` and with one group there are no inner products: each side adds up its shares.
 //! With a threshold the results are not opened by arrow 9 but by a circuit that adds the shares of
@@ -34,7 +35,9 @@ mod params;
 mod receiver;
 mod sender;
 mod threshold;
+mod withheld;
 
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use withheld::Withheld;

@@ -64,6 +64,7 @@ impl Params {
             Over::Common => sender_items.min(receiver_items),
             Over::New => sender_items,
         } as u64;
+        let most = most.saturating_mul(runs as u64);
         if at_least > most.max(1) {
             return Err(Unsupported::new(
                 format_args!("results from {at_least} {over} items on, of {most} at most"),
@@ -86,7 +87,8 @@ impl Params {
             Over::New => len.max(sender_items),
         });
         // Noise may lead below zero, and a mask is uniform.
-        let count_bits = if columns == 0 && request.is_masked() { 64 } else { threshold_bits };
+        let is_masked = request.is_masked() && (columns == 0 || request.withholds_over_runs());
+        let count_bits = if is_masked { 64 } else { threshold_bits };
         let mut params = Self {
             request: *request,
             over,
@@ -100,7 +102,8 @@ impl Params {
             threshold_bits,
         };
         let has_threshold = at_least > 1 && (over == Over::New || !params.matching.is_empty());
-        if has_threshold {
+        // One over several runs is for what they give together.
+        if has_threshold && runs == 1 {
             let results = vec![if columns == 0 { count_bits } else { 64 }; request.results()];
             params.circuit = Some(gmw::Params::new(threshold::circuit(&results, threshold_bits, at_least), groups)?);
         }
@@ -143,14 +146,19 @@ impl Params {
         self.request.results() + usize::from(self.request.columns > 0 && self.counts())
     }
 
-    /// Results of all groups.
-    pub(super) fn results(&self) -> usize {
-        self.request.groups * self.request.results()
+    /// Numbers that are opened, of all groups.
+    pub(super) fn opened(&self) -> usize {
+        self.request.groups * self.request.opened()
     }
 
-    /// Results are modulo `2^result_bits`.
+    /// Numbers that are opened are modulo `2^result_bits`.
     pub(super) fn result_bits(&self) -> u32 {
         if self.request.columns == 0 { self.count_bits } else { 64 }
+    }
+
+    /// Bits of what a circuit compares and shows.
+    pub(super) fn bits(&self) -> threshold::Widths {
+        threshold::Widths { results: self.result_bits(), count: self.threshold_bits }
     }
 
     /// Whether nothing is sent: a set is empty, so that nothing is common, and the sender adds nothing.
@@ -165,7 +173,7 @@ impl Params {
         }
         let opened = match &self.circuit {
             None => {
-                let bytes = 8 * self.results() as u64;
+                let bytes = 8 * self.opened() as u64;
                 bytes..=bytes
             }
             Some(circuit) => {

@@ -1,6 +1,6 @@
 //! The right column.
 
-use vesica_mpc::gmw::{Evaluator, open_to_receiver};
+use vesica_mpc::gmw::Evaluator;
 use vesica_mpc::share_conversion::{BitsReceiver, MultiplexReceiver};
 use vesica_mpc::tasks::{RingVectors, SharedBits, SharedRows};
 use vesica_mpc::{inner_product, opprf};
@@ -8,9 +8,8 @@ use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::Params;
 use super::messages::Opened;
-use super::threshold::{known, unknown, words};
+use super::{Params, threshold};
 use crate::circuit_psi::{BinOpprf, matching};
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
@@ -90,30 +89,19 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
         totals.resize(params.totals(), vec![0; groups]);
         totals.iter_mut().flatten().for_each(|share| *share = params.over.receiver_share(*share));
 
-        let results = &totals[..params.request.results()];
+        let opened = &totals[..params.request.opened()];
         let Some(circuit) = circuit else {
             // Step 9.
-            let Opened(opened) = ch.recv(params.results())?;
+            let Opened(shares) = ch.recv(params.opened())?;
             let low = u64::MAX >> (64 - params.result_bits());
             let group = |(group, theirs): (usize, &[u64])| {
-                Some(theirs.iter().zip(results).map(|(theirs, own)| theirs.wrapping_add(own[group]) & low).collect())
+                Some(theirs.iter().zip(opened).map(|(theirs, own)| theirs.wrapping_add(own[group]) & low).collect())
             };
-            return Ok(AggregateOutput { groups: opened.chunks(results.len()).enumerate().map(group).collect() });
+            return Ok(AggregateOutput { groups: shares.chunks(opened.len()).enumerate().map(group).collect() });
         };
         let counts = totals.last().map_or(&[][..], |counts| &counts[..]);
-        let both = |words: &[u64], bits: u32| unknown(groups, bits).chain(known(words, bits)).collect::<Vec<_>>();
-        let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, params.result_bits())).collect();
-        inputs.extend(both(counts, params.threshold_bits));
-        let shares = circuit.run(inputs, ch, rng)?;
-        // Opened to this side.
-        let opened = open_to_receiver(&shares, ch)?.unwrap_or_default();
-        let [shown, planes @ ..] = &opened[..] else { return Ok(AggregateOutput { groups: vec![None; groups] }) };
-        // Those that are not shown are read, too: the sender may see how long this takes, and is not to
-        // learn which are.
-        let values: Vec<Vec<u64>> = (0..groups).map(|group| words(planes, group, params.result_bits())).collect();
-        Ok(AggregateOutput {
-            groups: values.into_iter().enumerate().map(|(group, values)| shown.get(group).then_some(values)).collect(),
-        })
+        let results: Vec<&[u64]> = opened.iter().map(Vec::as_slice).collect();
+        threshold::receive(circuit, &results, counts, params.bits(), ch, rng)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The left column.
 
-use vesica_mpc::gmw::{Evaluator, open_to_receiver};
+use vesica_mpc::gmw::Evaluator;
 use vesica_mpc::share_conversion::{BitsSender, MultiplexSender};
 use vesica_mpc::tasks::{RingVector, SharedBits};
 use vesica_mpc::{inner_product, opprf};
@@ -8,9 +8,8 @@ use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::Params;
 use super::messages::Opened;
-use super::threshold::{known, unknown};
+use super::{Params, threshold};
 use crate::circuit_psi::{BinOpprf, matching};
 use crate::tasks::AggregateSenderInput;
 
@@ -98,25 +97,18 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
 
         // The threshold goes by the exact count, also where the count is the result that gets noise.
         let counts = Secret::new(totals.last().map_or_else(Vec::new, |counts| counts.to_vec()));
-        let results = &mut totals[..params.request.results()];
-        for (group, noise) in noise.chunks(params.request.results()).enumerate() {
-            results
-                .iter_mut()
-                .zip(noise)
-                .for_each(|(result, noise)| result[group] = result[group].wrapping_add(*noise));
+        let opened = &mut totals[..params.request.opened()];
+        for (group, noise) in noise.chunks(params.request.opened()).enumerate() {
+            opened.iter_mut().zip(noise).for_each(|(opened, noise)| opened[group] = opened[group].wrapping_add(*noise));
         }
         let Some(circuit) = circuit else {
             // Step 9.
             let low = u64::MAX >> (64 - params.result_bits());
-            let opened =
-                (0..params.request.groups).flat_map(|group| results.iter().map(move |result| result[group] & low));
-            return ch.send(&Opened(opened.collect()));
+            let shares =
+                (0..params.request.groups).flat_map(|group| opened.iter().map(move |opened| opened[group] & low));
+            return ch.send(&Opened(shares.collect()));
         };
-        let groups = params.request.groups;
-        let both = |words: &[u64], bits: u32| known(words, bits).chain(unknown(groups, bits)).collect::<Vec<_>>();
-        let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, params.result_bits())).collect();
-        inputs.extend(both(&counts, params.threshold_bits));
-        let shares = circuit.run(inputs, ch, rng)?;
-        open_to_receiver(&shares, ch).map(drop)
+        let results: Vec<&[u64]> = opened.iter().map(|result| result.as_slice()).collect();
+        threshold::send(circuit, &results, &counts, params.bits(), ch, rng)
     }
 }

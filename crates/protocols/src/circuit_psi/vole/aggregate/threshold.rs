@@ -3,7 +3,60 @@
 use std::sync::Arc;
 
 use vesica_mpc::bits::Bits;
-use vesica_mpc::gmw::{Builder, Circuit, Params};
+use vesica_mpc::gmw::{Builder, Circuit, Evaluator, Params, open_to_receiver};
+use vesica_party::{Abort, Channel, Party};
+use vesica_structures::rng::SecretRng;
+
+use crate::tasks::AggregateOutput;
+
+/// Bits of the numbers that go through the circuit. Their shares are modulo two to the power of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Widths {
+    /// Of each result.
+    pub results: u32,
+    /// Of the count.
+    pub count: u32,
+}
+
+/// The sender's half of an evaluation: its shares of each result and of the count, for each group.
+pub(super) fn send(
+    circuit: Evaluator,
+    results: &[&[u64]],
+    counts: &[u64],
+    widths: Widths,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<(), Abort> {
+    let both = |words: &[u64], bits| known(words, bits).chain(unknown(words.len(), bits)).collect::<Vec<_>>();
+    let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, widths.results)).collect();
+    inputs.extend(both(counts, widths.count));
+    let shares = circuit.run(inputs, ch, rng)?;
+    open_to_receiver(&shares, ch).map(drop)
+}
+
+/// The receiver's half: the results of each group whose count reaches the threshold.
+pub(super) fn receive(
+    circuit: Evaluator,
+    results: &[&[u64]],
+    counts: &[u64],
+    widths: Widths,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<AggregateOutput, Abort> {
+    let groups = counts.len();
+    let both = |words: &[u64], bits| unknown(words.len(), bits).chain(known(words, bits)).collect::<Vec<_>>();
+    let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, widths.results)).collect();
+    inputs.extend(both(counts, widths.count));
+    let shares = circuit.run(inputs, ch, rng)?;
+    // Opened to this side.
+    let opened = open_to_receiver(&shares, ch)?.unwrap_or_default();
+    let [shown, planes @ ..] = &opened[..] else { return Ok(AggregateOutput { groups: vec![None; groups] }) };
+    // Those that are not shown are read, too: the sender may see how long this takes, and is not to
+    // learn which are.
+    let values: Vec<Vec<u64>> = (0..groups).map(|group| words(planes, group, widths.results)).collect();
+    let shown = |(group, values)| shown.get(group).then_some(values);
+    Ok(AggregateOutput { groups: values.into_iter().enumerate().map(shown).collect() })
+}
 
 /// Inputs: for each result the sender's share and the receiver's, `results[i]` bits each; the
 /// sender's share of the count and the receiver's, `count_bits` bits each. Outputs: whether the
@@ -31,17 +84,17 @@ pub(super) fn opening_bytes(params: &Params) -> u64 {
 
 /// The low `bits` bits of each word as inputs of the circuit, an instance a word: what this side
 /// shares of words that it knows alone.
-pub(super) fn known(words: &[u64], bits: u32) -> impl Iterator<Item = Bits> {
+fn known(words: &[u64], bits: u32) -> impl Iterator<Item = Bits> {
     (0..bits).map(|bit| words.iter().map(|word| word >> bit & 1 == 1).collect())
 }
 
 /// This side's share of words that only the other side knows.
-pub(super) fn unknown(count: usize, bits: u32) -> impl Iterator<Item = Bits> {
+fn unknown(count: usize, bits: u32) -> impl Iterator<Item = Bits> {
     (0..bits).map(move |_| Bits::zeros(count))
 }
 
 /// Reads words back from planes of `bits` bits each.
-pub(super) fn words(planes: &[Bits], instance: usize, bits: u32) -> Vec<u64> {
+fn words(planes: &[Bits], instance: usize, bits: u32) -> Vec<u64> {
     let word =
         |planes: &[Bits]| (0..).zip(planes).fold(0, |word, (bit, plane)| word | u64::from(plane.get(instance)) << bit);
     planes.chunks(bits as usize).map(word).collect()
