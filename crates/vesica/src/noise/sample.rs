@@ -1,6 +1,7 @@
 //! The discrete Laplace distribution, exactly and without floats: Canonne, Kamath, Steinke, "The
 //! discrete Gaussian for differential privacy" (2020), Algorithms 1 and 2. How long a sample takes
-//! depends on it; the peer sees only how long all of them took together with the rest.
+//! depends on it; the peer sees only how long all of them took together with what is done before the first bucket, or on
+//! whole tables with the rest.
 
 use vesica_structures::rng::SecretRng;
 

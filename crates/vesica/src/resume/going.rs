@@ -49,8 +49,8 @@ pub(crate) struct Terms {
     /// Items of a bucket of this side, and bytes of a payload of its result. Of a run for totals, one record of all totals
     /// of a bucket.
     pub shape: (usize, usize),
-    /// Whether all that is learned is totals over all buckets. The last step is then that the sender takes the masks off:
-    /// it is kept like a bucket behind all others.
+    /// Whether all that is learned is totals over all buckets. The last step then shows them to the receiver: it is
+    /// kept like a bucket behind all others.
     pub totals: bool,
     /// Items of a bucket of the partner.
     pub peer_items: usize,

@@ -124,6 +124,7 @@ impl Divided<'_> {
             rendezvous: &rendezvous,
             events: ctx.events,
         };
+        let added = agreement.terms.added_to_totals(rng);
         let ran = waves.run(ch, machines, rng, &|ch| ctx.reason(ch, "the buckets were run"))?;
         let Sofar { learned, masks, attempts, commits, .. } = ran;
         let cluster = OfCluster { attempts, commits, traffic: rendezvous.traffic() };
@@ -131,10 +132,10 @@ impl Divided<'_> {
             (Some(Learned::Matched(keys)), _) => (Some(keys), None),
             (Some(Learned::Totals(of_all)), _) => {
                 let of_all = Secret::new(of_all);
-                (None, in_role(role, ch, |ch| agreement.terms.show_totals(&of_all, ch, rng))?)
+                (None, in_role(role, ch, |ch| agreement.terms.show_totals((&of_all, &added), ch, rng))?)
             }
             (None, Role::Sender) if !masks.is_empty() => {
-                (None, in_role(role, ch, |ch| agreement.terms.show_totals(&masks, ch, rng))?)
+                (None, in_role(role, ch, |ch| agreement.terms.show_totals((&masks, &added), ch, rng))?)
             }
             (None, _) => (None, None),
         };

@@ -109,9 +109,14 @@ fn check_resume(config: &Config) -> Result<(), Failure> {
 
 /// Refuses a number of buckets that cannot be run.
 fn check_buckets(config: &Config) -> Result<(), Failure> {
-    if config.buckets <= MOST_BUCKETS {
+    let most = match config.task.most_buckets() {
+        // The task says that it takes none.
+        1 => MOST_BUCKETS,
+        most => most,
+    };
+    if config.buckets <= most {
         return Ok(());
     }
-    let fault = format_args!("--buckets {} is more than {MOST_BUCKETS}", config.buckets);
+    let fault = format_args!("--buckets {} is more than {most}", config.buckets);
     Err(Failure::new(code::USAGE, fault, "say fewer, the same number on both sides"))
 }

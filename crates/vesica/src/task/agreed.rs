@@ -13,6 +13,7 @@ use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security,
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
 use super::job::{AgreedJob, Declaration, Gives, Job, Settling, TotalsInBuckets, TypedWorkload};
 use super::totals::BucketTotals;
@@ -96,12 +97,20 @@ pub trait AnyAgreed: fmt::Debug + Send + Sync {
     /// How many numbers a bucket gives where totals over all buckets are all that the receiver learns; none of other
     /// tasks.
     fn numbers_of_bucket(&self) -> usize;
+    /// What the sender adds to totals over all buckets, to be drawn before the first one: noise, or zeros. Nothing of
+    /// the receiver, and of other tasks.
+    fn added_to_totals(&self, rng: &mut SecretRng) -> Secret<Vec<u64>>;
     /// The last step of a run for totals, when all buckets are through: the sender has `of_all` its masks added up, and
-    /// the receiver what it was given with these masks. Gives the receiver's result.
+    /// what it adds to the totals; the receiver what it was given with these masks. Gives the receiver's result.
     ///
     /// # Errors
     /// If the partner says something else than totals of this task, or the conversation fails.
-    fn show_totals(&self, of_all: &[u64], ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Unopened>, Abort>;
+    fn show_totals(
+        &self,
+        of_all: (&[u64], &[u64]),
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Unopened>, Abort>;
     /// What the task reveals to whom, a sentence each.
     fn revealed(&self) -> Vec<String>;
     /// What reports and receipts state in fields of their own.
@@ -214,8 +223,14 @@ impl<J: Job> Workload for TypedWorkload<J> {
         let bytes = row::<J>(entry.id)?.predicted_bytes(&request)?;
         let runs = self.extent.runs as u64;
         let last = match totals::<J>() {
-            Some(totals) => (totals.withheld)(&request)?.map_or(0..=0, |withheld| withheld.predicted_bytes()),
-            None => 0..=0,
+            Some(totals) if self.extent.runs > 1 => match (totals.withheld)(&request)? {
+                Some(withheld) => withheld.predicted_bytes(),
+                None => {
+                    let masks = 8 * (totals.numbers)(&request) as u64;
+                    masks..=masks
+                }
+            },
+            _ => 0..=0,
         };
         let of_all = |bytes: &u64, last: &u64| bytes.saturating_mul(runs).saturating_add(*last);
         Ok(of_all(bytes.start(), last.start())..=of_all(bytes.end(), last.end()))
@@ -559,7 +574,16 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
         totals::<J>().map_or(0, |totals| AgreedJob::numbers_of_bucket(self, &totals))
     }
 
-    fn show_totals(&self, of_all: &[u64], ch: &mut Channel, rng: &mut SecretRng) -> Result<Option<Unopened>, Abort> {
+    fn added_to_totals(&self, rng: &mut SecretRng) -> Secret<Vec<u64>> {
+        totals::<J>().map_or_else(|| Secret::new(Vec::new()), |totals| AgreedJob::added_to_totals(self, &totals, rng))
+    }
+
+    fn show_totals(
+        &self,
+        of_all: (&[u64], &[u64]),
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+    ) -> Result<Option<Unopened>, Abort> {
         let totals = totals::<J>().ok_or_else(|| no_buckets(J::Functionality::NAME))?;
         let shown = AgreedJob::show_totals(self, &totals, of_all, ch, rng)?;
         Ok(shown.and_then(|shown| (totals.result)(self.clone(), shown)))

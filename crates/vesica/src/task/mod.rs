@@ -43,8 +43,9 @@ pub use words::{Example, Words};
 pub use crate::table::ResultKind;
 
 use agreed::{Configured, no_buckets, rows};
-use job::{Job, TypedWorkload};
+use job::{Gives, Job, TypedWorkload};
 
+use crate::buckets::MOST_BUCKETS;
 use crate::failure::Failure;
 
 /// The tasks, in the order in which documents list them.
@@ -58,6 +59,10 @@ pub static TASKS: &[&dyn AnyTask] = &[
     &TaskOf::<aggregate::AggregateJob<union_sum::UnionSumKind>>::new(),
     &TaskOf::<shares::SharesJob>::new(),
 ];
+
+/// The most buckets of a task whose result is numbers: a connection has 65,535 forks, of which a circuit takes up to four in
+/// a bucket.
+const MOST_BUCKETS_OF_TOTALS: u32 = 1 << 13;
 
 /// The name of the task where nobody names one.
 pub const DEFAULT: &str = Intersect::NAME;
@@ -91,7 +96,9 @@ pub trait AnyTask: Sync {
     fn result_kind(&self, role: Role, settings: &Settings) -> Option<ResultKind>;
     /// Whether the task takes a key with alternatives (`--or-key`).
     fn takes_or_keys(&self) -> bool;
-    /// Refuses more than one bucket (`--buckets`) where the task does not run in buckets.
+    /// The most buckets; 1 for a task that does not run in buckets.
+    fn most_buckets(&self) -> u32;
+    /// Refuses more buckets (`--buckets`) than the task runs in.
     ///
     /// # Errors
     /// If it does not.
@@ -221,9 +228,21 @@ impl<J: Job> AnyTask for TaskOf<J> {
         J::TAKES_OR_KEYS
     }
 
+    fn most_buckets(&self) -> u32 {
+        match J::IN_BUCKETS.map(|of| of.gives) {
+            None => 1,
+            Some(Gives::Totals(_)) => MOST_BUCKETS_OF_TOTALS,
+            Some(Gives::Rows(_)) => MOST_BUCKETS,
+        }
+    }
+
     fn check_buckets(&self, buckets: u32) -> Result<(), Unsupported> {
-        match J::IN_BUCKETS {
-            None if buckets != 1 => Err(no_buckets(J::Functionality::NAME)),
+        match self.most_buckets() {
+            1 if buckets != 1 => Err(no_buckets(J::Functionality::NAME)),
+            most if buckets > most => {
+                let what = format_args!("{buckets} buckets of the task {}", J::Functionality::NAME);
+                Err(Unsupported::new(what, format_args!("say at most {most}")))
+            }
             _ => Ok(()),
         }
     }

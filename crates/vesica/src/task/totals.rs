@@ -43,6 +43,7 @@ impl<J: Job> BucketTotals<'_, J> {
         rng: &mut SecretRng,
     ) -> Result<Option<Unopened>, Abort> {
         let (request, numbers) = (self.agreed.workload.request(), self.agreed.numbers_of_bucket(self.totals));
+        let added = self.agreed.added_to_totals(self.totals, rng);
         let mut kept = kept.filter(KeptMatches::is_recorded);
         let mut going = kept.as_mut().and_then(KeptMatches::going);
         let due = going.as_ref().map_or_else(|| (0..=buckets.count()).collect(), |going| going.due().to_vec());
@@ -75,14 +76,14 @@ impl<J: Job> BucketTotals<'_, J> {
             Ok(())
         })?;
         let Some(going) = going else {
-            let shown = self.agreed.show_totals(self.totals, &of_all, ch, rng)?;
+            let shown = self.agreed.show_totals(self.totals, (&of_all, &added), ch, rng)?;
             return Ok(shown.and_then(|shown| (self.totals.result)(self.agreed.clone(), shown)));
         };
         // Not due where the receiver has it, and the sender has ended.
         if due.contains(&last) {
             going.begin_to_compare(ch)?;
             let of_all = sum(going, last, numbers)?;
-            let shown = self.agreed.show_totals(self.totals, &of_all, ch, rng)?;
+            let shown = self.agreed.show_totals(self.totals, (&of_all, &added), ch, rng)?;
             let shown = shown.map_or_else(|| vec![0; numbers], |shown| (self.totals.kept)(&self.agreed.terms, &shown));
             going.end_totals(last, &ch.transcript().unwrap_or_default(), &Secret::new(shown))?;
         }
@@ -100,15 +101,24 @@ impl<J: Job> AgreedJob<J> {
         (totals.numbers)(&self.workload.request())
     }
 
-    /// The last step: the sender has `of_all` its masks added up, and the receiver what it was given with these masks.
-    /// Gives what the receiver is to see; nothing for the sender.
+    /// What the sender adds to the totals over all buckets. It is drawn before the first bucket: how long that takes
+    /// depends on it, and the partner could time it alone between two messages of the end.
+    pub fn added_to_totals(&self, totals: &TotalsInBuckets<J>, rng: &mut SecretRng) -> Secret<Vec<u64>> {
+        match self.role {
+            Role::Sender => (totals.added)(&self.terms, rng),
+            Role::Receiver => Secret::new(Vec::new()),
+        }
+    }
+
+    /// The last step: the sender has `of_all` its masks added up, and what it adds to the totals; the receiver what it was
+    /// given with these masks. Gives what the receiver is to see; nothing for the sender.
     ///
     /// # Errors
     /// If the partner says something else than totals of this task, or the conversation fails.
     pub fn show_totals(
         &self,
         totals: &TotalsInBuckets<J>,
-        of_all: &[u64],
+        (of_all, added): (&[u64], &[u64]),
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Option<AggregateOutput>, Abort> {
@@ -116,7 +126,6 @@ impl<J: Job> AgreedJob<J> {
             (Some(withheld), Role::Sender) => withheld.send(of_all, ch, rng).map(|()| None),
             (Some(withheld), Role::Receiver) => withheld.receive(of_all, ch, rng).map(Some),
             (None, Role::Sender) => {
-                let added = (totals.added)(&self.terms, rng);
                 let masks = of_all.iter().zip(added.iter()).map(|(mask, added)| mask.wrapping_sub(*added));
                 send(ch, Unmask(masks.collect()))?;
                 Ok(None)

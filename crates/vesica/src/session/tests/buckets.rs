@@ -313,9 +313,9 @@ fn what_buckets_do_not_serve_is_refused() {
         (
             &|config| {
                 config.task = task::find("cardinality").expect("a task");
-                config.settings.at_least = 3;
+                config.buckets = 1 << 14;
             },
-            "a threshold does not go with --buckets",
+            "--buckets 16384 is more than 8192",
         ),
         (&|config| config.buckets = 1 << 17, "--buckets 131072"),
     ] {

@@ -59,10 +59,10 @@ impl Terms {
     /// What is shown of all groups, as numbers like those of a bucket: zeros for a group that is withheld, and the
     /// threshold itself in the place of a count that is not shown.
     pub(super) fn kept(&self, shown: &AggregateOutput) -> Vec<u64> {
+        let withheld = vec![0; self.results()];
         let of_group = |group: &Option<Vec<u64>>| {
-            let mut numbers = group.clone().unwrap_or_default();
-            let rest = if group.is_some() { self.at_least } else { 0 };
-            numbers.resize(self.numbers(), rest);
+            let mut numbers = group.as_ref().unwrap_or(&withheld).clone();
+            numbers.resize(self.numbers(), self.at_least * u64::from(group.is_some()));
             numbers
         };
         shown.groups.iter().flat_map(of_group).collect()

@@ -18,7 +18,7 @@
 //!
 //! In several runs, one for each bucket, only the total over all of them is to be shown. So the sender adds a random
 //! mask to each result that arrow 9 opens, and the receiver gets to know no more of the masks of all runs than what they
-//! add up to. Its results are then uniform, and their sum is the total: it could make them all up from that. Each result
+//! add up to, or with a threshold what follows from its result. Its results are then uniform, and their sum is the total: it could make them all up from that. Each result
 //! of each group has a mask of its own. With a threshold, the count of each group is opened likewise, and nothing is
 //! compared: [`Withheld`] does that once, with the totals over all runs.
 //!

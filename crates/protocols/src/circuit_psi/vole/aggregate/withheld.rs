@@ -37,17 +37,26 @@ impl Withheld {
     /// For all runs of this request; `None` where there is one run alone, or no threshold.
     ///
     /// # Errors
-    /// If there are more groups and columns than a circuit serves.
+    /// If there are more groups and columns than a circuit serves, the threshold is out of reach, or noise would go
+    /// with it.
     pub fn derive(request: &AggregateRequest, over: Over) -> Result<Option<Self>, Unsupported> {
         if !request.withholds_over_runs() {
             return Ok(None);
         }
+        request.check_sizes_of_runs()?;
         let &AggregateRequest { sender_items, receiver_items, columns, groups, at_least, runs, .. } = request;
         let most = match over {
             Over::Common => sender_items.min(receiver_items),
             Over::New => sender_items,
         };
-        let count = share_conversion::count_bits(most.saturating_mul(runs));
+        let most = most.saturating_mul(runs);
+        if at_least > most as u64 {
+            return Err(Unsupported::new(
+                format_args!("results from {at_least} {over} items on, of {most} at most"),
+                "lower the threshold",
+            ));
+        }
+        let count = share_conversion::count_bits(most);
         let widths = Widths { results: if columns == 0 { count } else { 64 }, count };
         let circuit = threshold::circuit(&vec![widths.results; request.results()], count, at_least);
         Ok(Some(Self { request: *request, widths, circuit: gmw::Params::new(circuit, groups)? }))
@@ -138,6 +147,20 @@ mod tests {
         let totals = [u64::MAX, 7, 4, 3, u64::MAX - 1, 5, 0, 0, 0, 1 << 63, 1, 630];
         let expected = [None, Some(vec![3, u64::MAX - 1]), None, Some(vec![1 << 63, 1])];
         assert_eq!(shown(2, 5, &totals), expected);
+    }
+
+    /// A bound is a constant of as many bits as a count, which must hold it; and nobody adds noise to what a circuit shows.
+    #[test]
+    fn thresholds_out_of_reach_or_beside_noise_are_refused() {
+        let extent = crate::tasks::Extent::new(90, 100, Security::SemiHonest).in_runs(7);
+        let derive = |at_least, noisy| {
+            let options = crate::tasks::AggregateOptions { at_least, noisy, ..Default::default() };
+            Withheld::derive(&AggregateRequest::new(&extent, &options), Over::Common).is_ok()
+        };
+        assert_eq!(
+            [derive(630, false), derive(631, false), derive(1030, false), derive(5, true)],
+            [true, false, false, false]
+        );
     }
 
     #[test]
