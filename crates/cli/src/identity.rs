@@ -56,9 +56,18 @@ fn one_line(comment: &str) -> String {
 
 /// The user's folder for what is set once, by the XDG base directory specification.
 pub fn configuration_folder() -> Option<PathBuf> {
+    user_folder("XDG_CONFIG_HOME", ".config")
+}
+
+/// The user's folder for what stays from one run to the next, such as logs, by the same specification.
+pub fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state")
+}
+
+fn user_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let configuration = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
-    Some(configuration?.join("vesica"))
+    let folder = absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(in_home)));
+    Some(folder?.join("vesica"))
 }
 
 /// The user's identity, made on first use.

@@ -116,6 +116,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Query(command) => commands::query::run(*command, cli.verbose),
         Command::Identity(command) => commands::identity::run(command),
         Command::Receipt(command) => commands::receipt::run(command),
+        Command::Log(command) => commands::log::run(command),
         Command::Demo(command) => commands::demo::run(command),
         Command::Check(command) => commands::check::run(*command),
         Command::Plan(command) => commands::plan::run(command),
@@ -138,6 +139,7 @@ fn admit(command: &Command) -> Outcome {
         | Command::Config(_)
         | Command::Identity(_)
         | Command::Receipt(_)
+        | Command::Log(_)
         | Command::Protocols(_)
         | Command::Completions(_)
         | Command::Man(_) => Ok(()),

@@ -34,6 +34,8 @@ mod kinds;
 mod layering;
 #[path = "all/limits.rs"]
 mod limits;
+#[path = "all/log.rs"]
+mod log;
 #[path = "all/memory.rs"]
 mod memory;
 #[path = "all/metadata.rs"]

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import random
+import tempfile
 from typing import Any
 
 import pytest
 
 import vesica
 from vesica.testing import partner
+
+# Runs are logged in a folder of the tests, and not in the user's own.
+_STATE = tempfile.TemporaryDirectory()
+os.environ["XDG_STATE_HOME"] = _STATE.name
 
 # Tasks that no protocol of the registry computes against a malicious partner.
 SEMI_HONEST = {"security": "semi-honest"}

@@ -72,6 +72,7 @@ pub mod handshake;
 #[cfg(test)]
 mod insecure;
 pub mod load;
+pub mod log;
 pub mod memory;
 pub mod noise;
 pub mod plan;

@@ -1,6 +1,7 @@
 //! The command line's grammar and its help.
 
 mod brief;
+mod log;
 pub mod places;
 mod plan;
 mod run;
@@ -15,6 +16,7 @@ use clap::{ArgMatches, Args, Command as Grammar, CommandFactory, FromArgMatches,
 use clap_complete::Shell;
 
 pub use brief::{Brief, shorten};
+pub use log::{LogArgs, LogCommand};
 pub use plan::PlanArgs;
 pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, flags_of};
 pub use service::{LogName, QueryArgs, ServeArgs};
@@ -106,6 +108,8 @@ pub enum Command {
     Identity(IdentityArgs),
     /// Show what a receipt says, and check its two signatures
     Receipt(ReceiptArgs),
+    /// Verify, show and compare logs of runs
+    Log(LogArgs),
     /// Run a whole join on this machine: two tables, two processes, TLS
     Demo(DemoArgs),
     /// Inspect the key columns of a table: nulls, duplicates, what normalisers make of the keys. Or say
@@ -145,6 +149,7 @@ impl Command {
             Self::Query(query) => query.json,
             Self::Check(check) => check.json,
             Self::Receipt(receipt) => receipt.json,
+            Self::Log(log) => log.command.json(),
             Self::Plan(plan) => plan.json,
             Self::Protocols(protocols) => protocols.json,
             Self::Selftest(selftest) => selftest.json,

@@ -7,6 +7,7 @@ pub mod demo;
 pub mod dry_run;
 pub mod identity;
 pub mod init;
+pub mod log;
 pub mod man;
 pub mod plan;
 pub mod protocols;

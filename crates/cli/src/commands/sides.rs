@@ -10,6 +10,7 @@ use vesica::cluster::{Inside, Machines};
 use vesica::failure::code;
 use vesica::handshake::printable;
 use vesica::key::{KeySpec, NullWords};
+use vesica::log::LogFile;
 use vesica::party::Role;
 use vesica::report::{OutputReport, Report};
 use vesica::session::{
@@ -23,6 +24,7 @@ use vesica::words::counted;
 use crate::args::places::TYPED_ALONE;
 use crate::args::{Columns, Command, JoinName, ReceiveArgs, SendArgs, SharedArgs, TableArgs, delimiter};
 use crate::commands::dry_run;
+use crate::commands::log::default_log;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
 use crate::{calibration, identity, signals, stderr};
@@ -250,9 +252,19 @@ fn config(role: Role, flags: &Flags, args: &SharedArgs, way: &Way) -> Result<Con
         max_peer_items: args.max_peer_items,
         memory: args.memory,
         machine: calibration::kept(threads::count()),
+        log: run_log(args),
         receipt: args.receipt.clone(),
         force: args.force,
     })
+}
+
+/// Where the run is logged.
+fn run_log(args: &SharedArgs) -> Option<LogFile> {
+    match (&args.run_log, args.no_run_log) {
+        (_, true) => None,
+        (Some(path), false) => Some(LogFile { path: path.clone(), is_named: true }),
+        (None, false) => default_log().map(|path| LogFile { path, is_named: false }),
+    }
 }
 
 /// Which end of the connection this side is.

@@ -29,6 +29,9 @@ pub fn within(seconds: u64, mut holds: impl FnMut() -> bool) -> bool {
 /// Where a folder's `plan` finds how fast this machine is.
 pub const CALIBRATION: &str = "cache/vesica/calibration.json";
 
+/// The folder for what stays from one run to the next.
+pub const STATE: &str = "state";
+
 /// A temporary folder with two identities, `us` (who receive) and `them` (who send).
 pub struct Folder {
     folder: tempfile::TempDir,
@@ -73,11 +76,12 @@ impl Folder {
         fs::read_to_string(self.path(name)).expect("readable")
     }
 
-    /// Names of the files that are there now.
+    /// Names of the files that are there now, but for the log of runs, which every run writes.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).expect("a folder");
         let mut names: Vec<String> =
             entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name != STATE);
         names.sort();
         names
     }
@@ -104,12 +108,15 @@ impl Folder {
     pub fn start_under(&self, mut command: Command, arguments: &str) -> Process {
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         // The user's own settings must play no part.
-        for variable in ["VESICA_IDENTITY", "VESICA_PEERS", "VESICA_THREADS", "VESICA_MEMORY", "VESICA_PROGRESS"] {
+        for variable in
+            ["VESICA_IDENTITY", "VESICA_PEERS", "VESICA_THREADS", "VESICA_MEMORY", "VESICA_PROGRESS", "VESICA_RUN_LOG"]
+        {
             if command.get_envs().all(|(name, _)| name != variable) {
                 command.env_remove(variable);
             }
         }
         command.env("XDG_CONFIG_HOME", self.path("configuration")).env("XDG_CACHE_HOME", self.path("cache"));
+        command.env("XDG_STATE_HOME", self.path(STATE));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("started");
         let stdout = child.stdout.take().expect("piped");

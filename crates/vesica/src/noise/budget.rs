@@ -100,6 +100,14 @@ pub fn debit(
         .map_err(|error| failed_with(error, "check the disk; look into the file whether the epsilon was spent"))
 }
 
+/// How much the partner with this fingerprint has left; `None` if the file does not say it.
+pub(crate) fn left(path: &Path, peer: &str) -> Option<String> {
+    let budget = load(path).ok()?;
+    let account = budget.peers.get(peer)?;
+    let [total, spent] = [&account.total, &account.spent].map(|text| decimal::parse(text, SCALE).ok());
+    Some(short(total?.checked_sub(spent?)?))
+}
+
 /// What the partner hears of a budget that is spent.
 const TOLD: &str = "its privacy budget does not cover this run";
 

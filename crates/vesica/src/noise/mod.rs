@@ -11,8 +11,8 @@
 mod budget;
 mod sample;
 
-pub(crate) use budget::take_from_budget_text;
 pub use budget::{Moment, check as check_budget, debit};
+pub(crate) use budget::{left, take_from_budget_text};
 
 use std::fmt;
 use std::path::PathBuf;

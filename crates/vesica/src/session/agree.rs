@@ -22,10 +22,12 @@ use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Hello, Negotiation};
 use crate::key::Kind;
+use crate::log::Agreed;
 use crate::memory::Budget;
 use crate::noise;
 use crate::plan::Link;
 use crate::progress::{Gauge, Stage};
+use crate::receipt::to_hex;
 use crate::resume::{self, Going, Record};
 use crate::table::KeyStats;
 use crate::words::counted;
@@ -175,6 +177,18 @@ impl<'m> OwnSizes<'m> {
             Some(record) => Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?),
             None => None,
         };
+        ctx.log.begin(|| {
+            let disclosure = agreement.terms.disclosure();
+            Agreed {
+                session: to_hex(&agreement.session),
+                protocol: agreement.entry.id.into(),
+                own_items: padded as u64,
+                partner_items: agreement.peer_items(ctx.config.role),
+                buckets: agreement.buckets,
+                revealed: revealed::revealed(&*agreement.terms, agreement.entry, &agreement.extent, &source.key),
+                noise_epsilon: disclosure.noise,
+            }
+        })?;
         debit(ctx, ch)?;
         let (key_notes, warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
         if source.key.has_alternatives() {

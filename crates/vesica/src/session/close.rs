@@ -42,6 +42,9 @@ impl ProtocolEnded {
             _ => None,
         };
         let parting = Parting { role: ctx.config.role, signing, complete: outcome.is_complete, patience };
+        if let Some(signing) = &parting.signing {
+            ctx.log.state(&signing.statement.signed_bytes());
+        }
         let Parted { receipt, forged, unconfirmed } = parting.take(ch)?;
         let alone = if ctx.config.receipt.is_some() { "; the receipt has this side's signature alone" } else { "" };
         if forged {

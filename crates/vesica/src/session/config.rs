@@ -9,6 +9,7 @@ use vesica_party::{Role, Security};
 use super::{End, Protection};
 use crate::failure::Failure;
 use crate::key::{KeySpec, SpecError};
+use crate::log::LogFile;
 use crate::plan::{Link, Machine};
 use crate::table::{InputOptions, Join, OpenSink, OpenSource, OutputOptions, SinkFile, SourceFile};
 use crate::task::{self, AnyTask, Disclosure, Flags, Settings};
@@ -92,6 +93,8 @@ pub struct Config {
     pub memory: Option<u64>,
     /// How fast this machine is. The time left is told by it, and nothing else depends on it.
     pub machine: Machine,
+    /// Where the run is logged; runs without TLS have no identity to sign with, and are in no log.
+    pub log: Option<LogFile>,
     /// Where to write the disclosure receipt; needs [`Protection::Tls`].
     pub receipt: Option<PathBuf>,
     /// Whether an existing receipt file is replaced.
@@ -181,6 +184,7 @@ impl Config {
             max_peer_items: MAX_PEER_ITEMS,
             memory: None,
             machine: Machine::REFERENCE,
+            log: None,
             receipt: None,
             force: false,
         })

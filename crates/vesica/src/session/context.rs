@@ -10,6 +10,7 @@ use super::parting;
 use super::tell::Meeting;
 use super::{Config, Events, Interrupt};
 use crate::failure::Failure;
+use crate::log::RunLog;
 use crate::progress::Watch;
 
 /// Bounds on waiting that no flag sets. Tests take smaller ones.
@@ -31,13 +32,14 @@ impl Default for Limits {
 pub(super) fn watched<T>(
     limits: &Limits,
     config: &Config,
+    log: &RunLog<'_>,
     interrupt: &Interrupt,
     events: &dyn Events,
     body: impl FnOnce(&Context<'_>) -> T,
 ) -> T {
     thread::scope(|scope| {
         let watch = Watch::start(scope, events);
-        body(&Context { limits, config, interrupt, events, watch: &watch, started: Instant::now() })
+        body(&Context { limits, config, log, interrupt, events, watch: &watch, started: Instant::now() })
     })
 }
 
@@ -45,6 +47,7 @@ pub(super) fn watched<T>(
 pub(super) struct Context<'a> {
     pub limits: &'a Limits,
     pub config: &'a Config,
+    pub log: &'a RunLog<'a>,
     pub interrupt: &'a Interrupt,
     pub events: &'a dyn Events,
     pub watch: &'a Watch<'a>,

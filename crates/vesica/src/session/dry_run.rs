@@ -24,6 +24,7 @@ use crate::buckets;
 use crate::cluster::Machines;
 use crate::failure::{Failure, code};
 use crate::handshake::{self, Hello, TaskBytes};
+use crate::log::RunLog;
 use crate::memory::{Budget, Bytes};
 use crate::plan::{self, Chosen, Link, Machine};
 use crate::progress::{Gauge, Stage, begin_pass};
@@ -133,7 +134,7 @@ pub fn dry_run(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<DryRun, Failure> {
-    watched(&Limits::default(), config, interrupt, events, |ctx| try_run(ctx, assumed, None))
+    watched(&Limits::default(), config, &RunLog::none(config), interrupt, events, |ctx| try_run(ctx, assumed, None))
 }
 
 /// [`dry_run`] of a side whose rows the machines of a cluster have: they read the table and keep what a run would keep of
@@ -148,7 +149,9 @@ pub fn dry_run_on_cluster(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<DryRun, Failure> {
-    watched(&Limits::default(), config, interrupt, events, |ctx| try_run(ctx, assumed, Some(machines)))
+    watched(&Limits::default(), config, &RunLog::none(config), interrupt, events, |ctx| {
+        try_run(ctx, assumed, Some(machines))
+    })
 }
 
 /// What there is to say of the own table.

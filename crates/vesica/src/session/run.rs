@@ -4,9 +4,11 @@ use super::connect::{Executor, connect};
 pub(super) use super::context::Limits;
 pub(crate) use super::context::in_role;
 use super::context::{Context, watched};
+use super::tell::{Meeting, tell_partner};
 use super::{Config, Events, Interrupt};
 use crate::cluster::{Inside, Machines};
 use crate::failure::Failure;
+use crate::log::RunLog;
 use crate::report::Report;
 
 /// Runs one side.
@@ -25,7 +27,22 @@ pub(super) fn run_within(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<Report, Failure> {
-    watched(limits, config, interrupt, events, |ctx| all_steps(ctx, Executor::ThisProcess))
+    logged(limits, config, interrupt, events, Executor::ThisProcess)
+}
+
+/// Runs one side, and logs how that ended.
+fn logged(
+    limits: &Limits,
+    config: &Config,
+    interrupt: &Interrupt,
+    events: &dyn Events,
+    executor: Executor<'_>,
+) -> Result<Report, Failure> {
+    let log = RunLog::new(config, events)
+        .map_err(|failure| tell_partner(&Meeting::of(config), failure, interrupt, events))?;
+    let ran = watched(limits, config, &log, interrupt, events, |ctx| all_steps(ctx, executor));
+    log.end(ran.as_ref().err(), events);
+    ran
 }
 
 /// Runs one side on the machines of a cluster. The configuration's table is one with the columns of the real one and
@@ -41,7 +58,7 @@ pub fn run_on_cluster(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<Report, Failure> {
-    watched(&Limits::default(), config, interrupt, events, |ctx| all_steps(ctx, Executor::Cluster { inside, machines }))
+    logged(&Limits::default(), config, interrupt, events, Executor::Cluster { inside, machines })
 }
 
 /// The steps of a run, whose order stands here alone. What this side reveals rests on it: the partner sees what is said

@@ -105,6 +105,7 @@ impl Folder {
             max_peer_items: 1000,
             machine: crate::plan::Machine::REFERENCE,
             memory: None,
+            log: None,
             receipt: None,
             force: false,
         }

@@ -8,25 +8,20 @@ use super::words::{Page, PageRow};
 /// Looks for a screen, light or dark, and for paper.
 const STYLE: &str = include_str!("receipt.css");
 
-/// What a reader must know first.
-const ABOUT: &str = "A receipt is a statement on one run: who took part, what was computed, and what each side learned. \
-                     Both programs sign it at the end. It holds no key and no value of either table, and does not say \
-                     that what stood in a table was true.";
-
 /// The page for a browser.
 pub fn html(page: &Page) -> String {
+    let (title, about) = (escaped(page.title), escaped(page.about));
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\" dir=\"ltr\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
          http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri \
          'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, \
-         initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>Receipt of a Vesica \
-         run</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>Receipt of a Vesica run</h1>\n<p \
-         class=\"verdict {}\">{}</p>\n<p class=\"note\">{ABOUT}</p>\n",
+         initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p class=\"verdict \
+         {}\">{}</p>\n<p class=\"note\">{about}</p>\n",
         if page.holds { "good" } else { "bad" },
         escaped(&page.verdict)
     );
     for section in &page.sections {
-        html.push_str(&format!("<section>\n<h2>{}</h2>\n", escaped(section.title)));
+        html.push_str(&format!("<section>\n<h2>{}</h2>\n", escaped(&section.title)));
         if !section.note.is_empty() {
             html.push_str(&format!("<p class=\"note\">{}</p>\n", escaped(section.note)));
         }

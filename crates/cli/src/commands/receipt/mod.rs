@@ -2,8 +2,8 @@
 //!
 //! [`words`] puts a receipt into sentences, [`text`] and [`html`] lay them out.
 
-mod html;
-mod text;
+pub mod html;
+pub mod text;
 mod words;
 
 use serde_json::json;
@@ -13,6 +13,8 @@ use vesica::failure::code;
 use vesica::party::transport::tls::PublicKey;
 use vesica::receipt::Receipt;
 use vesica::table::Place;
+
+pub use words::{Page, PageRow, Section};
 
 use crate::args::ReceiptArgs;
 use crate::outcome::{Outcome, print};

@@ -18,8 +18,12 @@ use crate::settings::takes_threshold;
 /// Characters of a text from a receipt that are shown.
 const MOST_SHOWN: usize = 2000;
 
-/// What is shown of a receipt.
+/// What is shown of a receipt, or of a log.
 pub struct Page {
+    /// The heading.
+    pub title: &'static str,
+    /// What a reader must know first.
+    pub about: &'static str,
     /// Whether the receipt proves something.
     pub holds: bool,
     /// Whether it does, in a sentence.
@@ -31,7 +35,7 @@ pub struct Page {
 /// A part of the page.
 pub struct Section {
     /// The heading.
-    pub title: &'static str,
+    pub title: String,
     /// A sentence below the heading; empty for none.
     pub note: &'static str,
     /// The rows, in order.
@@ -49,18 +53,26 @@ pub struct PageRow {
 }
 
 impl PageRow {
-    fn of(label: &'static str, value: impl Into<String>) -> Self {
+    /// One value.
+    pub fn of(label: &'static str, value: impl Into<String>) -> Self {
         Self { label, values: vec![value.into()], is_detail: false }
     }
 
-    fn list(label: &'static str, values: Vec<String>) -> Option<Self> {
+    /// Some values; no row without any.
+    pub fn list(label: &'static str, values: Vec<String>) -> Option<Self> {
         (!values.is_empty()).then_some(Self { label, values, is_detail: false })
     }
 
-    fn folded(self) -> Self {
+    /// The row, folded away.
+    pub fn folded(self) -> Self {
         Self { is_detail: true, ..self }
     }
 }
+
+/// What a reader must know first.
+const ABOUT: &str = "A receipt is a statement on one run: who took part, what was computed, and what each side learned. \
+                     Both programs sign it at the end. It holds no key and no value of either table, and does not say \
+                     that what stood in a table was true.";
 
 /// The task of a receipt, if this release of Vesica knows it.
 fn task_of(statement: &Statement) -> Option<&'static dyn AnyTask> {
@@ -87,7 +99,7 @@ pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
     sections.push(match entry {
         Some(entry) => limits(statement, entry),
         None => Section {
-            title: "Security",
+            title: "Security".into(),
             note: "",
             rows: vec![PageRow::of(
                 "unknown",
@@ -96,7 +108,7 @@ pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
         },
     });
     sections.push(proof(receipt));
-    Page { holds: refused.is_none(), verdict, sections }
+    Page { title: "Receipt of a Vesica run", about: ABOUT, holds: refused.is_none(), verdict, sections }
 }
 
 fn the_run(statement: &Statement) -> Section {
@@ -127,7 +139,7 @@ fn the_run(statement: &Statement) -> Section {
             rows.push(PageRow::of("BROKEN", shown(how)));
         }
     }
-    Section { title: "The run", note: "", rows }
+    Section { title: "The run".into(), note: "", rows }
 }
 
 fn in_words(security: Security) -> &'static str {
@@ -210,7 +222,7 @@ fn compared(statement: &Statement) -> Section {
             },
         ));
     }
-    Section { title: "What was compared", note: "", rows }
+    Section { title: "What was compared".into(), note: "", rows }
 }
 
 /// What each side learned, and what it did not; signed by both sides if that `holds`.
@@ -265,7 +277,7 @@ fn learned(statement: &Statement, entry: Option<&Entry>, holds: bool) -> Section
         )),
     }
     Section {
-        title: "What each side learned",
+        title: "What each side learned".into(),
         note: match holds {
             true => {
                 "Both sides signed what was learned. The rest holds as far as the section Security says, and as far as \
@@ -291,7 +303,7 @@ fn limits(statement: &Statement, entry: &Entry) -> Section {
     let source = format!("{}: {} ({})", entry.paper.key, entry.paper.title, entry.paper.reference);
     rows.push(PageRow::of("source", source).folded());
     Section {
-        title: "Security",
+        title: "Security".into(),
         note: "Not signed: this is what the present release of Vesica says of the protocol. Nobody outside of the \
                project has audited it. The details say how much work attacks take, and what the protocol assumes.",
         rows,
@@ -327,7 +339,7 @@ fn mode_rows(mode: &Mode, entry: &Entry) -> Vec<PageRow> {
 fn proof(receipt: &Receipt) -> Section {
     let Statement { session, transcript, .. } = &receipt.statement;
     Section {
-        title: "Proof",
+        title: "Proof".into(),
         note: "",
         rows: vec![
             PageRow::of("signatures", signatures(receipt)),

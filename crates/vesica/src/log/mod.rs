@@ -1,0 +1,208 @@
+//! The log of runs: a file of JSON lines, one when a run begins and one when it ends, refused runs too.
+//!
+//! Each line has the hash of the line before it and a signature of this side, so that a line that is changed, taken out or
+//! put in between shows. Beside the log, `LOG.head` says how many lines there are and the hash of the last one, under a
+//! signature as well: a log that was cut off shows by it. Whoever can write both files can put older copies of both in their
+//! place; that shows only to somebody who has noted a later head ([`Head`]), and in the partner's log ([`compare`]).
+//!
+//! A line holds no key and no value of a table, and nothing of a result. It is on the disk before the protocol of its run
+//! begins, and a run that was killed has no second line.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+mod compare;
+mod file;
+mod read;
+mod run;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use vesica_party::transport::tls::{Identity, PublicKey};
+use vesica_party::{Role, Security};
+
+use crate::receipt::{from_hex, to_hex};
+
+pub use compare::{Compared, compare};
+pub use read::{Verified, verify};
+pub(crate) use run::RunLog;
+
+/// Where runs are logged.
+#[derive(Clone, Debug)]
+pub struct LogFile {
+    /// The log.
+    pub path: PathBuf,
+    /// Whether its user named it: a run that cannot be logged is then refused. In the default place it runs with a warning.
+    pub is_named: bool,
+}
+
+/// What a line says happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// Both sides agreed, and the protocol is about to begin.
+    Begun,
+    /// The run came to its end.
+    Completed,
+    /// A side refused the run.
+    Refused,
+    /// The run broke off.
+    Failed,
+}
+
+/// What the two sides agreed on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agreed {
+    /// The session, the same on both sides, in hexadecimal.
+    pub session: String,
+    /// The protocol's id.
+    pub protocol: String,
+    /// Own distinct keys, dummies included.
+    pub own_items: u64,
+    /// The partner's.
+    pub partner_items: u64,
+    /// In how many buckets the protocol runs.
+    pub buckets: u32,
+    /// What the run reveals, and to whom.
+    pub revealed: Vec<String>,
+    /// The epsilon of the sender's noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_epsilon: Option<String>,
+}
+
+/// What a line says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The line's number, from 0.
+    pub number: u64,
+    /// The hash of the line before it, in hexadecimal; zeros for the first line.
+    pub previous: String,
+    /// Seconds since 1970, by this machine's clock.
+    pub time: u64,
+    /// Names the run in this log: its lines have the same.
+    pub run: String,
+    /// What happened.
+    pub event: Event,
+    /// This side's role.
+    pub role: Role,
+    /// The partner's public key line.
+    pub partner: String,
+    /// The task.
+    pub task: String,
+    /// The security that this side asked for.
+    pub security: Security,
+    /// What was agreed on; absent of a run that ended before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreed: Option<Agreed>,
+    /// The hash of the statement that both sides sign ([`Statement`](crate::receipt::Statement)), in hexadecimal; absent
+    /// of a run that did not come to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<String>,
+    /// How much epsilon the partner has left behind a run with noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon_left: Option<String>,
+    /// The exit code of a run that was refused or broke off, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Why>,
+    /// Release of vesica.
+    pub vesica: String,
+}
+
+/// Why a run did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Why {
+    /// The exit code.
+    pub code: u8,
+    /// What went wrong.
+    pub fault: String,
+}
+
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// What it says.
+    pub entry: Entry,
+    /// The public key line of the side that keeps the log.
+    pub key: String,
+    /// Its Ed25519 signature, in hexadecimal, over `vesica log v1`, a line feed, and the entry as compact JSON.
+    pub signature: String,
+}
+
+/// How far a log is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// How many lines it has.
+    pub lines: u64,
+    /// The hash of the last one, in hexadecimal; zeros without lines.
+    pub hash: String,
+}
+
+/// The file `LOG.head`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignedHead {
+    head: Head,
+    key: String,
+    /// Over `vesica log head v1`, a line feed, and the head as compact JSON.
+    signature: String,
+}
+
+impl Head {
+    /// Of a log without lines.
+    fn none() -> Self {
+        Self { lines: 0, hash: to_hex(&[0; 32]) }
+    }
+}
+
+/// Signs a part of the log.
+fn signed(domain: &str, content: &impl Serialize, identity: &Identity) -> Option<(String, String)> {
+    let signature = identity.sign(&signed_bytes(domain, content))?;
+    Some((identity.public().to_string(), to_hex(&signature)))
+}
+
+fn is_signed(domain: &str, content: &impl Serialize, (key, signature): (&str, &str)) -> bool {
+    let key: Option<PublicKey> = key.parse().ok();
+    key.zip(from_hex(signature))
+        .is_some_and(|(key, signature)| key.verifies(&signed_bytes(domain, content), &signature))
+}
+
+fn signed_bytes(domain: &str, content: &impl Serialize) -> Vec<u8> {
+    let mut bytes = domain.as_bytes().to_vec();
+    bytes.push(b'\n');
+    // Plain fields into memory: serialising cannot fail.
+    bytes.extend(serde_json::to_vec(content).unwrap_or_default());
+    bytes
+}
+
+const LINE: &str = "vesica log v1";
+const HEAD: &str = "vesica log head v1";
+
+/// The hash of a line, without its line feed.
+fn hash(line: &[u8]) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("vesica 2026-11-30 line of a log v1");
+    to_hex(hasher.update(line).finalize().as_bytes())
+}
+
+impl Line {
+    fn new(entry: Entry, identity: &Identity) -> Option<Self> {
+        let (key, signature) = signed(LINE, &entry, identity)?;
+        Some(Self { entry, key, signature })
+    }
+
+    /// Whether its signature is right.
+    fn is_signed(&self) -> bool {
+        is_signed(LINE, &self.entry, (&self.key, &self.signature))
+    }
+
+    /// The line as it stands in the log, without its line feed.
+    fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

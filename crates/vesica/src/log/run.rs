@@ -1,0 +1,112 @@
+//! The lines of one run.
+
+use std::cell::RefCell;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use vesica_structures::rng::SecretRng;
+
+use super::file::OpenLog;
+use super::{Agreed, Entry, Event, LogFile, Why};
+use crate::failure::{Failure, code, escaped};
+use crate::noise;
+use crate::receipt::to_hex;
+use crate::session::{Config, Events, Protection};
+
+/// What is logged of a run.
+pub(crate) struct RunLog<'a> {
+    config: &'a Config,
+    file: Option<LogFile>,
+    run: String,
+    agreed: RefCell<Option<Agreed>>,
+    statement: RefCell<Option<String>>,
+}
+
+/// What the partner hears of a log that cannot be written.
+const TOLD: &str = "its log of runs cannot be written";
+
+impl<'a> RunLog<'a> {
+    /// For a run with this configuration. Runs without TLS have no identity to sign with, and are not logged.
+    ///
+    /// # Errors
+    /// If the log cannot be written, and its user named it; else that is a warning.
+    pub fn new(config: &'a Config, events: &dyn Events) -> Result<Self, Failure> {
+        let is_signed = matches!(config.protection, Protection::Tls { .. });
+        let mut log = Self { file: config.log.clone().filter(|_| is_signed), ..Self::none(config) };
+        if let Some(file) = &log.file
+            && let Err(failure) = OpenLog::open(&file.path)
+        {
+            if file.is_named {
+                return Err(Failure { told: Some(TOLD), ..failure });
+            }
+            events.warning(&format!("this run is in no log: {}; {}", failure.fault, failure.mend));
+            log.file = None;
+        }
+        Ok(log)
+    }
+
+    /// For a run that is in no log.
+    pub fn none(config: &'a Config) -> Self {
+        let number = SecretRng::from_os().map(|mut rng| rng.block()).unwrap_or_default();
+        let run = to_hex(&number.to_le_bytes());
+        Self { config, file: None, run, agreed: RefCell::default(), statement: RefCell::default() }
+    }
+
+    /// Notes that the protocol is about to begin.
+    ///
+    /// # Errors
+    /// If that cannot be written: the run must not begin then.
+    pub fn begin(&self, agreed: impl FnOnce() -> Agreed) -> Result<(), Failure> {
+        if self.file.is_none() {
+            return Ok(());
+        }
+        *self.agreed.borrow_mut() = Some(agreed());
+        self.append(Event::Begun, None).map_err(|failure| Failure { told: Some(TOLD), ..failure })
+    }
+
+    /// Notes what both sides sign.
+    pub fn state(&self, statement: &[u8]) {
+        *self.statement.borrow_mut() = Some(to_hex(blake3::hash(statement).as_bytes()));
+    }
+
+    /// Notes how the run ended. What cannot be written any more is said, and changes nothing.
+    pub fn end(&self, failure: Option<&Failure>, events: &dyn Events) {
+        let event = match failure.map(|failure| failure.code) {
+            None => Event::Completed,
+            Some(code::REFUSED | code::MISMATCH | code::USAGE) => Event::Refused,
+            Some(_) => Event::Failed,
+        };
+        if self.file.is_some()
+            && let Err(lost) = self.append(event, failure)
+        {
+            events.warning(&format!("the end of this run is not in the log: {}", lost.fault));
+        }
+    }
+
+    fn append(&self, event: Event, failure: Option<&Failure>) -> Result<(), Failure> {
+        let (Some(file), Protection::Tls { identity, peer }) = (&self.file, &self.config.protection) else {
+            return Ok(());
+        };
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let left = || {
+            let noise = self.config.settings.noise.as_ref()?;
+            noise::left(&noise.budget, &peer.fingerprint().to_string())
+        };
+        let epsilon_left = if event == Event::Begun { None } else { left() };
+        OpenLog::open(&file.path)?.append(identity, |number, previous| Entry {
+            number,
+            previous,
+            time,
+            run: self.run.clone(),
+            event,
+            role: self.config.role,
+            partner: peer.to_string(),
+            task: self.config.task.name().to_owned(),
+            security: self.config.security,
+            agreed: self.agreed.borrow().clone(),
+            statement: self.statement.borrow().clone(),
+            epsilon_left,
+            failure: failure.map(|failure| Why { code: failure.code, fault: escaped(&failure.fault) }),
+            vesica: env!("CARGO_PKG_VERSION").to_owned(),
+        })
+    }
+}
