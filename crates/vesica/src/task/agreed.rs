@@ -197,6 +197,10 @@ impl<J: Job> Workload for TypedWorkload<J> {
         J::IN_BUCKETS.is_some()
     }
 
+    fn keeps_on_disk(&self) -> bool {
+        J::IN_WORK_FOLDER
+    }
+
     fn entries(&self) -> Vec<&'static Entry> {
         rows::<J>().map(|row| row.entry()).collect()
     }
@@ -276,11 +280,11 @@ impl<J: Job> Configured<J> {
             J::Functionality::NAME,
             buckets != 1 && one_only,
             "--buckets is not for this task",
-            "omit it, or name a task that takes it: intersect, cardinality, sum, join-and-compute, union-cardinality or \
-             union-sum",
+            "omit it, or name a task that takes it: intersect, union, cardinality, sum, join-and-compute, \
+             union-cardinality or union-sum",
         )?;
         let of_work = [
-            (one_only, "--work is not for this task", "omit it, or name a task that takes it"),
+            (!J::IN_WORK_FOLDER, "--work is not for this task", "omit it, or name a task that takes it"),
             (
                 buckets == 1,
                 "--work without --buckets: a run on the whole tables takes memory for all of them",

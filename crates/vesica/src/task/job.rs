@@ -64,6 +64,9 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// Whether the task takes a key with alternatives (`--or-key`): a row may then have several keys.
     const TAKES_OR_KEYS: bool = false;
 
+    /// Whether a side may keep its keys and buckets in a work folder (`--work`).
+    const IN_WORK_FOLDER: bool = Self::IN_BUCKETS.is_some();
+
     /// Whether the task can go on where it broke off (`--resume`), where it runs in buckets.
     const RESUMES: bool = Self::IN_BUCKETS.is_some();
 

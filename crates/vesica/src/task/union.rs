@@ -5,6 +5,10 @@
 //! A record of the protocol is a key in whole and its payload, both padded to widths that the
 //! sender's longest ones decide. Records of dummies are zeros. Where both learn, the receiver's keys
 //! travel in records of the same width, without a payload, and zeros fill up the narrower ones.
+//!
+//! In buckets, what all of them gave stays closed until the conversation is over: to pick out new records takes time by
+//! their number. A bucket's dummies are opened by nobody, so that how many of its keys are common stays hidden
+//! (`vesica_protocols::union::vesica_union`).
 
 use std::sync::Arc;
 
@@ -17,11 +21,13 @@ use vesica_protocols::tasks::{
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
+use vesica_structures::secret::Secret;
 
-use super::job::{ASSUMED_BYTES, AgreedJob, Job, Rows, Settling, assumed_records};
+use super::job::{ASSUMED_BYTES, AgreedJob, InBuckets, Job, Rows, Settling, assumed_records};
 use super::{
     Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
 };
+use crate::buckets::Bucket;
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
@@ -78,6 +84,8 @@ pub(super) struct Terms {
     payload: Option<PayloadSchema>,
     /// The receiver's keys, where both learn.
     receiver_keys: Option<PayloadSchema>,
+    /// Whether there are several buckets.
+    in_buckets: bool,
 }
 
 impl Terms {
@@ -99,16 +107,42 @@ impl Terms {
         self.receiver_keys.as_ref().map_or(0, |keys| keys.width)
     }
 
+    /// The widths of the sender's records.
+    fn sender_widths(&self) -> Widths {
+        (self.keys.width, self.payload_bytes())
+    }
+
+    /// The same of the receiver's; `None` where they do not travel.
+    fn receiver_widths(&self) -> Option<Widths> {
+        self.receiver_keys.as_ref().map(|keys| (keys.width, 0))
+    }
+
     fn record_bytes(&self) -> usize {
         self.sender_bytes().max(self.receiver_bytes())
     }
 }
 
+/// The widths of a side's keys and payloads, in bytes.
+type Widths = (usize, usize);
+
 /// Takes a side's records from its table, fills them up, and appends those of dummies.
-fn records(terms: &Terms, key_bytes: usize, payload_bytes: usize, items: usize, table: &mut KeyTable) -> Vec<u8> {
+fn records(terms: &Terms, widths: Widths, items: usize, table: &mut KeyTable) -> Vec<u8> {
     let keys = table.union.as_mut().and_then(|union| union.records.take()).map(|records| records.bytes);
-    let payload = table.payload.take().map(|payload| payload.bytes).unwrap_or_default();
-    let keys = keys.unwrap_or_default();
+    let payload = table.payload.take().map(|payload| payload.bytes);
+    filled(terms, widths, items, (&keys.unwrap_or_default(), &payload.unwrap_or_default()))
+}
+
+/// The records of a bucket of a side, filled up.
+fn records_of(terms: &Terms, (key_bytes, payload_bytes): Widths, bucket: &Bucket, table: &KeyTable) -> Vec<u8> {
+    let keys = table.union.as_ref().and_then(|union| union.records.as_ref()).map(|records| records.bytes.as_slice());
+    let payload = table.payload.as_ref().map(|payload| payload.bytes.as_slice());
+    let keys = bucket.records(keys.unwrap_or_default(), key_bytes);
+    let payload = bucket.records(payload.unwrap_or_default(), payload_bytes);
+    filled(terms, (key_bytes, payload_bytes), bucket.items.len(), (&keys, &payload))
+}
+
+/// Records of a key and its payload for each of `items`; zeros behind the last key.
+fn filled(terms: &Terms, (key_bytes, payload_bytes): Widths, items: usize, (keys, payload): (&[u8], &[u8])) -> Vec<u8> {
     let mut payloads = payload.chunks_exact(payload_bytes.max(1));
     let width = terms.record_bytes();
     let mut records = Vec::with_capacity(items * width);
@@ -183,6 +217,41 @@ impl Job for UnionJob {
             "# Columns that the receiver gets with each key that is new to it:\npayload = [\"score\"]",
         ),
     };
+
+    const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
+        in_passes: |_| &[],
+        added: |_, _| Secret::new(Vec::new()),
+        sender_input: |terms, bucket, table, _| UnionSenderInput {
+            records: records_of(terms, terms.sender_widths(), &bucket, table),
+            dummies: bucket.dummies(table.distinct()),
+            items: bucket.items,
+        },
+        receiver_input: |terms, bucket, table| UnionReceiverInput {
+            records: match terms.receiver_widths() {
+                Some(widths) => records_of(terms, widths, &bucket, table),
+                None => Vec::new(),
+            },
+            dummies: bucket.dummies(table.distinct()),
+            items: bucket.items,
+        },
+        sender_keeps: |_| None,
+        receiver_keeps: |_| None,
+        totals_of: None,
+        sender_result: |agreed, _, outputs| {
+            let records = outputs.into_iter().map(|output| output.records).collect::<Option<_>>()?;
+            new_at_sender(&agreed.terms, records)
+        },
+        receiver_result: |agreed, _, outputs| {
+            Some(new_at_receiver(&agreed.terms, outputs.into_iter().map(|output| output.records).collect()))
+        },
+        result_of_totals: |_, _| None,
+    });
+
+    // Records of keys are not kept beside the keys of a work folder.
+    const IN_WORK_FOLDER: bool = false;
+
+    // Nor are those of a bucket that is done.
+    const RESUMES: bool = false;
 
     fn rows_of(lists: &Lists) -> Rows<Self> {
         lists.union
@@ -296,7 +365,7 @@ impl Job for UnionJob {
             .into_iter()
             .flatten()
             .all(|schema| schema.check().is_ok());
-        let terms = Terms { keys, payload, receiver_keys };
+        let terms = Terms { keys, payload, receiver_keys, in_buckets: settling.extent.runs > 1 };
         // Beyond its own bound no honest side gets here.
         if !is_sound
             || terms.sender_bytes() > sender.proposal.most_item_bytes
@@ -322,30 +391,26 @@ impl Job for UnionJob {
     }
 
     fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, _rng: &mut SecretRng) -> UnionSenderInput {
-        let records = records(terms, terms.keys.width, terms.payload_bytes(), items.len(), table);
-        UnionSenderInput { items, records }
+        let dummies = items.len().saturating_sub(table.distinct());
+        let records = records(terms, terms.sender_widths(), items.len(), table);
+        UnionSenderInput { items, records, dummies }
     }
 
     fn receiver_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable) -> UnionReceiverInput {
-        let records = match &terms.receiver_keys {
-            Some(keys) => records(terms, keys.width, 0, items.len(), table),
+        let dummies = items.len().saturating_sub(table.distinct());
+        let records = match terms.receiver_widths() {
+            Some(widths) => records(terms, widths, items.len(), table),
             None => Vec::new(),
         };
-        UnionReceiverInput { items, records }
+        UnionReceiverInput { items, records, dummies }
     }
 
     fn sender_result(agreed: Arc<AgreedJob<Self>>, output: UnionSenderOutput) -> Option<Unopened> {
-        let records = output.records?;
-        let keys = agreed.terms.receiver_keys.clone()?;
-        Some(Box::new(move |_| ResultSet::Union { records: narrowed(records, keys.width), keys, payload: None }))
+        new_at_sender(&agreed.terms, vec![output.records?])
     }
 
     fn receiver_result(agreed: Arc<AgreedJob<Self>>, output: UnionReceiverOutput) -> Option<Unopened> {
-        Some(Box::new(move |_| ResultSet::Union {
-            keys: agreed.terms.keys.clone(),
-            payload: agreed.terms.payload.clone(),
-            records: narrowed(output.records, agreed.terms.sender_bytes()),
-        }))
+        Some(new_at_receiver(&agreed.terms, vec![output.records]))
     }
 
     fn revealed(terms: &Terms) -> Vec<String> {
@@ -356,7 +421,11 @@ impl Job for UnionJob {
         };
         let mut all = vec![
             format!("to the receiver: the keys of the sender that it does not have{given}"),
-            "to the receiver: how many keys are common, and how many of the sender's items are no dummies".to_owned(),
+            match terms.in_buckets {
+                false => "to the receiver: how many keys are common, and how many of the sender's items are no dummies",
+                true => "to the receiver: how many of the sender's items are common or dummies",
+            }
+            .to_owned(),
             format!(
                 "to both sides: the width of the sender's longest key and payload, {} bytes, and the types of the key \
                  columns",
@@ -367,8 +436,13 @@ impl Job for UnionJob {
         if let Some(keys) = &terms.receiver_keys {
             all.extend([
                 "to the sender: the keys of the receiver that it does not have".to_owned(),
-                "to the sender: how many keys are common, and how many of the receiver's items are no dummies"
-                    .to_owned(),
+                match terms.in_buckets {
+                    false => {
+                        "to the sender: how many keys are common, and how many of the receiver's items are no dummies"
+                    }
+                    true => "to the sender: how many of the receiver's items are common or dummies",
+                }
+                .to_owned(),
                 format!("to both sides: the width of the receiver's longest key, {} bytes", keys.width),
                 "to the sender: whether all keys of a column of the receiver are integers, dates or booleans"
                     .to_owned(),
@@ -394,7 +468,14 @@ impl Job for UnionJob {
 
     fn extra_memory(_totals: Totals, extent: &Extent, options: &UnionOptions) -> u64 {
         // The records, the places that they travel in, and what comes out of these.
-        Self::extra_work(extent, options).saturating_mul(4)
+        let of_run = Self::extra_work(extent, options).saturating_mul(4);
+        if extent.runs == 1 {
+            return of_run;
+        }
+        // What all buckets gave, and new records that come out of it when the last bucket is done.
+        let places = extent.sender_items.max(if options.both_learn { extent.receiver_items } else { 0 }) as u64;
+        let all = places.saturating_mul(extent.runs as u64);
+        of_run.saturating_add(all.saturating_mul(2 * options.record_bytes as u64))
     }
 
     fn richer_amounts() -> Vec<Amounts> {
@@ -412,12 +493,12 @@ impl Job for UnionJob {
     }
 
     fn sample_sender(options: &UnionOptions, sample: &Sample) -> UnionSenderInput {
-        UnionSenderInput { items: sample.digests(), records: sample_records(Role::Sender, options, sample) }
+        UnionSenderInput { items: sample.digests(), records: sample_records(Role::Sender, options, sample), dummies: 0 }
     }
 
     fn sample_receiver(options: &UnionOptions, sample: &Sample) -> UnionReceiverInput {
         let records = if options.both_learn { sample_records(Role::Receiver, options, sample) } else { Vec::new() };
-        UnionReceiverInput { items: sample.digests(), records }
+        UnionReceiverInput { items: sample.digests(), records, dummies: 0 }
     }
 
     /// A side knows nothing of the items that it lacks: it compares with a hash.
@@ -451,10 +532,25 @@ impl Job for UnionJob {
     }
 }
 
+/// The sender's result, of the records of each bucket; `None` if it learns nothing.
+fn new_at_sender(terms: &Terms, records: Vec<NewRecords>) -> Option<Unopened> {
+    let keys = terms.receiver_keys.clone()?;
+    let records = narrowed(records, keys.width);
+    Some(Box::new(move |_| ResultSet::Union { records, keys, payload: None }))
+}
+
+/// The receiver's result, of the records of each bucket.
+fn new_at_receiver(terms: &Terms, records: Vec<NewRecords>) -> Unopened {
+    let (keys, payload) = (terms.keys.clone(), terms.payload.clone());
+    let records = narrowed(records, terms.sender_bytes());
+    Box::new(move |_| ResultSet::Union { records, keys, payload })
+}
+
 /// Records without what fills them up. Where the other side has no items there are none, of no
 /// width.
-fn narrowed(records: NewRecords, width: usize) -> NewRecords {
-    if records.is_empty() { records } else { records.narrowed(width) }
+fn narrowed(records: Vec<NewRecords>, width: usize) -> Vec<NewRecords> {
+    let one = |records: NewRecords| if records.is_empty() { records } else { records.narrowed(width) };
+    records.into_iter().map(one).collect()
 }
 
 /// The record of each made-up item.
