@@ -110,23 +110,27 @@ pub(super) struct ProtocolOutcome {
     pub result: Option<Unopened>,
     /// How many keys matched, where the machines of a cluster keep which.
     pub matched_elsewhere: Option<u64>,
+    /// How many keys of the partner are new, where the machines of a cluster keep them.
+    pub new_elsewhere: Option<u64>,
     /// What is to be said of a cluster, if one has run it.
     pub cluster: Option<OfCluster>,
 }
 
 impl ProtocolOutcome {
     fn here(result: Option<Unopened>) -> Self {
-        Self { is_complete: result.is_some(), result, matched_elsewhere: None, cluster: None }
+        Self { is_complete: result.is_some(), result, matched_elsewhere: None, new_elsewhere: None, cluster: None }
     }
 
     fn of_cluster(learned: Option<Learned>, cluster: OfCluster, terms: &dyn AnyAgreed) -> Self {
         let is_complete = learned.is_some();
-        let (matched_elsewhere, result) = match learned {
-            None => (None, None),
-            Some(Learned::Matched(keys)) => (Some(keys), None),
-            Some(Learned::Totals(totals)) => (None, terms.result_of_totals(totals)),
-        };
-        Self { is_complete, result, matched_elsewhere, cluster: Some(cluster) }
+        let (mut matched_elsewhere, mut new_elsewhere, mut result) = (None, None, None);
+        match learned {
+            None => {}
+            Some(Learned::Matched(keys)) => matched_elsewhere = Some(keys),
+            Some(Learned::New(keys)) => new_elsewhere = Some(keys),
+            Some(Learned::Totals(totals)) => result = terms.result_of_totals(totals),
+        }
+        Self { is_complete, result, matched_elsewhere, new_elsewhere, cluster: Some(cluster) }
     }
 }
 

@@ -19,10 +19,11 @@ use super::job::{AgreedJob, Declaration, Job, Settling, TypedWorkload};
 use super::kept_totals::KeptTotals;
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
 use crate::buckets::{Buckets, KeptMatches, Masks, ToKeep};
+use crate::cluster::Received;
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
-use crate::table::{Join, KeyTable, PayloadSchema};
+use crate::table::{Join, KeyTable};
 
 /// One side of a task, configured.
 pub trait AnyJob: fmt::Debug + Send + Sync {
@@ -106,8 +107,8 @@ pub trait AnyAgreed: fmt::Debug + Send + Sync {
     fn revealed(&self) -> Vec<String>;
     /// What reports and receipts state in fields of their own.
     fn disclosure(&self) -> Disclosure;
-    /// What the partner gives this side with each match.
-    fn received(&self) -> Option<&PayloadSchema>;
+    /// What the partner of a side in this role gives it, where the machines of a cluster keep the result.
+    fn received(&self, role: Role) -> Option<Received>;
 }
 
 /// A workload that can be run on made-up inputs.
@@ -562,7 +563,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
         J::disclosure(&self.terms)
     }
 
-    fn received(&self) -> Option<&PayloadSchema> {
-        J::payload(&self.terms).filter(|_| self.role == Role::Receiver)
+    fn received(&self, role: Role) -> Option<Received> {
+        J::received(&self.terms, role)
     }
 }

@@ -20,6 +20,7 @@ use super::{
     Unopened, Words,
 };
 use crate::buckets::ToKeep;
+use crate::cluster::Received;
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
@@ -309,8 +310,8 @@ impl Job for IntersectJob {
         }
     }
 
-    fn payload(terms: &Terms) -> Option<&PayloadSchema> {
-        terms.payload.as_ref()
+    fn received(terms: &Terms, role: Role) -> Option<Received> {
+        terms.payload.clone().filter(|_| role == Role::Receiver).map(Received::Payload)
     }
 
     fn extra_work(extent: &Extent, options: &IntersectOptions) -> u64 {

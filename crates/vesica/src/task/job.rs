@@ -17,6 +17,7 @@ use vesica_structures::secret::Secret;
 
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
 use crate::buckets::{Bucket, Buckets, Masks, ToKeep};
+use crate::cluster::Received;
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
@@ -159,8 +160,8 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// What reports and receipts state in fields of their own.
     fn disclosure(terms: &Self::Terms) -> Disclosure;
 
-    /// What the receiver gets with each match.
-    fn payload(_terms: &Self::Terms) -> Option<&PayloadSchema> {
+    /// What the machines of a side in this role get of its partner, where they keep the result.
+    fn received(_terms: &Self::Terms, _role: Role) -> Option<Received> {
         None
     }
 

@@ -28,6 +28,7 @@ use super::{
     Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
 };
 use crate::buckets::Bucket;
+use crate::cluster::Received;
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
@@ -458,6 +459,14 @@ impl Job for UnionJob {
             payload_bytes: terms.record_bytes(),
             ..Disclosure::NONE
         }
+    }
+
+    fn received(terms: &Terms, role: Role) -> Option<Received> {
+        let (keys, payload) = match role {
+            Role::Receiver => (terms.keys.clone(), terms.payload.clone()),
+            Role::Sender => (terms.receiver_keys.clone()?, None),
+        };
+        Some(Received::NewKeys { keys, payload })
     }
 
     fn extra_work(extent: &Extent, options: &UnionOptions) -> u64 {
