@@ -13,10 +13,10 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
+use vesica_party::{Abort, Channel, Role, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
-    Extent, NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
+    Extent, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
     UnionSenderOutput,
 };
 use vesica_structures::facts::Unsupported;
@@ -24,15 +24,22 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::job::{ASSUMED_BYTES, AgreedJob, InBuckets, Job, Rows, Settling, assumed_records};
-use super::{
-    Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
-};
+use super::{Amounts, Columns, Disclosure, Example, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
 use crate::buckets::Bucket;
 use crate::cluster::Received;
+use crate::cluster::keys::Widths;
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
 use crate::table::{Join, KeyKind, KeyTable, PayloadSchema, UnionSpec, key_schema};
+
+mod records;
+mod sample;
+#[cfg(test)]
+mod tests;
+
+use self::records::{new_at_receiver, new_at_sender, records, records_of};
+use self::sample::{Expected, ExpectedOfReceiver, expected, hash, sample_records};
 
 /// The task `union`.
 pub(super) struct UnionJob;
@@ -121,40 +128,6 @@ impl Terms {
     fn record_bytes(&self) -> usize {
         self.sender_bytes().max(self.receiver_bytes())
     }
-}
-
-/// The widths of a side's keys and payloads, in bytes.
-type Widths = (usize, usize);
-
-/// Takes a side's records from its table, fills them up, and appends those of dummies.
-fn records(terms: &Terms, widths: Widths, items: usize, table: &mut KeyTable) -> Vec<u8> {
-    let keys = table.union.as_mut().and_then(|union| union.records.take()).map(|records| records.bytes);
-    let payload = table.payload.take().map(|payload| payload.bytes);
-    filled(terms, widths, items, (&keys.unwrap_or_default(), &payload.unwrap_or_default()))
-}
-
-/// The records of a bucket of a side, filled up.
-fn records_of(terms: &Terms, (key_bytes, payload_bytes): Widths, bucket: &Bucket, table: &KeyTable) -> Vec<u8> {
-    let keys = table.union.as_ref().and_then(|union| union.records.as_ref()).map(|records| records.bytes.as_slice());
-    let payload = table.payload.as_ref().map(|payload| payload.bytes.as_slice());
-    let keys = bucket.records(keys.unwrap_or_default(), key_bytes);
-    let payload = bucket.records(payload.unwrap_or_default(), payload_bytes);
-    filled(terms, (key_bytes, payload_bytes), bucket.items.len(), (&keys, &payload))
-}
-
-/// Records of a key and its payload for each of `items`; zeros behind the last key.
-fn filled(terms: &Terms, (key_bytes, payload_bytes): Widths, items: usize, (keys, payload): (&[u8], &[u8])) -> Vec<u8> {
-    let mut payloads = payload.chunks_exact(payload_bytes.max(1));
-    let width = terms.record_bytes();
-    let mut records = Vec::with_capacity(items * width);
-    for key in keys.chunks_exact(key_bytes.max(1)) {
-        let filled = records.len() + width;
-        records.extend_from_slice(key);
-        records.extend_from_slice(payloads.next().unwrap_or_default());
-        records.resize(filled, 0);
-    }
-    records.resize(items * width, 0);
-    records
 }
 
 /// Refuses records of a side that are wider than the other side allows.
@@ -538,182 +511,5 @@ impl Job for UnionJob {
         let mut expected = [0; 32];
         ch.recv_stream::<Expected>(&mut expected)?;
         Ok(hash(output.records.opened().chunks(options.record_bytes).collect()) == expected)
-    }
-}
-
-/// The sender's result, of the records of each bucket; `None` if it learns nothing.
-fn new_at_sender(terms: &Terms, records: Vec<NewRecords>) -> Option<Unopened> {
-    let keys = terms.receiver_keys.clone()?;
-    let records = narrowed(records, keys.width);
-    Some(Box::new(move |_| ResultSet::Union { records, keys, payload: None }))
-}
-
-/// The receiver's result, of the records of each bucket.
-fn new_at_receiver(terms: &Terms, records: Vec<NewRecords>) -> Unopened {
-    let (keys, payload) = (terms.keys.clone(), terms.payload.clone());
-    let records = narrowed(records, terms.sender_bytes());
-    Box::new(move |_| ResultSet::Union { records, keys, payload })
-}
-
-/// Records without what fills them up. Where the other side has no items there are none, of no
-/// width.
-fn narrowed(records: Vec<NewRecords>, width: usize) -> Vec<NewRecords> {
-    let one = |records: NewRecords| if records.is_empty() { records } else { records.narrowed(width) };
-    records.into_iter().map(one).collect()
-}
-
-/// The record of each made-up item.
-fn sample_records(role: Role, options: &UnionOptions, sample: &Sample) -> Vec<u8> {
-    let mut records = Vec::with_capacity(sample.items().count() * options.record_bytes);
-    for item in sample.items() {
-        records.extend(Sample::payload(role, item, options.record_bytes));
-    }
-    records
-}
-
-/// The hash of the records of a side that the other one lacks.
-fn expected(role: Role, options: &UnionOptions, sample: &Sample) -> [u8; 32] {
-    let records = sample_records(role, options, sample);
-    let mut common = sample.common.iter().peekable();
-    let new = (0u32..).zip(records.chunks_exact(options.record_bytes));
-    let new = new.filter(|(place, _)| common.next_if_eq(&place).is_none());
-    hash(new.map(|(_, record)| record).collect())
-}
-
-/// A hash of records that does not depend on their order.
-fn hash(mut records: Vec<&[u8]>) -> [u8; 32] {
-    records.sort_unstable();
-    let mut hasher = blake3::Hasher::new();
-    records.into_iter().for_each(|record| _ = hasher.update(record));
-    *hasher.finalize().as_bytes()
-}
-
-enum Expected {}
-
-impl Stream for Expected {
-    const STEP: Step =
-        Step { protocol: "vesica-bench", number: 3, from: Role::Sender, carries: "a hash of the expected records" };
-    type Element = u8;
-}
-
-enum ExpectedOfReceiver {}
-
-impl Stream for ExpectedOfReceiver {
-    const STEP: Step = Step {
-        protocol: "vesica-bench",
-        number: 4,
-        from: Role::Receiver,
-        carries: "a hash of the receiver's expected records",
-    };
-    type Element = u8;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::table::{PayloadField, PayloadKind};
-
-    fn kind(kind: PayloadKind, reads_as: &[PayloadKind]) -> KeyKind {
-        KeyKind { kind, reads_as: reads_as.to_vec() }
-    }
-
-    /// What both sides come to, with these key columns, `key_bytes` of the sender and the receiver's
-    /// bound; where both learn, with `own_bytes` of the receiver.
-    fn settled_with(
-        given: KeyKind,
-        own: KeyKind,
-        key_bytes: usize,
-        most: usize,
-        own_bytes: Option<usize>,
-    ) -> Result<Terms, Refusal> {
-        let extent = Extent::new(9, 9, vesica_party::Security::SemiHonest);
-        let schema =
-            PayloadSchema { fields: vec![PayloadField { name: "a".into(), kind: PayloadKind::Text }], width: 9 };
-        let both_learn = own_bytes.is_some();
-        let sender = Proposal { payload: Some(vec!["a".into()]), most_item_bytes: 100, both_learn };
-        let receiver = Proposal { payload: None, most_item_bytes: most, both_learn };
-        let sent = Measure { keys: vec![given], records: Some(Records { key_bytes, payload: Some(schema) }) };
-        let records = own_bytes.map(|key_bytes| Records { key_bytes, payload: None });
-        let asked = Measure { keys: vec![own], records };
-        UnionJob::settle(&Settling {
-            role: Role::Sender,
-            settings: &Settings::default(),
-            is_assumed: false,
-            or_keys: false,
-            extent: &extent,
-            sender: super::super::job::Declaration { proposal: &sender, measure: &sent },
-            receiver: super::super::job::Declaration { proposal: &receiver, measure: &asked },
-        })
-    }
-
-    fn settled(given: KeyKind, own: KeyKind, key_bytes: usize, most: usize) -> Result<Terms, Refusal> {
-        settled_with(given, own, key_bytes, most, None)
-    }
-
-    fn refusal(refused: Result<Terms, Refusal>) -> Failure {
-        match refused {
-            Err(Refusal::Refused(failure)) => failure,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn records_have_the_width_that_both_sides_allow() {
-        let text = || kind(PayloadKind::Text, &[]);
-        let terms = settled(text(), text(), 12, 21).unwrap();
-        assert_eq!(UnionJob::options(&terms), UnionOptions { record_bytes: 21, both_learn: false });
-        let refused = refusal(settled(text(), text(), 13, 21));
-        assert!(refused.code == code::REFUSED && refused.fault.contains("22 bytes") && refused.fault.contains("21"));
-        assert!(matches!(settled(text(), text(), 92, 1000), Err(Refusal::Misbehaved(_))), "beyond its own bound");
-        assert!(matches!(settled(text(), text(), 0, 1000), Err(Refusal::Misbehaved(_))));
-    }
-
-    #[test]
-    fn where_both_learn_each_side_bounds_the_other_and_the_wider_records_decide() {
-        let text = || kind(PayloadKind::Text, &[]);
-        let of = |key_bytes, most, own_bytes| settled_with(text(), text(), key_bytes, most, Some(own_bytes));
-        for (own_bytes, record_bytes) in [(3, 21), (40, 40)] {
-            let terms = of(12, 99, own_bytes).unwrap();
-            assert_eq!(UnionJob::options(&terms), UnionOptions { record_bytes, both_learn: true });
-            let revealed = UnionJob::revealed(&terms).join("; ");
-            assert!(revealed.contains("to the sender: the keys of the receiver that it does not have"), "{revealed}");
-        }
-        let refused = refusal(of(12, 400, 101));
-        assert!(refused.fault.contains("of the receiver takes up to 101 bytes") && refused.fault.contains("sender's"));
-        assert!(matches!(of(12, 100, 101), Err(Refusal::Misbehaved(_))), "beyond its own bound");
-        // A column of numbers at the sender takes no words of the receiver.
-        let number = kind(PayloadKind::Int { bits: 64 }, &[]);
-        let refused = refusal(settled_with(number, text(), 9, 99, Some(9)));
-        assert!(refused.fault.contains("the sender's key columns cannot hold every key of the receiver"));
-    }
-
-    #[test]
-    fn who_learns_must_be_the_same_on_both_sides() {
-        let of = |both_learn| Proposal { payload: None, most_item_bytes: 1, both_learn };
-        for role in [Role::Sender, Role::Receiver] {
-            assert!(UnionJob::differences(role, &of(true), &of(true)).is_empty());
-            assert_eq!(UnionJob::differences(role, &of(true), &of(false))[0].field, "--both-learn");
-        }
-    }
-
-    #[test]
-    fn keys_that_the_receivers_columns_do_not_hold_are_refused_with_both_types() {
-        let number = PayloadKind::Int { bits: 64 };
-        settled(kind(PayloadKind::Text, std::slice::from_ref(&number)), kind(number.clone(), &[]), 9, 99).unwrap();
-        let refused = refusal(settled(kind(PayloadKind::Text, &[]), kind(number, &[]), 9, 99));
-        assert_eq!(refused.code, code::MISMATCH);
-        assert!(refused.fault.contains("key column 1 is Utf8 on the sender's side and Int64 on the receiver's"));
-    }
-
-    #[test]
-    fn a_receiver_may_insist_on_payload_columns() {
-        let of = |payload: Option<&str>| Proposal {
-            payload: payload.map(|name| vec![name.to_owned()]),
-            most_item_bytes: 1,
-            both_learn: false,
-        };
-        assert!(UnionJob::differences(Role::Receiver, &of(None), &of(Some("score"))).is_empty());
-        let differences = UnionJob::differences(Role::Sender, &of(None), &of(Some("score")));
-        assert!(differences.len() == 1 && differences[0].field == "--payload");
     }
 }

@@ -343,7 +343,7 @@ fn groups_are_agreed_on_over_all_parts() {
     assert_eq!(found, expected);
     assert_eq!((table.counts.in_several_groups, &table.counts.without_value), (0, &vec![0]));
     // Values alone, where there is one group.
-    let narrow = divide(&table.division, &beside, 8, &table.shares[0].keys).expect("buckets");
+    let narrow = divide(&table.division, &beside, (0, 8), &table.shares[0].keys).expect("buckets");
     assert!(narrow.iter().zip(&table.sections[0]).all(|(narrow, wide)| narrow.len() / 40 == wide.len() / 44));
 }
 
