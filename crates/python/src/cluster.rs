@@ -12,12 +12,17 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde::Serialize;
 use vesica::Failure;
-use vesica::cluster::keys::{self, Categories, Share, ShareCounts};
-use vesica::cluster::{self, Attempt, Beside, Commit, Counts, Division, Inside, Learned, Machines, Stop, Ticket};
+use vesica::cluster::keys::{self, Categories, Records, Share, ShareCounts, Widths};
+use vesica::cluster::{
+    self, Attempt, Beside, Commit, Counts, Division, Inside, Learned, Machines, Received, Stop, Ticket,
+};
 use vesica::failure::code;
 use vesica::key::KeySpec;
 use vesica::receipt::{from_hex, to_hex};
-use vesica::table::{Collected, Delivered, Head, Join, KeyStats, PayloadSchema, Sink, TableError, keep_batch};
+use vesica::table::{
+    Collected, Delivered, Head, Join, KeyStats, NewKeys, PayloadSchema, Sink, TableError, keep_batch, write_new_keys,
+    write_own_rows,
+};
 use vesica::threads;
 use vesica::words::counted;
 use vesica_cli::embed::{self, Flag, OnCluster};
@@ -89,11 +94,11 @@ impl KeyPart {
         as_bytes(py, &self.0.take_sections())
     }
 
-    /// How many rows there are, their counts, and what the payload is, as texts.
+    /// How many rows there are, their counts, and what records stand beside keys, as texts.
     fn counts(&self, py: Python<'_>) -> PyResult<(u32, String, Option<String>)> {
-        let (counts, payload) = self.0.counts().map_err(|failure| raised(py, &failure))?;
-        let payload = payload.map(|payload| to_text(py, &payload)).transpose()?;
-        Ok((self.0.rows(), counts, payload))
+        let (counts, records) = self.0.counts().map_err(|failure| raised(py, &failure))?;
+        let records = (records != Records::default()).then(|| to_text(py, &records)).transpose()?;
+        Ok((self.0.rows(), counts, records))
     }
 
     /// The names of the part's groups, by the numbers that stand beside its keys.
@@ -128,17 +133,17 @@ pub fn merge_share<'py>(
     Ok((PyBytes::new(py, &keys), PyBytes::new(py, &rows), to_text(py, &counts)?))
 }
 
-/// The keys of a share in a section for each bucket, with a record of `width` bytes beside each.
+/// The keys of a share in a section for each bucket, with a record of these widths beside each.
 #[pyfunction]
 pub fn divide_share<'py>(
     py: Python<'py>,
     division: &str,
     beside: &str,
-    width: usize,
+    widths: Widths,
     share: PyBackedBytes,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let (division, beside) = (read_division(py, division)?, read_beside(py, beside)?);
-    let sections = py.detach(|| keys::divide(&division, &beside, width, &share));
+    let sections = py.detach(|| keys::divide(&division, &beside, widths, &share));
     Ok(as_bytes(py, &sections.map_err(|failure| raised(py, &failure))?))
 }
 
@@ -180,7 +185,7 @@ pub fn unmasked(py: Python<'_>, ticket: &str, mut learned: Vec<u8>) -> PyResult<
     let ticket = read_ticket(ticket).map_err(|failure| raised(py, &failure))?;
     ticket.mask(&mut learned);
     match ticket.learned(&learned).ok_or_else(|| raised(py, &defect("what a worker returned cannot be read")))? {
-        Learned::Matched(keys) => Ok(Given::Matched(keys)),
+        Learned::Matched(keys) | Learned::New(keys) => Ok(Given::Keys(keys)),
         Learned::Totals(totals) => Ok(Given::Totals(totals)),
     }
 }
@@ -240,27 +245,72 @@ impl FoundRows {
     fn keep(&mut self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
         let kept = RecordBatch::from_pyarrow_bound(rows)?;
         let Self { found, received } = self;
-        let result = py.detach(|| {
+        collected(py, |sink| {
             let all = found.next(kept.num_rows())?;
-            let collected = Collected::default();
-            let mut sink = collected.rows();
-            sink.begin(&Head::of("the DataFrame", kept.schema(), received.as_ref()))?;
-            keep_batch("the DataFrame", &kept, 0, &all, &mut *sink)?;
-            sink.finish()?;
-            Ok(collected.take())
-        });
-        match result.map_err(|error: TableError| raised(py, &error.into()))? {
-            Some(Delivered::Rows { schema, batches }) => Ok(ArrowTable::new(schema, batches)),
-            _ => Err(raised(py, &defect("rows became something else"))),
-        }
+            sink.begin(&Head::of(NAME, kept.schema(), received.as_ref()))?;
+            keep_batch(NAME, &kept, 0, &all, sink)
+        })
     }
+}
+
+/// Some own rows as they are in a union with what the partner gives, `received`. `flags` name the key.
+#[pyfunction]
+pub fn own_rows(py: Python<'_>, flags: Vec<Flag>, received: &str, rows: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
+    let rows = RecordBatch::from_pyarrow_bound(rows)?;
+    let (columns, (_, payload)) = (key_columns(py, &flags)?, read_new_keys(py, received)?);
+    collected(py, |sink| write_own_rows(NAME, &rows, (&columns, payload.as_ref()), sink))
+}
+
+/// The rows of keys that are new in a bucket, as they stand behind own `rows`, of which the columns count. `section` is
+/// what the worker of the bucket left, under `key` in hexadecimal.
+#[pyfunction]
+pub fn new_rows(
+    py: Python<'_>,
+    flags: Vec<Flag>,
+    received: &str,
+    rows: &Bound<'_, PyAny>,
+    (key, section): (&str, PyBackedBytes),
+) -> PyResult<ArrowTable> {
+    let own = RecordBatch::from_pyarrow_bound(rows)?;
+    let (columns, (keys, payload)) = (key_columns(py, &flags)?, read_new_keys(py, received)?);
+    let key = from_hex(key).ok_or_else(|| raised(py, &defect("the key of what a worker left")))?;
+    let records = keys::open_matched(&key, 0, section.to_vec()).map_err(|failure| raised(py, &failure))?;
+    let new = NewKeys { columns: &columns, keys: &keys, payload: payload.as_ref(), records: &records };
+    collected(py, |sink| write_new_keys(NAME, own.schema(), &new, sink))
+}
+
+/// What users call the table.
+const NAME: &str = "the DataFrame";
+
+/// The rows that `write` gives to a sink.
+fn collected(
+    py: Python<'_>,
+    write: impl FnOnce(&mut dyn Sink) -> Result<(), TableError> + Send,
+) -> PyResult<ArrowTable> {
+    let result = py.detach(|| {
+        let collected = Collected::default();
+        let mut sink = collected.rows();
+        write(&mut *sink)?;
+        sink.finish()?;
+        Ok(collected.take())
+    });
+    match result.map_err(|error: TableError| raised(py, &error.into()))? {
+        Some(Delivered::Rows { schema, batches }) => Ok(ArrowTable::new(schema, batches)),
+        _ => Err(raised(py, &defect("rows became something else"))),
+    }
+}
+
+/// The names of the key's columns.
+fn key_columns(py: Python<'_>, flags: &[Flag]) -> PyResult<Vec<String>> {
+    let spec = embed::key_spec(flags).map_err(|failure| raised(py, &failure))?;
+    Ok(spec.columns().iter().map(|column| column.name.clone()).collect())
 }
 
 /// What a side learned of a bucket, on its way through Python.
 #[derive(FromPyObject, IntoPyObject)]
 pub enum Given {
-    /// How many keys matched.
-    Matched(u64),
+    /// How many keys matched, or are new.
+    Keys(u64),
     /// Masked totals.
     Totals(Vec<u64>),
 }
@@ -278,8 +328,21 @@ fn read_division(py: Python<'_>, text: &str) -> PyResult<Division> {
     serde_json::from_str(text).map_err(|_| raised(py, &defect("a division into buckets")))
 }
 
+/// What the partner gives with each match.
 fn read_payload(py: Python<'_>, text: Option<&str>) -> PyResult<Option<PayloadSchema>> {
-    text.map(serde_json::from_str).transpose().map_err(|_| raised(py, &defect("what a payload is")))
+    match text.map(serde_json::from_str).transpose() {
+        Ok(None) => Ok(None),
+        Ok(Some(Received::Payload(payload))) => Ok(Some(payload)),
+        _ => Err(raised(py, &defect("what a payload is"))),
+    }
+}
+
+/// What the partner gives of each new key: how keys travel, and a payload.
+fn read_new_keys(py: Python<'_>, text: &str) -> PyResult<(PayloadSchema, Option<PayloadSchema>)> {
+    match serde_json::from_str(text) {
+        Ok(Received::NewKeys { keys, payload }) => Ok((keys, payload)),
+        _ => Err(raised(py, &defect("what the partner gives of new keys"))),
+    }
 }
 
 fn to_text(py: Python<'_>, value: &impl Serialize) -> PyResult<String> {
@@ -368,7 +431,7 @@ enum Ended {
 impl Machines for PyMachines {
     fn keys(&mut self, beside: &Beside, stop: &Stop<'_>) -> Result<Counts, Failure> {
         let text = serde_json::to_string(beside).map_err(|error| defect(&error.to_string()))?;
-        let (parts, payloads, shares, categories): (Vec<String>, Vec<String>, Vec<String>, Categories) =
+        let (parts, records, shares, categories): (Vec<String>, Vec<String>, Vec<String>, Categories) =
             self.job("keys", &text, stop, |given| given.extract())?;
         let mut counts = ShareCounts::none(self.spec.alternatives().count(), beside);
         for share in &shares {
@@ -391,26 +454,23 @@ impl Machines for PyMachines {
                 format!("{} rows that differ in the columns of payload=", counted(differing, "key has", "keys have"));
             return Err(Failure::new(code::INPUT, fault, "remove duplicate keys, or name columns that are the same"));
         }
-        let payloads = payloads.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<_>, _>>();
-        let payloads = payloads.map_err(|_| defect("what a payload is"))?;
-        let payload = match &payloads[..] {
-            [] => None,
-            parts => Some(keys::payload_of_parts(parts).ok_or_else(|| defect("parts of a payload"))?),
-        };
-        Ok(Counts { stats, clamped, totals, payload, categories })
+        let records = records.iter().map(|text| serde_json::from_str(text)).collect::<Result<Vec<_>, _>>();
+        let records = records.map_err(|_| defect("what records are"))?;
+        let records = keys::records_of_parts(&records).ok_or_else(|| defect("records of parts"))?;
+        Ok(Counts { stats, clamped, totals, records, categories })
     }
 
     fn divide(
         &mut self,
         division: &Division,
-        width: usize,
-        received: Option<&PayloadSchema>,
+        widths: Widths,
+        received: Option<&Received>,
         stop: &Stop<'_>,
     ) -> Result<Vec<usize>, Failure> {
         let text = |value: Result<String, serde_json::Error>| value.map_err(|error| defect(&error.to_string()));
         let division = text(serde_json::to_string(division))?;
         let received = received.map(|received| text(serde_json::to_string(received))).transpose()?;
-        let argument = text(serde_json::to_string(&(division, width, received)))?;
+        let argument = text(serde_json::to_string(&(division, widths, received)))?;
         self.job("divide", &argument, stop, |given| given.extract())
     }
 
@@ -425,20 +485,20 @@ impl Machines for PyMachines {
             named.map(|(ticket, text)| (ticket.bucket, ticket.attempt, ticket.left_by(), text.as_str())).collect();
         let argument = serde_json::to_string(&(workers, named)).map_err(|error| defect(&error.to_string()))?;
         let ended: Vec<Ended> = self.job("wave", &argument, stop, |given| given.extract())?;
-        let outcome = |ended| match ended {
+        let outcome = |(ended, ticket): (Ended, &Ticket)| match ended {
             Ended::Kept(transcript, given) => {
                 let transcript = from_hex(&transcript).ok_or_else(|| defect("a transcript"))?;
                 let learned = given.map(|given| match given {
-                    Given::Matched(keys) => Learned::Matched(keys),
-                    Given::Totals(totals) => Learned::Totals(totals),
+                    Given::Keys(keys) => ticket.learned(&keys.to_le_bytes()).ok_or_else(|| defect("a number of keys")),
+                    Given::Totals(totals) => Ok(Learned::Totals(totals)),
                 });
-                Ok(cluster::Outcome::Kept { transcript, learned })
+                Ok(cluster::Outcome::Kept { transcript, learned: learned.transpose()? })
             }
             Ended::Failed(code, fault, mend) => {
                 Ok(cluster::Outcome::Failed(Failure { told: Some(CLUSTER_FAILED), ..Failure::new(code, fault, mend) }))
             }
         };
-        ended.into_iter().map(outcome).collect()
+        ended.into_iter().zip(tickets).map(outcome).collect()
     }
 
     fn committed(&mut self, commit: &Commit, stop: &Stop<'_>) -> Result<(), Failure> {

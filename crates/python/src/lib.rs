@@ -26,8 +26,8 @@ mod _vesica {
     use crate::arrow::ArrowTable;
     #[pymodule_export]
     use crate::cluster::{
-        FoundRows, KeyPart, agree_on_groups, divide_share, find_rows, merge_share, on_cluster, run_ticket, seal_key,
-        unmasked,
+        FoundRows, KeyPart, agree_on_groups, divide_share, find_rows, merge_share, new_rows, on_cluster, own_rows,
+        run_ticket, seal_key, unmasked,
     };
     #[pymodule_export]
     use crate::outcome::Outcome;

@@ -113,6 +113,39 @@ def test_totals_and_both_sides(client, tmp_path):
     assert len(rows) == len(them.result) == common
 
 
+def test_both_sides_of_a_union_get_the_rows_of_pandas(client, tmp_path):
+    # Repeated keys, rows without a key, and numbers that no float holds.
+    ours = pandas.DataFrame({"email": [*(f" User{3 * id}@Example.org" for id in range(200)), " User0@Example.org", None]})
+    ours["n"] = [2**60 + id for id in range(len(ours))]
+    ours["kind"] = pandas.Categorical([f"k{id % 3}" for id in range(len(ours))])
+    ours.index = [f"row{id}" for id in range(len(ours))]
+    theirs = pandas.DataFrame({"mail": [*(f"user{2 * id}@example.org" for id in range(150)), None, "user2@example.org"]})
+    theirs["score"] = pandas.array([*(None if id % 11 == 0 else 2**60 + id for id in range(150)), 5, 2**60 + 1], dtype="Int64")
+    parts = [dask_frames.from_pandas(table, npartitions=3, sort=False) for table in (ours, theirs)]
+    settings = {"both_learn": True, "pad_to": 400, **shared(tmp_path)}
+    with partner(parts[1], on="mail", role="sender", task="union", payload=["score"], **MAIL, **settings) as them:
+        rows, report = dask.union(parts[0], on="email", role="receiver", with_report=True, **EMAIL, **settings, **them)
+    at_us, at_them = rows.compute(), them.result.compute()
+    ours["key"] = ours["email"].str.strip().str.lower()
+
+    def cells(table, names):
+        return [tuple(None if pandas.isna(value) else value for value in row) for row in table[names].itertuples(index=False)]
+
+    assert list(rows.columns) == list(at_us.columns) == ["email", "n", "kind", "score"]
+    assert (str(rows["n"].dtype), str(at_us["n"].dtype), str(at_us["kind"].dtype)) == ("Int64", "Int64", "category")
+    assert cells(at_us[: len(ours)], ["email", "n", "kind"]) == cells(ours, ["email", "n", "kind"])
+    assert at_us["score"][: len(ours)].isna().all() and at_us["n"][len(ours) :].isna().all()
+    new = theirs.dropna(subset="mail").drop_duplicates("mail")
+    new = new[~new["mail"].isin(ours["key"])]
+    names = {"email": "mail"}
+    assert sorted(cells(at_us[len(ours) :].rename(columns=names), ["mail", "score"]), key=str) == sorted(cells(new, ["mail", "score"]), key=str)
+    assert report["output"]["new_rows"] == len(new) and report["output"]["rows"] == len(at_us)
+
+    assert cells(at_them[: len(theirs)], ["mail", "score"]) == cells(theirs, ["mail", "score"])
+    assert sorted(at_them["mail"][len(theirs) :]) == sorted(set(ours["key"].dropna()) - set(theirs["mail"]))
+    assert at_them["score"][len(theirs) :].isna().all()
+
+
 def grouped(rows, parts):
     ours = pandas.DataFrame({"id": [3 * id for id in range(rows)], "weight": [id % 9 - 4 for id in range(rows)]})
     ours["region"] = [None if id % 4 == 0 else f"region {id % 4}" for id in range(rows)]

@@ -358,6 +358,24 @@ def test_totals_are_those_of_pandas_polars_and_duckdb(session, tmp_path):
             spark.sum(large.unionAll(large), **{**them, "scale": {}}, payload_duplicates="sum", **reach)
 
 
+def test_a_union_is_that_of_the_plain_tables(session, tmp_path):
+    # Repeated keys and rows without a key.
+    ours = session.range(300).selectExpr("if(id % 50 = 7, null, cast(id * 3 % 600 as int)) as id", "cast(id as string) as text")
+    theirs = session.range(250).selectExpr(
+        "if(id = 9, null, cast(id % 200 * 2 as string)) as key", "if(id % 200 % 7 = 0, null, date_add('2026-01-01', cast(id % 200 as int))) as day"
+    )
+    shared = {"work": str(tmp_path), "buckets": 3, "slots": 1, **SEMI_HONEST}
+    with partner(theirs, on="key", role="sender", task="union", payload=["day"], **shared) as them:
+        rows, report = spark.union(ours, on="id", role="receiver", with_report=True, **shared, **them)
+    assert [(field.name, field.dataType.simpleString()) for field in rows.schema] == [("id", "int"), ("text", "string"), ("day", "date")]
+    own = [(row.id, row.text, None) for row in ours.collect()]
+    keys = {id for id, *_ in own}
+    new = {int(row.key): row.day for row in theirs.collect() if row.key is not None and int(row.key) not in keys}
+    expected = own + [(key, None, day) for key, day in new.items()]
+    assert sorted(map(tuple, rows.collect()), key=str) == sorted(expected, key=str)
+    assert report["output"]["new_rows"] == len(new) and them_learned_nothing(them)
+
+
 def test_results_by_group_and_products_are_those_of_duckdb(session, tmp_path):
     import duckdb
 

@@ -281,26 +281,26 @@ pub struct SharedArgs {
     #[arg(long, value_name = "N", help_heading = "Protocol")]
     pub max_item_bytes: Option<usize>,
     /// Fill your set with dummies up to this many keys, to hide how many keys you have. In a union,
-    /// the sender's padding hides nothing, since the receiver recognises the dummies. In a union
-    /// with --both-learn, neither side's padding hides anything. In a union-cardinality, the
+    /// the sender's padding hides nothing where the receiver recognises the dummies: with all
+    /// protocols but vesica-union and vesica-union-both. In a union-cardinality, the
     /// sender's padding hides less; docs/tasks.md says what the receiver still learns
     #[arg(long, value_name = "N", value_parser = count, help_heading = "Protocol")]
     pub pad_to: Option<u64>,
-    /// intersect, cardinality, sum, join-and-compute, union-cardinality, union-sum: divide both tables into this many
+    /// intersect, union, cardinality, sum, join-and-compute, union-cardinality, union-sum: divide both tables into this many
     /// buckets and run the protocol on one bucket after the other, so that it takes memory for a bucket and not for a table. Buckets are filled up with
     /// dummies, and cost a little more time and bytes; docs/buckets.md says how much. auto: as many as the larger table
     /// calls for, some 200,000 keys a bucket. Both sides must say the same. If neither says it, a run that does not fit in
     /// the memory of one of them becomes one with auto; --buckets 1 refuses it instead
     #[arg(long, value_name = "N|auto", value_parser = buckets, help_heading = "Protocol")]
     pub buckets: Option<u32>,
-    /// With --buckets, keep your keys, your payload, the buckets and what matched in files of this folder instead of in
+    /// With --buckets, for all tasks but union: keep your keys, your payload, the buckets and what matched in files of this folder instead of in
     /// memory. They are encrypted, have no names, and are gone when the run ends, however it ends. Your partner need not
     /// say it
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Protocol")]
     pub work: Option<PathBuf>,
     /// Keep what each finished bucket gave in a folder below that of --work, until the run is over. If it breaks off, type
-    /// the same command again on both sides: it goes on where it was. For tasks that run in buckets; with --both-learn in
-    /// the semi-honest mode alone. Both sides must say it
+    /// the same command again on both sides: it goes on where it was. For tasks that run in buckets, but union; with
+    /// --both-learn in the semi-honest mode alone. Both sides must say it
     #[arg(long, help_heading = "Protocol")]
     pub resume: bool,
     /// Refuse a partner that declares more keys than this. A malicious receiver can ask about more

@@ -149,7 +149,8 @@ impl Asked {
     /// no buckets.
     fn with_work(&self, id: &str) -> Option<(Memory, Memory)> {
         let (workload, run) = (self.workload.workload(), self.workload.workload().extent());
-        let memory = (run.runs > 1).then(|| plan::memory_with_work(id, workload)).flatten()?;
+        let memory =
+            (run.runs > 1 && workload.keeps_on_disk()).then(|| plan::memory_with_work(id, workload)).flatten()?;
         let Amounts { payload_bytes, columns, .. } = self.amounts;
         // The receiver gets no value.
         let of_sender = payload_bytes + 8 * columns;

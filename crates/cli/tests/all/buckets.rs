@@ -107,7 +107,10 @@ fn other_tasks_protocols_and_numbers_are_refused_on_both_sides() {
     let folder = tables();
     for (flags, code, fault) in [
         ("--buckets 2 --protocol ecdh-hfh99", 11, "ecdh-hfh99 has no malicious mode"),
-        ("--buckets 2 --security semi-honest --task union", 2, "--buckets is not for this task"),
+        ("--buckets 2 --security semi-honest --task shares", 2, "--buckets is not for this task"),
+        ("--buckets 2 --security semi-honest --task union --work .", 2, "--work is not for this task"),
+        ("--buckets 2 --security semi-honest --task union --work . --resume", 2, "--resume is not for this task"),
+        ("--buckets 2 --security malicious --task union", 11, "malicious"),
         ("--buckets 0", 2, "invalid value '0' for '--buckets <N|auto>'"),
         ("--buckets 65537", 2, "65537 is not in 1..=65536"),
     ] {

@@ -126,7 +126,7 @@ fn a_plan_in_buckets_takes_memory_for_a_bucket_and_more_bytes() {
     let run = |flags: &str| {
         folder.run(&format!("plan --sender-items 4e6 --receiver-items 4e6 --security semi-honest {flags}"))
     };
-    for task in ["intersect", "sum"] {
+    for task in ["intersect", "sum", "union"] {
         let plan = |flags: &str| {
             let plan = object(&run(&format!("--task {task} --json {flags}")));
             assert_eq!((&plan["sender_items"], &plan["receiver_items"]), (&4_000_000.into(), &4_000_000.into()));
@@ -147,7 +147,10 @@ fn a_plan_in_buckets_takes_memory_for_a_bucket_and_more_bytes() {
         "{}",
         shown.stdout
     );
-    run("--task union --buckets 2").expect(11, &["omit --buckets"]);
+    let union = run("--task union --buckets 64");
+    union.expect(0, &[]);
+    assert!(shown.stdout.contains("With --work") && !union.stdout.contains("--work"), "{}", union.stdout);
+    run("--task shares --buckets 2").expect(11, &["omit --buckets"]);
     assert_eq!(run("--buckets 0").code, 2);
 }
 

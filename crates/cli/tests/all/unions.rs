@@ -267,6 +267,21 @@ fn dummies_are_no_rows() {
     check(&of("ours.csv", ["id", "name"], 1..9), &of("theirs.csv", ["id", "score"], 5..14), "--pad-to 30");
 }
 
+/// A bucket's dummies are no rows either, nor those of `--pad-to`.
+#[test]
+fn unions_in_buckets_are_those_of_plain_tables() {
+    let kinds = [["ours.csv", "theirs.parquet"], ["ours.parquet", "theirs.csv"]];
+    for (([ours, theirs], is_number), more) in kinds.into_iter().zip([true, false]).zip(["", "--pad-to 300"]) {
+        let receivers = Table { file: ours, columns: ["id", "name"], is_number, rows: rows(1..60, is_number, "n") };
+        let mut sent = rows(40..90, is_number, "s");
+        sent.push((sent[0].0.clone(), "another".into()));
+        let senders = Table { file: theirs, columns: ["number", "score"], is_number, rows: sent };
+        check(&receivers, &senders, &format!("--buckets 3 {more}"));
+        let senders = Table { rows: rows(40..90, is_number, "s"), ..senders };
+        check_both(&receivers, &senders, &format!("--buckets 3 {more}"));
+    }
+}
+
 /// Own rows stay as they are, rows without a key among them; new keys come as the normaliser has
 /// them, and the line ends are those of the file.
 #[test]

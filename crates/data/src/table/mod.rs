@@ -68,7 +68,7 @@ pub use values::{
 };
 pub use write::{
     Collected, Delivered, NewKeys, Output, OutputOptions, Place, STANDARD_OUTPUT, SinkFile, UnionStats, write_matches,
-    write_spilled_matches, write_union,
+    write_new_keys, write_own_rows, write_spilled_matches, write_union,
 };
 
 pub(crate) use formats::csv::CsvReader;

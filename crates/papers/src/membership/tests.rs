@@ -63,7 +63,7 @@ fn single_values_are_masked() {
 fn marked(mark: u8) -> Side<UnionReceiverOutput> {
     let params = union::<Gmr21>(N, N);
     let place_bytes = params.place_bytes;
-    let asked = UnionReceiverInput { items: (0..N as u128).collect(), records: Vec::new() };
+    let asked = UnionReceiverInput { items: (0..N as u128).collect(), ..Default::default() };
     let (_, receiver) = try_two_party(
         |ch, rng| {
             let Sender { test, ot_sender, .. } = Sender::<Gmr21, Union>::setup(&params, ch, rng)?;

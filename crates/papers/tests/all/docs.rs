@@ -8,7 +8,7 @@ use vesica_papers::{attacks_markdown, catalogue_pages};
 use vesica_party::variants::resolve;
 use vesica_party::{Assumption, Attack, Effort, Entry, Registered, Resistance, Security, Status};
 use vesica_protocols::registry as product;
-use vesica_protocols::tasks::{Extent, Intersect, SetFunctionality};
+use vesica_protocols::tasks::{Extent, Intersect, SetFunctionality, Union, UnionOptions};
 use vesica_structures::rlwe::RingLwe;
 use vesica_testkit::{BLESS, Runnable};
 
@@ -68,6 +68,27 @@ fn several_runs_are_served_by_rows_with_bounds_for_them_alone() {
         let rows = all_intersect().into_iter().filter(|row| serves(row, items));
         let ids: Vec<&str> = rows.map(|row| row.entry().id).filter(|id| !id.contains(':')).collect();
         assert_eq!(ids, ["ecdh-hfh99", "vole-fast", "vole-lean", "hfh99-x25519", "hfh99-secp256k1", "rs21", "rr22"]);
+    }
+}
+
+/// Rows that show how many items of a run are common must refuse several, too.
+#[test]
+fn several_runs_of_a_union_are_served_by_rows_that_show_nothing_of_each() {
+    for items in [10, 3000, 1 << 20] {
+        let bytes = |row: &dyn Registered<Union>, both_learn, runs| {
+            let extent = Extent::new(items, items, Security::SemiHonest).in_runs(runs);
+            row.predicted_bytes(&Union::request(&extent, &UnionOptions { record_bytes: 16, both_learn }))
+        };
+        let rows = [product::union(), registry::union()].concat();
+        let mut ids = Vec::new();
+        for (row, both_learn) in rows.into_iter().flat_map(|row| [(row, false), (row, true)]) {
+            assert!(bytes(row, both_learn, 0).is_err(), "{} without a run", row.entry().id);
+            if let Ok(several) = bytes(row, both_learn, 1 << 10) {
+                assert!(several.end() > bytes(row, both_learn, 1).expect("one run").end(), "{}", row.entry().id);
+                ids.push(row.entry().id);
+            }
+        }
+        assert_eq!(ids, ["vesica-union", "vesica-union-both"]);
     }
 }
 

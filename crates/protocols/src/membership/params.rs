@@ -62,7 +62,7 @@ impl<M: MembershipTest> Params<M> {
     {
         entry.require(request.security)?;
         request.check_sizes()?;
-        let UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: _ } = *request;
+        let UnionRequest { sender_items, receiver_items, security, record_bytes, .. } = *request;
         let mark = usize::from(M::HAS_EMPTY_PLACES);
         let params = Self::new(without_values(sender_items, receiver_items, security), record_bytes + mark, entry)?;
         let unasked = if params.test.is_none() { sender_items } else { 0 };

@@ -77,7 +77,7 @@ pub const RECORD_BYTES: usize = 20;
 pub fn union<M: For<Union>>(sender_items: usize, receiver_items: usize) -> Params<M> {
     let security = Security::SemiHonest;
     let request =
-        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false };
+        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false, runs: 1 };
     Membership::<M, Union>::derive(&request).unwrap()
 }
 
@@ -85,7 +85,7 @@ pub fn union<M: For<Union>>(sender_items: usize, receiver_items: usize) -> Param
 pub fn records(first: u128) -> UnionSenderInput {
     let items: Vec<u128> = (first..first + N as u128).collect();
     let records = items.iter().flat_map(|&item| [item as u8 + 1; RECORD_BYTES]).collect();
-    UnionSenderInput { items, records }
+    UnionSenderInput { items, records, dummies: 0 }
 }
 
 /// The bits and the opened cells of a union's receiver that looks at all of them.
@@ -133,7 +133,7 @@ pub fn common_records_stay_closed<M: For<Union>>() {
 pub fn no_pad_is_used_twice<M: For<Union>>() {
     let params = union::<M>(N, N);
     let place_bytes = params.place_bytes;
-    let sent = UnionSenderInput { items: (0..N as u128).collect(), records: vec![0; N * RECORD_BYTES] };
+    let sent = UnionSenderInput { items: (0..N as u128).collect(), records: vec![0; N * RECORD_BYTES], dummies: 0 };
     let (_, strings) = two_party(
         |ch, rng| Sender::<M, Union>::setup(&params, ch, rng)?.run(sent, ch, rng),
         |ch, rng| {
@@ -160,6 +160,7 @@ pub fn an_empty_receiver_gets_all<M: For<Union>>() {
         security: Security::SemiHonest,
         record_bytes: RECORD_BYTES,
         both_learn: false,
+        runs: 1,
     };
     let run = conformance::<Membership<M, Union>>(&request, sent.clone(), UnionReceiverInput::default());
     assert_ne!(run.receiver.records.open(), sent.records);

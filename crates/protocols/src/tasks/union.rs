@@ -28,6 +28,8 @@ pub struct UnionRequest {
     pub record_bytes: usize,
     /// Whether the sender learns the union too.
     pub both_learn: bool,
+    /// Runs of this request, one for each bucket, that keep to one failure budget together: see [`Extent::runs`].
+    pub runs: usize,
 }
 
 /// What both sides agree on for a union.
@@ -49,6 +51,9 @@ pub struct UnionSenderInput {
     /// `items.len() * record_bytes` bytes; item `i` has those from `i * record_bytes`. A digest
     /// cannot be turned back, so that a record carries whatever the receiver is to have of an item.
     pub records: Vec<u8>,
+    /// How many of the items, the last ones, are dummies. The receiver has none of them. A protocol may give it their
+    /// records, but not where there are several runs: it would learn how many items of each run are common.
+    pub dummies: usize,
 }
 
 /// The receiver's set, fixed before the set-up begins.
@@ -58,6 +63,8 @@ pub struct UnionReceiverInput {
     pub items: Vec<u128>,
     /// Where both learn, `items.len() * record_bytes` bytes, as the sender's; otherwise none.
     pub records: Vec<u8>,
+    /// How many of the items, the last ones, are dummies, as the sender's.
+    pub dummies: usize,
 }
 
 /// What the sender learns.
@@ -110,6 +117,19 @@ impl NewRecords {
         cells
     }
 
+    /// The record of each place, one after the other; zeros where nothing is new. Takes the same time whatever is new.
+    pub fn open_for_all(self) -> Vec<u8> {
+        let Self { record_bytes, cell_bytes, mut cells, new } = self;
+        for (place, is_new) in new.iter().enumerate() {
+            let (start, end) = (place * cell_bytes, place * record_bytes);
+            cells.copy_within(start..start + record_bytes, end);
+            let kept = u8::from(is_new).wrapping_neg();
+            cells[end..end + record_bytes].iter_mut().for_each(|byte| *byte &= kept);
+        }
+        cells.truncate(new.len() * record_bytes);
+        cells
+    }
+
     /// Whether there are no places for records at all.
     pub fn is_empty(&self) -> bool {
         self.new.is_empty()
@@ -141,9 +161,16 @@ impl UnionRequest {
     /// Widest record, in bytes: a payload's bound.
     pub const MOST_RECORD_BYTES: usize = IntersectRequest::MOST_PAYLOAD_BYTES;
 
+    /// For protocols whose failure bounds are derived for one run, or which show how many items of a run are common:
+    /// refuses several runs, and what [`check_sizes_of_runs`](Self::check_sizes_of_runs) does.
+    pub fn check_sizes(&self) -> Result<(), Unsupported> {
+        self.check_one_run()?;
+        self.check_sizes_of_runs()
+    }
+
     /// Refuses what no protocol for the receiver's union serves: sizes beyond the bounds, records of
     /// nothing, which would make a cardinality of the union, and a sender that learns the union too.
-    pub fn check_sizes(&self) -> Result<(), Unsupported> {
+    pub fn check_sizes_of_runs(&self) -> Result<(), Unsupported> {
         if self.both_learn {
             return Err(Unsupported::new(
                 "the protocol gives the union to the receiver alone",
@@ -153,9 +180,15 @@ impl UnionRequest {
         self.check_bounds()
     }
 
+    /// The same as [`check_sizes`](Self::check_sizes), for protocols for a union of both sides.
+    pub fn check_mutual(&self) -> Result<(), Unsupported> {
+        self.check_one_run()?;
+        self.check_mutual_of_runs()
+    }
+
     /// Refuses what no protocol for a union of both sides serves: the same sizes and records, and a
     /// sender that is to learn nothing.
-    pub fn check_mutual(&self) -> Result<(), Unsupported> {
+    pub fn check_mutual_of_runs(&self) -> Result<(), Unsupported> {
         if !self.both_learn {
             return Err(Unsupported::new(
                 "the protocol gives the union to both sides",
@@ -165,10 +198,24 @@ impl UnionRequest {
         self.check_bounds()
     }
 
+    fn check_one_run(&self) -> Result<(), Unsupported> {
+        if self.runs <= 1 {
+            return Ok(());
+        }
+        Err(Unsupported::new(
+            format_args!(
+                "{} buckets by a protocol that is for one run: its failure bounds are derived for one, or it would show \
+                 how many items of each bucket are common",
+                self.runs
+            ),
+            "choose vesica-union, or vesica-union-both with --both-learn, or omit --buckets",
+        ))
+    }
+
     fn check_bounds(&self) -> Result<(), Unsupported> {
-        let Self { sender_items, receiver_items, security, record_bytes, both_learn: _ } = *self;
-        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs: 1 }
-            .check_sizes()?;
+        let Self { sender_items, receiver_items, security, record_bytes, both_learn: _, runs } = *self;
+        IntersectRequest { sender_items, receiver_items, security, payload_bytes: 0, both_learn: false, runs }
+            .check_sizes_of_runs()?;
         if record_bytes == 0 {
             return Err(Unsupported::new("a union whose records have no bytes", "give the records a width"));
         }
@@ -185,7 +232,8 @@ impl UnionRequest {
 impl UnionSenderInput {
     /// Refuses an input that is not of the agreed sizes.
     pub fn check(&self, items: usize, record_bytes: usize) -> Result<(), Unsupported> {
-        check_input("the sender's input", &self.items, &self.records, items, record_bytes)
+        check_input("the sender's input", &self.items, &self.records, items, record_bytes)?;
+        check_dummies("the sender's input", self.dummies, items)
     }
 }
 
@@ -198,8 +246,19 @@ impl UnionReceiverInput {
 
     /// Refuses an input that is not of the agreed sizes, for a protocol in which both learn.
     pub fn check_mutual(&self, items: usize, record_bytes: usize) -> Result<(), Unsupported> {
-        check_input("the receiver's input", &self.items, &self.records, items, record_bytes)
+        check_input("the receiver's input", &self.items, &self.records, items, record_bytes)?;
+        check_dummies("the receiver's input", self.dummies, items)
     }
+}
+
+fn check_dummies(what: &str, dummies: usize, items: usize) -> Result<(), Unsupported> {
+    if dummies <= items {
+        return Ok(());
+    }
+    Err(Unsupported::new(
+        format_args!("{what} has {dummies} dummies among {items} items"),
+        "give at most as many dummies as items",
+    ))
 }
 
 impl Task for Union {
@@ -216,7 +275,8 @@ impl Task for Union {
         sender_out: &UnionSenderOutput,
         receiver_out: &UnionReceiverOutput,
     ) -> Result<(), String> {
-        let (sender, receiver) = ((&sent.items[..], &sent.records[..]), (&asked.items[..], &asked.records[..]));
+        let sender = (&sent.items[..], &sent.records[..], sent.dummies);
+        let receiver = (&asked.items[..], &asked.records[..], asked.dummies);
         are_new("the receiver's new records", sender, &asked.items, &receiver_out.records)?;
         match &sender_out.records {
             Some(records) => are_new("the sender's new records", receiver, &sent.items, records),
@@ -225,19 +285,29 @@ impl Task for Union {
     }
 }
 
-/// Whether `got` are the records of `items` of one side that are not among `own` of the other.
-fn are_new(what: &str, (items, records): (&[u128], &[u8]), own: &[u128], got: &NewRecords) -> Result<(), String> {
+/// Whether `got` are the records of `items` of one side that are not among `own` of the other: without those of dummies,
+/// or with all of them.
+fn are_new(
+    what: &str,
+    (items, records, dummies): (&[u128], &[u8], usize),
+    own: &[u128],
+    got: &NewRecords,
+) -> Result<(), String> {
     let bytes = got.opened();
     let Some(width) = records.len().checked_div(items.len()) else {
         return differ(what, &[], &bytes);
     };
     let own: HashSet<&u128> = own.iter().collect();
     let records = items.iter().zip(records.chunks_exact(width));
-    let mut expected: Vec<&[u8]> = records.filter(|(item, _)| !own.contains(item)).map(|(_, record)| record).collect();
+    let keys = items.len() - dummies;
+    let new = (0..).zip(records).filter(|(_, (item, _))| !own.contains(item));
+    let mut with_dummies: Vec<&[u8]> = new.clone().map(|(_, (_, record))| record).collect();
+    let mut expected: Vec<&[u8]> = new.filter(|(place, _)| *place < keys).map(|(_, (_, record))| record).collect();
     let mut got: Vec<&[u8]> = bytes.chunks(width).collect();
-    expected.sort_unstable();
-    got.sort_unstable();
-    differ(what, &expected, &got)
+    for records in [&mut with_dummies, &mut expected, &mut got] {
+        records.sort_unstable();
+    }
+    if got == with_dummies { Ok(()) } else { differ(what, &expected, &got) }
 }
 
 impl SetFunctionality for Union {
@@ -246,9 +316,9 @@ impl SetFunctionality for Union {
     type Options = UnionOptions;
 
     fn request(extent: &Extent, options: &UnionOptions) -> UnionRequest {
-        let Extent { sender_items, receiver_items, security, .. } = *extent;
+        let Extent { sender_items, receiver_items, security, runs } = *extent;
         let UnionOptions { record_bytes, both_learn } = *options;
-        UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn }
+        UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn, runs }
     }
 }
 
@@ -262,8 +332,8 @@ mod tests {
 
     #[test]
     fn the_new_records_hold_in_any_order_and_others_do_not() {
-        let sent = UnionSenderInput { items: vec![10, 11, 12], records: b"aabbcc".to_vec() };
-        let asked = UnionReceiverInput { items: vec![11, 7], records: b"bbdd".to_vec() };
+        let sent = UnionSenderInput { items: vec![10, 11, 12], records: b"aabbcc".to_vec(), dummies: 0 };
+        let asked = UnionReceiverInput { items: vec![11, 7], records: b"bbdd".to_vec(), dummies: 0 };
         let nobody = UnionSenderOutput::default();
         let holds = |cells: &[u8], cell_bytes, new: &[bool]| {
             Union::holds(&sent, &asked, &nobody, &output(cells, cell_bytes, new))
@@ -291,10 +361,30 @@ mod tests {
         assert!(Union::holds(&nothing, &asked, &nobody, &output(b"aa", 2, &[true])).is_err());
     }
 
+    /// Records of dummies come all or not at all, and only those: `[true, false, false]` gives no dummy's.
+    #[test]
+    fn records_of_dummies_come_all_or_not_at_all() {
+        let sent = UnionSenderInput { items: vec![10, 11, 12], records: b"aabbcc".to_vec(), dummies: 2 };
+        let asked = UnionReceiverInput { items: vec![7], ..Default::default() };
+        for (new, holds) in [
+            ([true; 3], true),
+            ([true, false, false], true),
+            ([true, true, false], false),
+            ([false, true, true], false),
+        ] {
+            let out = output(b"aabbcc", 2, &new);
+            assert_eq!(Union::holds(&sent, &asked, &UnionSenderOutput::default(), &out).is_ok(), holds, "{new:?}");
+        }
+        assert!(sent.check(3, 2).is_ok() && UnionSenderInput { dummies: 4, ..sent }.check(3, 2).is_err());
+        assert!(UnionReceiverInput { dummies: 2, ..asked }.check(1).is_err());
+    }
+
     #[test]
     fn narrowed_records_are_the_beginnings_of_records() {
         let records = output(b"ab-cd-ef-", 3, &[true, false, true]).records;
         assert_eq!(records.narrowed(1).open(), b"ae");
+        let records = output(b"ab-cd-ef-", 3, &[true, false, true]).records;
+        assert_eq!(records.narrowed(1).open_for_all(), b"a\0e");
     }
 
     #[test]
@@ -305,9 +395,14 @@ mod tests {
             security: Security::SemiHonest,
             record_bytes: 1,
             both_learn,
+            runs: 1,
         };
         of(false).check_sizes().and(of(true).check_mutual()).unwrap();
         assert!(of(true).check_sizes().is_err() && of(false).check_mutual().is_err());
+        let several = |both_learn, runs| UnionRequest { runs, ..of(both_learn) };
+        several(false, 2).check_sizes_of_runs().and(several(true, 2).check_mutual_of_runs()).unwrap();
+        assert!(several(false, 2).check_sizes().is_err() && several(true, 2).check_mutual().is_err());
+        assert!(several(false, 0).check_sizes().is_err() && several(true, 0).check_mutual_of_runs().is_err());
     }
 
     #[test]
@@ -319,6 +414,7 @@ mod tests {
                 security: Security::SemiHonest,
                 record_bytes,
                 both_learn: false,
+                runs: 1,
             }
             .check_sizes()
         };

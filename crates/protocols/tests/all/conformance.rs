@@ -2,7 +2,10 @@
 //! sends as many bytes as its formula says.
 
 use vesica_party::{CostClass, Entry, Mode, Security, Status, Task};
-use vesica_protocols::tasks::{Aggregate, AggregateRequest, Cardinality, IntersectRequest, Over, Union, UnionRequest};
+use vesica_protocols::tasks::{
+    Aggregate, AggregateRequest, Cardinality, IntersectRequest, Over, Union, UnionReceiverInput, UnionRequest,
+    UnionSenderInput,
+};
 use vesica_testkit::{Depth, Runnable, Trials, conformance_of};
 
 use crate::inputs::{
@@ -205,6 +208,39 @@ fn every_union_row_gives_the_new_records() {
             let request = union_request(40, 70, record_bytes, mode.security);
             let mutual = UnionRequest { both_learn: true, ..request };
             assert!(row.predicted_bytes(&request).is_err() && row.predicted_bytes(&mutual).is_err());
+        }
+    });
+    trials.end();
+}
+
+/// In several runs, whose number of common items each would otherwise show, nobody gets a record of a dummy.
+#[test]
+fn union_rows_that_serve_several_runs_give_no_records_of_dummies() {
+    let mut trials = trials_of("unions of several runs");
+    let sizes = [(0, 3, 0, 0), (3, 0, 0, 0), (40, 70, 20, 9), (1, 1, 0, 1), (1, 1, 1, 0), (300, 300, 299, 1)];
+    let of_runs = [2, 1 << 20].into_iter().flat_map(|runs| sizes.map(|sizes| (runs, sizes)));
+    trials.modes(&every(registry::union()), |row, mode| {
+        // So many runs take values of more than 64 bits in each bin.
+        for (runs, (n_s, n_r, common, dummies)) in of_runs.clone() {
+            let request = union_request_of(row, UnionRequest { runs, ..union_request(n_s, n_r, 16, mode.security) });
+            if row.predicted_bytes(&request).is_err() {
+                continue;
+            }
+            let [keys_s, keys_r] = [n_s - dummies, n_r - dummies];
+            let keys = UnionRequest { sender_items: keys_s, receiver_items: keys_r, ..request };
+            let (mut sent, mut asked) = union_inputs(&keys, common, 3);
+            let dummy = |side: u128| (0..dummies as u128).map(move |number| side << 64 | number);
+            sent.items.extend(dummy(1));
+            sent.records.resize(n_s * 16, 7);
+            asked.items.extend(dummy(2));
+            asked.records.resize(if request.both_learn { n_r * 16 } else { 0 }, 7);
+            let sent = UnionSenderInput { dummies, ..sent };
+            let asked = UnionReceiverInput { dummies, ..asked };
+            let run = conformance_of(row, &request, sent, asked);
+            assert_eq!(run.receiver.records.open().len(), (keys_s - common) * 16, "{} on {request:?}", row.entry().id);
+            if let Some(records) = run.sender.records {
+                assert_eq!(records.open().len(), (keys_r - common) * 16, "{} on {request:?}", row.entry().id);
+            }
         }
     });
     trials.end();

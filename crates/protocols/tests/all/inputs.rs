@@ -121,7 +121,7 @@ pub(crate) fn union_request(
     record_bytes: usize,
     security: Security,
 ) -> UnionRequest {
-    UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: false }
+    UnionRequest { sender_items, receiver_items, security, record_bytes, both_learn: false, runs: 1 }
 }
 
 /// The request as `row` serves it: with the union for both sides where it gives it to both.
@@ -136,7 +136,8 @@ pub(crate) fn union_inputs(of: &UnionRequest, overlap: usize, seed: u64) -> (Uni
     let (sent, asked) = inputs(&IntersectRequest { payload_bytes: of.record_bytes, ..sizes }, overlap, seed);
     let mut records = vec![0; if of.both_learn { asked.items.len() * of.record_bytes } else { 0 }];
     rand_core::Rng::fill_bytes(&mut SecretRng::insecure_from_seed(seed + 1), &mut records);
-    (UnionSenderInput { items: sent.items, records: sent.payloads }, UnionReceiverInput { items: asked.items, records })
+    let sent = UnionSenderInput { items: sent.items, records: sent.payloads, dummies: 0 };
+    (sent, UnionReceiverInput { items: asked.items, records, dummies: 0 })
 }
 
 /// A task of which a suite over all registries can run every row.

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _NUMBERS = ("cardinality", "union-cardinality")
 
+# Tasks whose results are rows of the own table.
+_ROWS = ("intersect", "union")
+
 
 class Cluster:
     """The tasks that run on a cluster of one kind."""
@@ -68,6 +71,28 @@ class Cluster:
         """
         given = {"slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
         return self.run("intersect", df, on, role, given)
+
+    @at_the_call
+    @described(*SIDES.values())
+    def union(
+        self,
+        df: Any,
+        *,
+        on: Any,
+        role: Role,
+        slots: int | None = None,
+        rendezvous: str | None = None,
+        keep: bool = False,
+        **settings: Unpack[RunSettings],
+    ) -> Any:
+        """Gives the receiver each key of the sender that it does not have, with the columns that the sender gives (`payload`).
+
+        Returns a DataFrame of the receiver's rows, and behind them a row for each new key, and `None` on the sender's side;
+        with `both_learn=True` on both sides, the sender gets its rows and the receiver's keys that it does not have. Other
+        arguments are those of `intersect` but `join`, and `max_item_bytes` of `vesica.union`.
+        """
+        given = {"slots": slots, "rendezvous": rendezvous, "keep": keep, **settings}
+        return self.run("union", df, on, role, given)
 
     @at_the_call
     @described(*SIDES.values())
@@ -223,14 +248,14 @@ class Cluster:
         key = [*key_flags(on, or_on, normalise), *flags({"null_words": null_words})]
         payload = columns(given.get("payload"))
         # What the receiver expects of its partner is no column of its own.
-        own = payload if role == "sender" or task != "intersect" else []
+        own = payload if role == "sender" or task not in _ROWS else []
         group_by = columns(given.get("group_by"))
         needed = [*on, *(name for key in keys(or_on) for name in key), *own, *group_by]
-        # The rows of an intersection are its result.
-        keeps_rows = task == "intersect" and (role == "receiver" or bool(given.get("both_learn")))
+        keeps_rows = task in _ROWS and (role == "receiver" or bool(given.get("both_learn")))
         if keeps_rows:
             pool.refuse_columns()
-        kept = (join if role == "receiver" else "inner") if keeps_rows else None
+        join = "union" if task == "union" else join if role == "receiver" else "inner"
+        kept = join if keeps_rows else None
         jobs = Jobs(pool, needed, key, _uri(work), slots, int(given["buckets"]), kept)
         pool.refuse_open_link()
         jobs.slots()  # Says before anything else that it does not know them.
@@ -250,7 +275,7 @@ class Cluster:
             if outcome.kind == "numbers":
                 numbers = task in _NUMBERS and not group_by
                 result = next(iter(outcome.lists(0).values()))[0] if numbers else pool.numbers(pyarrow.table(outcome.table(0)))
-            elif report["matched_keys"] is not None:
+            elif report["matched_keys"] is not None or report["output"] is not None:
                 result = jobs.result()
                 has_result = True
         except Error as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import socket
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -15,7 +16,7 @@ import pyarrow.parquet
 
 from vesica import _folder
 from vesica._errors import InputError, OutputError, UsageError
-from vesica._frames import _to_pandas
+from vesica._frames import _to_pandas, _with_missing
 from vesica._pools import Pool, Scan, Work
 
 # Rows of a part that become a batch.
@@ -98,12 +99,16 @@ class DaskPool(Pool):
     def readable(self) -> Callable[[pa.Table, int], pa.Table]:
         return _as_it_is
 
-    def result(self, uri: str, own: int) -> Any:
+    def plain(self) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        return _without_labels
+
+    def result(self, uri: str, own: int, keys: Sequence[str] | None = None) -> Any:
         files, path = _folder.filesystem(uri)
         found = sorted(info.path for info in files.get_file_info(pa.fs.FileSelector(path)))
         above = uri[: len(uri) - len(path)]
         names = [f"{above}{name}" for name in found if not name.rpartition("/")[2].startswith("_")]
-        return _module("dask.dataframe").from_map(partial(_read, own), names, meta=_read(own, names[0], has_rows=False))
+        read = partial(_read, own, keys)
+        return _module("dask.dataframe").from_map(read, names, meta=read(names[0], has_rows=False))
 
     def numbers(self, table: pa.Table) -> Any:
         return _to_pandas(table)
@@ -163,7 +168,18 @@ def _as_it_is(table: pa.Table, own: int) -> pa.Table:
     return table
 
 
-def _read(own: int, uri: str, has_rows: bool = True) -> Any:
+def _without_labels(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows without the labels of pandas, as in a union of pandas tables: new rows have none."""
+    labels = [name for name in _said_by_pandas(rows.schema)["index_columns"] if isinstance(name, str)]
+    return rows.select([name for name in rows.schema.names if name not in labels])
+
+
+def _said_by_pandas(schema: pa.Schema) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(schema.metadata[b"pandas"])
+    return said
+
+
+def _read(own: int, keys: Sequence[str] | None, uri: str, has_rows: bool = True) -> Any:
     import pandas
 
     files, path = _folder.filesystem(uri)
@@ -173,8 +189,20 @@ def _read(own: int, uri: str, has_rows: bool = True) -> Any:
     # Own columns are those of the index, too, under whatever name.
     theirs = table.column_names[own:]
     rows = table.drop_columns(theirs).to_pandas()
+    if keys is not None:
+        for column in _said_by_pandas(table.schema)["columns"]:
+            name, kind = column["field_name"], _with_missing(column["numpy_type"])
+            if kind is not None and column["pandas_type"] != "categorical" and name in rows and name not in keys:
+                # Numbers of pandas that miss some become floats, which round.
+                rows[name] = table[name].to_pandas(types_mapper=partial(_typed, kind))
     if not theirs:
         return rows
     payload = _to_pandas(table.select(theirs))
     payload.index = rows.index
     return pandas.concat([rows, payload], axis=1)
+
+
+def _typed(kind: str, _: pa.DataType) -> Any:
+    import pandas
+
+    return pandas.api.types.pandas_dtype(kind)

@@ -99,12 +99,12 @@ def merge(
     return {"share": share, "counts": counts}
 
 
-def divide(folder: str, division: str, beside: str, width: int, share: int) -> dict[str, Any]:
+def divide(folder: str, division: str, beside: str, widths: tuple[int, int], share: int) -> dict[str, Any]:
     """Divides the keys of a share into buckets."""
     _folder.check(folder)
-    sections = _vesica.divide_share(division, beside, width, _folder.read(folder, f"shares/{share}.keys"))
+    sections = _vesica.divide_share(division, beside, widths, _folder.read(folder, f"shares/{share}.keys"))
     _sections(folder, f"buckets/{share}", sections)
-    return {"share": share, "keys": [len(section) // (32 + width) for section in sections]}
+    return {"share": share, "keys": [len(section) // (32 + sum(widths)) for section in sections]}
 
 
 def run(folder: str, wave: int, cores: int, shares: int, buckets: int, number: int) -> dict[str, Any]:
@@ -166,18 +166,63 @@ def keep(
     _folder.check(folder)
     sections = [_folder.section(folder, f"found/{share}", len(files), file) for share in range(shares)]
     found = _vesica.FoundRows(join, received, sections)
-    source, path = _folder.filesystem(f"{folder}/rows/{files[file]}.parquet")
+    with _rows_of(folder, files[file]) as rows, _Rows(folder, _part(file), "zstd") as result:
+        for batch in rows.iter_batches(batch_size=_ROWS_AT_A_TIME):
+            _add(result, found.keep(batch), readable, batch.schema)
+        return {"own": len(rows.schema_arrow)}
+
+
+def keep_all(
+    folder: str, key: list[Flag], received: str, files: list[str], plain: Callable[[pa.RecordBatch], pa.RecordBatch],
+    readable: Callable[[pa.Table, int], pa.Table], file: int,
+) -> dict[str, Any]:
+    """Writes the rows of a file as they are in a union."""
+    _folder.check(folder)
+    with _rows_of(folder, files[file]) as rows, _Rows(folder, _part(file), "zstd") as result:
+        for batch in map(plain, rows.iter_batches(batch_size=_ROWS_AT_A_TIME)):
+            _add(result, _vesica.own_rows(key, received, batch), readable, batch.schema)
+        return {"own": len(plain(_no_rows(rows.schema_arrow)).schema)}
+
+
+def add_new(
+    folder: str, key: list[Flag], received: str, like: str, files: int, plain: Callable[[pa.RecordBatch], pa.RecordBatch],
+    readable: Callable[[pa.Table, int], pa.Table], bucket: int,
+) -> dict[str, Any]:
+    """Writes a row for each new key of a bucket, with the columns of the file `like`."""
+    _folder.check(folder)
+    attempt, seal = json.loads(_folder.read(folder, MATCHED))["attempts"][str(bucket)]
+    section = _folder.section(folder, _matches(bucket, attempt), 1, 0)
+    with _rows_of(folder, like) as rows:
+        own = plain(_no_rows(rows.schema_arrow))
+    found = pa.table(_vesica.new_rows(key, received, own, (seal, section)))
+    if found.num_rows:
+        with _Rows(folder, _part(files + bucket), "zstd") as result:
+            _add(result, found, readable, own.schema)
+    return {}
+
+
+def _part(number: int) -> str:
+    return f"result/part-{number:05}.parquet"
+
+
+@contextlib.contextmanager
+def _rows_of(folder: str, name: str) -> Iterator[pyarrow.parquet.ParquetFile]:
+    """The rows that a task kept."""
+    source, path = _folder.filesystem(f"{folder}/rows/{name}.parquet")
     with source.open_input_file(path) as opened:
-        rows = pyarrow.parquet.ParquetFile(opened)
-        own = len(rows.schema_arrow)
-        with _Rows(folder, f"result/part-{file:05}.parquet", "zstd") as result:
-            for batch in rows.iter_batches(batch_size=_ROWS_AT_A_TIME):
-                table = readable(pa.table(found.keep(batch)), own)
-                table = table.replace_schema_metadata(batch.schema.metadata)
-                result.begin(table.schema)
-                for kept in table.to_batches():
-                    result.add(kept)
-    return {"own": own}
+        yield pyarrow.parquet.ParquetFile(opened)
+
+
+def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+
+
+def _add(result: _Rows, found: Any, readable: Callable[[pa.Table, int], pa.Table], own: pa.Schema) -> None:
+    """Adds rows that have these columns, and the partner's behind them."""
+    table = readable(pa.table(found), len(own)).replace_schema_metadata(own.metadata)
+    result.begin(table.schema)
+    for kept in table.to_batches():
+        result.add(kept)
 
 
 class _Rows:

@@ -56,7 +56,7 @@ class Jobs:
     ) -> None:
         self._pool, self._needed, self._key = pool, list(dict.fromkeys(needed)), key
         self._slots, self._buckets = slots, buckets
-        # How rows become the result; without, they are not kept.
+        # How rows become the result, "union" for all of them and new ones; without, they are not kept.
         self._join, self._keeps_rows = join, join is not None
         self._shares = max(1, min(buckets, _MOST_SHARES))
         self.folder = f"{_folder.real(work)}/vesica-{uuid.uuid4()}"
@@ -70,8 +70,9 @@ class Jobs:
         # What is read beside keys, how they are divided, and what the partner gives, as the engine says it.
         self._beside, self._division = "", ""
         self._received: str | None = None
-        # The files of rows.
+        # The files of rows, and one of them whose key columns have types.
         self._files: list[str] = []
+        self._like = ""
         # Of each bucket that counts the attempt, and the key of what its worker left.
         self._attempts: dict[int, tuple[int, str]] = {}
         self._seals: dict[tuple[int, int], str] = {}
@@ -124,16 +125,12 @@ class Jobs:
 
     def result(self) -> Any:
         """The rows of the table, joined with the keys that matched, in a table of their own."""
-        join, received = self._join or "inner", self._received
-        said = {"division": self._division, "beside": self._beside, "received": received, "attempts": self._attempts}
+        said = {"division": self._division, "beside": self._beside, "received": self._received, "attempts": self._attempts}
         began = time.monotonic()
         try:
             with self._pool.job():
                 _folder.write(self.folder, _executors.MATCHED, json.dumps(said).encode())
-                self._each(self._shares, partial(_executors.find, self.folder, self._shares, len(self._files)))
-                readable, files = self._pool.readable(), self._files
-                work = partial(_executors.keep, self.folder, join, received, self._shares, files, readable)
-                kept = self._each(len(files), work)
+                kept = self._write_union() if self._join == "union" else self._write_rows()
         except Exception as error:
             if (own := self._pool.said_by(error)) is not None:
                 raise own from error
@@ -142,7 +139,21 @@ class Jobs:
             raise OutputError(fault, mend) from error
         self.seconds["result"] = time.monotonic() - began
         columns = kept[0]["own"] if kept else len(self._pool.columns)
-        return self._pool.result(f"{self.folder}/result", columns)
+        keys = [value for name, value in self._key if name == "key"] if self._join == "union" else None
+        return self._pool.result(f"{self.folder}/result", columns, keys)
+
+    def _write_rows(self) -> list[dict[str, Any]]:
+        self._each(self._shares, partial(_executors.find, self.folder, self._shares, len(self._files)))
+        terms = (self.folder, self._join or "inner", self._received, self._shares, self._files, self._pool.readable())
+        return self._each(len(self._files), partial(_executors.keep, *terms))
+
+    def _write_union(self) -> list[dict[str, Any]]:
+        terms = (self.folder, self._key, self._received or "")
+        plain, readable = self._pool.plain(), self._pool.readable()
+        kept = self._each(len(self._files), partial(_executors.keep_all, *terms, self._files, plain, readable))
+        work = partial(_executors.add_new, *terms, self._like, len(self._files), plain, readable)
+        self._each(self._buckets, work)
+        return kept
 
     def close(self, keep: bool, has_result: bool) -> str | None:
         """Removes what nobody needs after the run: all but the result, and what both sides have signed. Gives a warning if
@@ -193,6 +204,9 @@ class Jobs:
         with_rows = [part for part in scanned if part["rows"]]
         self._refuse_other_types([part["types"] for part in with_rows])
         self._files = [part["name"] for part in with_rows]
+        # A part in which a column has no value does not know its type.
+        keys = sum(name == "key" for name, _ in self._key)
+        self._like = next((part["name"] for part in with_rows if "null" not in part["types"][:keys]), "")
         parts = [(file, name) for file, part in enumerate(with_rows) for name in part["parts"]]
         # A part's keys have numbers of its own groups beside them.
         categories, places = _vesica.agree_on_groups(beside, [part["categories"] for part in with_rows])
@@ -223,12 +237,12 @@ class Jobs:
                 raise InputError(fault, "bring all values to one type, for example with .astype(str)")
 
     def _divide(self, argument: str) -> list[int]:
-        division, width, received = json.loads(argument)
+        division, widths, received = json.loads(argument)
         self._division, self._received = division, received
         if self._join == "left" and received is None:
             fault = "join='left' without columns of the partner: all rows would be the result, as they are"
             raise InputError(fault, "omit join=, or ask the partner for payload=")
-        work = partial(_executors.divide, self.folder, division, self._beside, width)
+        work = partial(_executors.divide, self.folder, division, self._beside, widths)
         counts = [share["keys"] for share in self._each(self._shares, work)]
         return [sum(of_shares) for of_shares in zip(*counts)]
 

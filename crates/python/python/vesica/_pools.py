@@ -78,8 +78,15 @@ class Pool:
         """Brings the partner's columns, which stand behind so many own ones, to types and names that this system reads."""
         raise NotImplementedError
 
-    def result(self, uri: str, own: int) -> Any:
-        """The table in the Parquet files there: so many own columns, and the partner's behind them."""
+    def plain(self) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+        """Brings own rows to what they are in a union."""
+        return _as_it_is
+
+    def result(self, uri: str, own: int, keys: Sequence[str] | None = None) -> Any:
+        """The table in the Parquet files there: so many own columns, and the partner's behind them.
+
+        In a union, own columns but those of `keys` may miss values that they had not missed before.
+        """
         raise NotImplementedError
 
     def numbers(self, table: pa.Table) -> Any:
@@ -89,3 +96,7 @@ class Pool:
     def said_by(self, error: BaseException) -> Error | None:
         """Our own error that a task has raised, where the system has made another one of it."""
         return error if isinstance(error, Error) else None
+
+
+def _as_it_is(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch

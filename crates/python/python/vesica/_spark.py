@@ -122,7 +122,7 @@ class SparkPool(Pool):
     def readable(self) -> Callable[[pa.Table, int], pa.Table]:
         return partial(_readable, self._setting("spark.sql.caseSensitive") == "true")
 
-    def result(self, uri: str, own: int) -> DataFrame:
+    def result(self, uri: str, own: int, keys: Sequence[str] | None = None) -> DataFrame:
         from pyspark.sql.pandas.types import from_arrow_schema
         from pyspark.sql.types import StructType
 

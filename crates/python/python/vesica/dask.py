@@ -17,11 +17,12 @@ from __future__ import annotations
 from vesica._cluster import Cluster
 from vesica._dask import DaskPool
 
-__all__ = ["cardinality", "dry_run", "intersect", "join_and_compute", "sum", "union_cardinality", "union_sum"]
+__all__ = ["cardinality", "dry_run", "intersect", "join_and_compute", "sum", "union", "union_cardinality", "union_sum"]
 
 _cluster = Cluster(DaskPool)
 
 intersect = _cluster.intersect
+union = _cluster.union
 cardinality = _cluster.cardinality
 sum = _cluster.sum
 join_and_compute = _cluster.join_and_compute

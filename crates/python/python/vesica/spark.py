@@ -15,11 +15,12 @@ from __future__ import annotations
 from vesica._cluster import Cluster
 from vesica._spark import SparkPool
 
-__all__ = ["cardinality", "dry_run", "intersect", "join_and_compute", "sum", "union_cardinality", "union_sum"]
+__all__ = ["cardinality", "dry_run", "intersect", "join_and_compute", "sum", "union", "union_cardinality", "union_sum"]
 
 _cluster = Cluster(SparkPool)
 
 intersect = _cluster.intersect
+union = _cluster.union
 cardinality = _cluster.cardinality
 sum = _cluster.sum
 join_and_compute = _cluster.join_and_compute

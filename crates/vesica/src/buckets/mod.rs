@@ -32,6 +32,10 @@ pub use work_folder::{KeptMatches, ToKeep};
 /// The most buckets of a task.
 pub const MOST_BUCKETS: u32 = 1 << 16;
 
+/// The most buckets of a task whose protocols are circuits: a connection has 65,535 forks, of which a circuit takes up to
+/// four in a bucket.
+pub(crate) const MOST_BUCKETS_OF_CIRCUITS: u32 = 1 << 13;
+
 /// What stands for a number of buckets: as many as the sizes of both tables call for, see [`count()`].
 pub const BY_SIZE: u32 = 0;
 

@@ -45,6 +45,8 @@ mod worker;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::failure::Failure;
 use crate::table::{KeyStats, PayloadSchema};
 
@@ -86,6 +88,8 @@ pub enum Outcome {
 pub enum Learned {
     /// How many of its keys matched.
     Matched(u64),
+    /// How many keys of the partner are new to it.
+    New(u64),
     /// Totals in `Z_2^64`. Those of single buckets are masked, those over all buckets are the result.
     Totals(Vec<u64>),
 }
@@ -94,6 +98,7 @@ impl fmt::Debug for Learned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Matched(count) => f.debug_tuple("Matched").field(count).finish(),
+            Self::New(count) => f.debug_tuple("New").field(count).finish(),
             Self::Totals(_) => f.write_str("Totals(..)"),
         }
     }
@@ -104,6 +109,7 @@ impl Learned {
     fn and(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Matched(one), Self::Matched(other)) => one.checked_add(other).map(Self::Matched),
+            (Self::New(one), Self::New(other)) => one.checked_add(other).map(Self::New),
             (Self::Totals(one), Self::Totals(other)) if one.len() == other.len() => {
                 Some(Self::Totals(one.iter().zip(other).map(|(one, other)| one.wrapping_add(other)).collect()))
             }
@@ -121,10 +127,35 @@ pub struct Counts {
     pub clamped: Vec<u64>,
     /// The sums of these columns over all keys, modulo `2^64`.
     pub totals: Vec<i64>,
-    /// What the payload is, where columns go along.
-    pub payload: Option<PayloadSchema>,
+    /// What stands beside keys in records: a payload, where columns go along, and keys that travel in whole.
+    pub records: keys::Records,
     /// The groups of the keys in the order of one machine, where groups were asked for.
     pub categories: keys::Categories,
+}
+
+/// What the partner gives this side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Received {
+    /// These columns, with each match.
+    Payload(PayloadSchema),
+    /// The keys that this side does not have, and columns with them.
+    NewKeys {
+        /// How keys travel.
+        keys: PayloadSchema,
+        /// The columns.
+        payload: Option<PayloadSchema>,
+    },
+}
+
+impl Received {
+    /// Bytes of a key in whole, or 0, and of the columns.
+    pub(crate) fn widths(&self) -> keys::Widths {
+        match self {
+            Self::Payload(payload) => (0, payload.width),
+            Self::NewKeys { keys, payload } => (keys.width, payload.as_ref().map_or(0, |payload| payload.width)),
+        }
+    }
 }
 
 /// What a front end does for a driver, in this order: [`Self::keys`], [`Self::divide`], and for each wave
@@ -137,16 +168,16 @@ pub trait Machines {
     /// If the table has a fault, or there is no room.
     fn keys(&mut self, beside: &Beside, stop: &Stop<'_>) -> Result<Counts, Failure>;
 
-    /// Divides the keys into buckets, which are kept likewise, with a record of `width` bytes beside each key. Gives how
-    /// many keys each has. `received` is what the partner gives with each match.
+    /// Divides the keys into buckets, which are kept likewise, with a record of these widths beside each key. Gives how
+    /// many keys each has. `received` is what the partner gives.
     ///
     /// # Errors
     /// As of [`Self::keys`].
     fn divide(
         &mut self,
         division: &Division,
-        width: usize,
-        received: Option<&PayloadSchema>,
+        widths: keys::Widths,
+        received: Option<&Received>,
         stop: &Stop<'_>,
     ) -> Result<Vec<usize>, Failure>;
 

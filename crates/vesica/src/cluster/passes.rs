@@ -127,6 +127,8 @@ fn hash(input: &Input) -> [u8; 32] {
         }
         Input::Values(sent) => items(&sent.items),
         Input::Asked(asked) => items(&asked.items),
+        Input::Own(own) => items(&own.items),
+        Input::Keys(sent) => items(&sent.items),
     }
     *hasher.finalize().as_bytes()
 }
@@ -185,6 +187,8 @@ pub(super) fn take(
             run.finish(&IntersectReceiverInput { items }, found, ch)?;
             Ok(Done::default())
         }
-        (Stage::Whole, _) | (_, Input::Values(_) | Input::Asked(_)) => Err(unknown("pass", "of this kind")),
+        (Stage::Whole, _) | (_, Input::Values(_) | Input::Asked(_) | Input::Own(_) | Input::Keys(_)) => {
+            Err(unknown("pass", "of this kind"))
+        }
     }
 }

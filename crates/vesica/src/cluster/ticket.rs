@@ -10,7 +10,7 @@ use vesica_structures::secret::Secret;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::Learned;
-use super::keys::GROUP_BYTES;
+use super::keys::{GROUP_BYTES, Widths};
 use crate::buckets;
 use crate::key::Digests;
 
@@ -110,6 +110,15 @@ pub(crate) enum Work {
         /// Bytes of what the receiver gets with each match.
         payload_bytes: usize,
     },
+    /// Whoever learns gets the keys that it does not have.
+    New {
+        /// Bytes of the records of either side.
+        record_bytes: usize,
+        /// What the sender's records have, without what fills them up.
+        of_sender: Widths,
+        /// The same of the receiver's, if the sender learns, too.
+        of_receiver: Option<Widths>,
+    },
     /// The receiver learns masked totals.
     Totals {
         /// The task's name.
@@ -132,17 +141,30 @@ pub(crate) enum Work {
 }
 
 impl Work {
-    /// Bytes that a side in this role brings beside each key: a payload; or values of 8 bytes, and the number of a
-    /// group.
-    pub(crate) fn width(&self, role: Role) -> usize {
+    /// Bytes that a side in this role brings beside each key: the key in whole, and a payload; or values of 8 bytes, and
+    /// the number of a group.
+    pub(crate) fn widths(&self, role: Role) -> Widths {
         match (self, role) {
-            (Self::Totals { columns, .. }, Role::Sender) => 8 * columns,
+            (Self::Totals { columns, .. }, Role::Sender) => (0, 8 * columns),
             (Self::Totals { factors, groups, .. }, Role::Receiver) => {
-                8 * factors + if *groups > 1 { GROUP_BYTES } else { 0 }
+                (0, 8 * factors + if *groups > 1 { GROUP_BYTES } else { 0 })
             }
-            (Self::Matches { payload_bytes, .. }, Role::Sender) => *payload_bytes,
-            (Self::Matches { .. }, Role::Receiver) => 0,
+            (Self::Matches { payload_bytes, .. }, Role::Sender) => (0, *payload_bytes),
+            (Self::Matches { .. }, Role::Receiver) => (0, 0),
+            (Self::New { of_sender, .. }, Role::Sender) => *of_sender,
+            (Self::New { of_receiver, .. }, Role::Receiver) => of_receiver.unwrap_or_default(),
         }
+    }
+
+    /// The same in all.
+    pub(crate) fn width(&self, role: Role) -> usize {
+        let (key, beside) = self.widths(role);
+        key + beside
+    }
+
+    /// Whether the sender learns something, too.
+    pub(crate) fn both_learn(&self) -> bool {
+        matches!(self, Self::Matches { both_learn: true, .. } | Self::New { of_receiver: Some(_), .. })
     }
 
     /// What the sender adds to each of the totals that this attempt gives: uniform for whoever does not have the key.
@@ -162,10 +184,11 @@ impl Work {
         all
     }
 
-    /// Bytes that a side in this role gets with each match.
+    /// Bytes that a side in this role gets with each match, or with each new key.
     pub(crate) fn received(&self, role: Role) -> usize {
         match (self, role) {
             (Self::Matches { payload_bytes, .. }, Role::Receiver) => *payload_bytes,
+            (Self::New { .. }, role) => self.width(role.peer()),
             _ => 0,
         }
     }
@@ -174,21 +197,20 @@ impl Work {
     pub(crate) fn totals(&self) -> usize {
         match self {
             Self::Totals { totals, .. } => *totals,
-            Self::Matches { .. } => 0,
+            Self::Matches { .. } | Self::New { .. } => 0,
         }
     }
 
     /// Whether a side in this role learns this of a bucket at this stage.
     pub(crate) fn gives(&self, (role, stage): (Role, Stage), learned: Option<&Learned>) -> bool {
-        let both = matches!(self, Self::Matches { both_learn: true, .. });
         let learns = match (role, stage) {
             (_, Stage::Commit) => false,
             (Role::Receiver, stage) => stage != Stage::Finish,
-            (Role::Sender, stage) => both && stage != Stage::Compare,
+            (Role::Sender, stage) => self.both_learn() && stage != Stage::Compare,
         };
         match (self, learned) {
             (_, None) => !learns,
-            (Self::Matches { .. }, Some(Learned::Matched(_))) => learns,
+            (Self::Matches { .. }, Some(Learned::Matched(_))) | (Self::New { .. }, Some(Learned::New(_))) => learns,
             (Self::Totals { .. }, Some(Learned::Totals(totals))) => learns && totals.len() == self.totals(),
             _ => false,
         }
@@ -311,6 +333,7 @@ impl Ticket {
         let mut numbers: Vec<u64> = numbers.iter().map(|number| u64::from_le_bytes(*number)).collect();
         match &self.work {
             Work::Matches { .. } if numbers.len() == 1 => numbers.pop().map(Learned::Matched),
+            Work::New { .. } if numbers.len() == 1 => numbers.pop().map(Learned::New),
             Work::Totals { .. } if numbers.len() == self.work.totals() => Some(Learned::Totals(numbers)),
             _ => None,
         }

@@ -10,7 +10,8 @@ use vesica_protocols::registry::Rows;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateReceiverInput, AggregateSenderInput, Cardinality, Intersect,
     IntersectOptions, IntersectReceiverInput, IntersectReceiverOutput, IntersectRequest, IntersectSenderInput,
-    JoinAndCompute, SealedPayloads, SetFunctionality, Sum, UnionCardinality, UnionSum,
+    JoinAndCompute, NewRecords, SealedPayloads, SetFunctionality, Sum, Union, UnionCardinality, UnionOptions,
+    UnionReceiverInput, UnionRequest, UnionSenderInput, UnionSum,
 };
 use vesica_structures::rng::SecretRng;
 
@@ -36,11 +37,12 @@ const DIAL_FOR: Duration = Duration::from_secs(10);
 pub struct Attempt {
     /// The hash of all that was said.
     pub transcript: [u8; 32],
-    /// What this side learned in numbers, as long whatever matched; `None` if it learns nothing. How many keys match, or
-    /// totals, as 8 bytes each, little endian.
+    /// What this side learned in numbers, as long whatever matched; `None` if it learns nothing. How many keys match or are
+    /// new, or totals, as 8 bytes each, little endian.
     pub learned: Option<Vec<u8>>,
     /// Where keys match: which of them, and the partner's columns, encrypted; a section for each share of the table, as
-    /// long whatever matched.
+    /// long whatever matched. Where new keys come: one section with a record for each of the partner's items, zeros where
+    /// it is not new, encrypted.
     pub matched: Option<Vec<Vec<u8>>>,
     /// What the worker leaves for that of the next pass, encrypted.
     pub state: Option<Vec<u8>>,
@@ -97,15 +99,27 @@ fn given(ticket: &Ticket, transcript: [u8; 32], done: Done, of_shares: &[usize])
             let count = matches.iter().filter(|&&place| (place as usize) < ticket.keys).count() as u64;
             let width = ticket.work.received(ticket.role);
             let records = payloads.open_for_all(ticket.keys, width);
-            let mut sections = matched_in_shares(of_shares, &matches, &records, width);
-            for (share, section) in (0..).zip(&mut sections) {
-                let failed = |error| Failure::new(code::INTERNAL, error, "please report this");
-                seal_of(&ticket.seal, share)?.seal(section).map_err(failed)?;
-            }
+            let sections = sealed(ticket, matched_in_shares(of_shares, &matches, &records, width))?;
             (Some(count.to_le_bytes().to_vec()), Some(sections))
+        }
+        Some(Found::New(records)) => {
+            let width = ticket.work.received(ticket.role);
+            let records = records.narrowed(width).open_for_all();
+            let is_new = |record: &&[u8]| record.iter().fold(0, |all, byte| all | byte) != 0;
+            let count = records.chunks_exact(width.max(1)).filter(is_new).count() as u64;
+            (Some(count.to_le_bytes().to_vec()), Some(sealed(ticket, vec![records])?))
         }
     };
     Ok(Attempt { transcript, learned, matched, state })
+}
+
+/// Sections for files, encrypted, each under its number.
+fn sealed(ticket: &Ticket, mut sections: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Failure> {
+    for (number, section) in (0..).zip(&mut sections) {
+        let failed = |error| Failure::new(code::INTERNAL, error, "please report this");
+        seal_of(&ticket.seal, number)?.seal(section).map_err(failed)?;
+    }
+    Ok(sections)
 }
 
 /// What a worker brings to the protocol.
@@ -118,6 +132,10 @@ pub(super) enum Input {
     Payloads(IntersectSenderInput),
     /// What the sender of totals brings.
     Values(AggregateSenderInput),
+    /// What the receiver of a union brings.
+    Own(UnionReceiverInput),
+    /// What its sender brings.
+    Keys(UnionSenderInput),
 }
 
 impl Input {
@@ -125,23 +143,40 @@ impl Input {
     fn new(ticket: &Ticket, digests: Digests, mut records: Vec<u8>) -> Result<Self, Failure> {
         let items = items(ticket, digests)?;
         records.resize(items.len() * ticket.work.width(ticket.role), 0);
+        let dummies = items.len().saturating_sub(ticket.keys);
         Ok(match (&ticket.work, ticket.role) {
+            (work @ &Work::New { record_bytes, .. }, Role::Receiver) => {
+                let records = filled(&records, work.width(Role::Receiver), record_bytes);
+                Self::Own(UnionReceiverInput { items, records, dummies })
+            }
+            (work @ &Work::New { record_bytes, .. }, Role::Sender) => {
+                let records = filled(&records, work.width(Role::Sender), record_bytes);
+                Self::Keys(UnionSenderInput { items, records, dummies })
+            }
             (Work::Matches { .. }, Role::Receiver) => Self::Items(items),
             (work @ &Work::Totals { factors, .. }, Role::Receiver) => {
                 Self::Asked(asked(items, &records, work.width(Role::Receiver), factors))
             }
             (Work::Matches { .. }, Role::Sender) => Self::Payloads(IntersectSenderInput { items, payloads: records }),
-            (work @ Work::Totals { .. }, Role::Sender) => {
-                let dummies = items.len().saturating_sub(ticket.keys);
-                Self::Values(AggregateSenderInput {
-                    items,
-                    dummies,
-                    values: ring(&records),
-                    noise: work.masks().to_vec(),
-                })
-            }
+            (work @ Work::Totals { .. }, Role::Sender) => Self::Values(AggregateSenderInput {
+                items,
+                dummies,
+                values: ring(&records),
+                noise: work.masks().to_vec(),
+            }),
         })
     }
+}
+
+/// Records of `width` bytes, filled up with zeros to `filled` bytes each; none where they have no bytes.
+fn filled(records: &[u8], width: usize, filled: usize) -> Vec<u8> {
+    let mut all = Vec::with_capacity(records.len().checked_div(width).unwrap_or(0) * filled);
+    for record in records.chunks_exact(width.max(1)) {
+        let end = all.len() + filled;
+        all.extend_from_slice(record);
+        all.resize(end, 0);
+    }
+    all
 }
 
 /// What the receiver of totals brings, from records of this width: so many values and, with several groups, the number of
@@ -240,6 +275,8 @@ fn meet(ticket: &Ticket) -> Result<Channel, Failure> {
 pub(super) enum Found {
     /// The places of the items that matched, and what came for them.
     Matches { matches: Vec<u32>, payloads: SealedPayloads },
+    /// The records of items that are new.
+    New(NewRecords),
     /// Masked totals.
     Totals(Vec<u64>),
 }
@@ -278,6 +315,12 @@ fn protocol(
                 rows::in_passes(|lists| lists.intersect_in_passes, entry).ok_or_else(|| unknown("pass", entry.id))?;
             passes::take(row, &request, (ticket.stage, both_learn), input, left, ch, rng)
         }
+        Work::New { record_bytes, .. } => {
+            let options = UnionOptions { record_bytes, both_learn: ticket.work.both_learn() };
+            let request = Union::request(&ticket.extent(), &options);
+            let found = new_keys(row(|lists| lists.union, &ticket.protocol)?, &request, input, ch, rng)?;
+            Ok(Done { found: found.map(Found::New), leaves: None })
+        }
         Work::Totals { ref task, columns, groups, at_least, .. } => {
             let options = AggregateOptions { columns, groups, at_least, noisy: false };
             let totals = match task.as_str() {
@@ -308,7 +351,21 @@ fn matches(
         Input::Items(items) => {
             received(row.receiver(request, ch, rng)?.run(IntersectReceiverInput { items }, ch, rng)?)
         }
-        Input::Values(_) | Input::Asked(_) => Err(unknown("work", "of this kind")),
+        Input::Values(_) | Input::Asked(_) | Input::Own(_) | Input::Keys(_) => Err(unknown("work", "of this kind")),
+    }
+}
+
+fn new_keys(
+    row: &dyn Registered<Union>,
+    request: &UnionRequest,
+    input: Input,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+) -> Result<Option<NewRecords>, Abort> {
+    match input {
+        Input::Keys(sent) => Ok(row.sender(request, ch, rng)?.run(sent, ch, rng)?.records),
+        Input::Own(own) => Ok(Some(row.receiver(request, ch, rng)?.run(own, ch, rng)?.records)),
+        _ => Err(unknown("work", "of this kind")),
     }
 }
 
@@ -335,7 +392,7 @@ fn totals<T: Aggregate>(
             row.sender(&request, ch, rng)?.run(sent, ch, rng)?;
             Ok(None)
         }
-        Input::Payloads(_) | Input::Items(_) => Err(unknown("work", "of this kind")),
+        Input::Payloads(_) | Input::Items(_) | Input::Own(_) | Input::Keys(_) => Err(unknown("work", "of this kind")),
         Input::Asked(asked) => {
             let output = row.receiver(&request, ch, rng)?.run(asked, ch, rng)?;
             // Group by group: nothing is withheld.

@@ -194,10 +194,10 @@ impl<N: Negotiator + ?Sized> Negotiation<'_, N> {
             mend.push_str(&format!("; or say more buckets on both sides, for example --buckets {}", 2 * runs));
         }
         if runs == 1 && workload.runs_in_buckets() {
-            mend.push_str(
-                "; or divide the tables: say --buckets auto on both sides, and --work FOLDER on this one, so that its table \
-                 is on disk",
-            );
+            mend.push_str("; or divide the tables: say --buckets auto on both sides");
+            if workload.keeps_on_disk() {
+                mend.push_str(", and --work FOLDER on this one, so that its table is on disk");
+            }
         }
         let told = "with these sizes the run may take more memory than the other side has for it (its --memory, or \
                     what is free there)";

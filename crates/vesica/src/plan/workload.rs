@@ -26,6 +26,8 @@ pub trait Workload: fmt::Debug + Send + Sync {
     fn extent(&self) -> &Extent;
     /// Whether the task runs in buckets of keys.
     fn runs_in_buckets(&self) -> bool;
+    /// Whether a side may then keep its keys in a work folder.
+    fn keeps_on_disk(&self) -> bool;
     /// The protocols of the task, in the registry's order.
     fn entries(&self) -> Vec<&'static Entry>;
     /// Least and most bytes of both sides by the formula of this protocol.

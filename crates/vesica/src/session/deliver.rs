@@ -23,8 +23,8 @@ use crate::threads;
 impl PartnerGone {
     /// Looks at the result, writes it and reports.
     pub fn deliver(self, ctx: &Context<'_>) -> Result<Report, Failure> {
-        let Self { carried, outcome: ProtocolOutcome { result, matched_elsewhere, cluster, .. }, receipt, tally } =
-            self;
+        let Self { carried, outcome, receipt, tally } = self;
+        let ProtocolOutcome { result, matched_elsewhere, new_elsewhere, cluster, .. } = outcome;
         let Carried { agreement, own, padded, key_notes, mut warnings, record, .. } = carried;
         let Prepared { source, table, placed, distinct, .. } = own;
         // A cluster leaves nothing but a few numbers to be written here.
@@ -57,7 +57,13 @@ impl PartnerGone {
                 let writing = Writing { config: ctx.config, source: &*source, table: &table, distinct };
                 Some(writing.write(result, sink)?)
             }
-            _ => None,
+            // The machines of a cluster will write the rows.
+            _ => new_elsewhere.map(|new| OutputReport {
+                path: source.name().to_owned(),
+                rows: table.stats.rows + new,
+                new_rows: Some(new),
+                totals: Vec::new(),
+            }),
         };
         // The result is there, and nothing has to be run again.
         if let Some((folder, _lock)) = record

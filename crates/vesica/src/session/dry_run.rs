@@ -180,7 +180,10 @@ fn try_run(ctx: &Context<'_>, assumed: &Assumptions, machines: Option<&mut dyn M
     let OwnTable { table, faults, obstacle } = match machines {
         Some(machines) => {
             ctx.watch.enter(Stage::Reading, Gauge::Nothing);
-            let read = on_cluster::read(config, machines, &|| ctx.interrupt.reason());
+            let source = config.source.table.open().map_err(Failure::from);
+            let read = source.and_then(|source| {
+                on_cluster::read(config, (&*source, &job.columns()), machines, &|| ctx.interrupt.reason())
+            });
             let (table, obstacle) = match read {
                 Ok(table) => (Some(table), None),
                 Err(failure) => (None, Some(ctx.interrupt.reason().map_or(Ok(failure), Err)?)),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vesica_party::{Channel, Role, Task};
-use vesica_protocols::tasks::JoinAndCompute;
+use vesica_protocols::tasks::{JoinAndCompute, Union};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use zeroize::Zeroizing;
@@ -14,26 +14,32 @@ use super::prepare::{Placed, Places, Prepared};
 use super::ready::{Ready, fresh};
 use super::{Config, Protection, TaskAgreement};
 use crate::buckets::{self, Overflow};
+use crate::cluster::keys::{KeyRecords, Records};
 use crate::cluster::{
-    Beside, BoundInside, Counts, Division, Inside, Learned, Machines, Rendezvous, Sofar, Stage, Stop, Ticket, Waves,
-    Work,
+    Beside, BoundInside, Counts, Division, Inside, Learned, Machines, Received, Rendezvous, Sofar, Stage, Stop, Ticket,
+    Waves, Work,
 };
 use crate::failure::{Failure, code};
 use crate::key::Digests;
-use crate::table::{Duplicates, KeyTable, PayloadSpec, PayloadTable, Source, ValueDuplicates, ValueTable};
-use crate::task::{Settings, Unopened};
+use crate::table::{
+    Duplicates, KeyTable, PayloadSchema, PayloadSpec, PayloadTable, Source, UnionKeys, ValueDuplicates, ValueTable,
+    key_schema,
+};
+use crate::task::{Columns, Settings, Unopened};
 
 /// How long a worker waits for the partner's, whose cluster may begin a wave later.
 const WORKER_WAIT: Duration = Duration::from_secs(120);
 
 /// The tasks that run on a cluster.
-const TASKS: [&str; 6] = ["intersect", "cardinality", "sum", JoinAndCompute::NAME, "union-cardinality", "union-sum"];
+const TASKS: [&str; 7] =
+    ["intersect", Union::NAME, "cardinality", "sum", JoinAndCompute::NAME, "union-cardinality", "union-sum"];
 
 /// What a driver has before the partner is there.
 pub(super) struct Driver<'m> {
     machines: &'m mut dyn Machines,
     inside: BoundInside,
     source: Box<dyn Source>,
+    columns: Columns,
     placed: Placed,
 }
 
@@ -43,16 +49,17 @@ impl<'m> Driver<'m> {
         let ready = ready(config)?;
         let source = config.source.table.open()?;
         // The columns are there, and of kinds that keys have.
-        ready.job.columns().read(&*source, &config.source.key, None)?;
+        let columns = ready.job.columns();
+        columns.read(&*source, &config.source.key, None)?;
         let placed = Places::of(config, &*ready.job).make(&*source)?;
-        Ok((ready, Self { machines, inside: inside.bind()?, source, placed }))
+        Ok((ready, Self { machines, inside: inside.bind()?, source, columns, placed }))
     }
 
     /// Has the machines read the table. `outside` is where the partner's rendezvous will find this side's, or the other
     /// way round.
     pub fn read(self, outside: Bound, ctx: &Context<'_>, ch: &Channel) -> Result<(Prepared, Workers<'m>), Failure> {
-        let Self { machines, inside, source, placed } = self;
-        let table = read(ctx.config, machines, &|| ctx.reason(ch, "the table was read"))?;
+        let Self { machines, inside, source, columns, placed } = self;
+        let table = read(ctx.config, (&*source, &columns), machines, &|| ctx.reason(ch, "the table was read"))?;
         let distinct = table.distinct();
         Ok((Prepared { source, table, placed, distinct, record: None }, Workers { machines, inside, outside }))
     }
@@ -78,9 +85,9 @@ impl<'m> Workers<'m> {
         let Self { machines, inside, outside } = self;
         let rendezvous = Rendezvous::start(inside, outside)?;
         let ticket = ticket(ctx.config, agreement, &rendezvous, &fresh(rng));
-        let (width, received) = (ticket.work.width(ticket.role), agreement.terms.received());
+        let (widths, received) = (ticket.work.widths(ticket.role), agreement.terms.received(ticket.role));
         let keys = machines
-            .divide(&ticket.division, width, received, &|| ctx.reason(ch, "the keys were divided"))
+            .divide(&ticket.division, widths, received.as_ref(), &|| ctx.reason(ch, "the keys were divided"))
             .map_err(Failure::without_details)?;
         check_division(&keys, distinct, &ticket.division).map_err(Failure::without_details)?;
         Ok(Divided { machines, rendezvous, ticket, keys })
@@ -128,18 +135,20 @@ impl Divided<'_> {
         let ran = waves.run(ch, machines, rng, &|ch| ctx.reason(ch, "the buckets were run"))?;
         let Sofar { learned, masks, attempts, commits, .. } = ran;
         let cluster = OfCluster { attempts, commits, traffic: rendezvous.traffic() };
-        let (matched, result) = match (learned, role) {
-            (Some(Learned::Matched(keys)), _) => (Some(keys), None),
+        let mut ran = Ran { matched: None, new: None, result: None, cluster };
+        match (learned, role) {
+            (Some(Learned::Matched(keys)), _) => ran.matched = Some(keys),
+            (Some(Learned::New(keys)), _) => ran.new = Some(keys),
             (Some(Learned::Totals(of_all)), _) => {
                 let of_all = Secret::new(of_all);
-                (None, in_role(role, ch, |ch| agreement.terms.show_totals((&of_all, &added), ch, rng))?)
+                ran.result = in_role(role, ch, |ch| agreement.terms.show_totals((&of_all, &added), ch, rng))?;
             }
             (None, Role::Sender) if !masks.is_empty() => {
-                (None, in_role(role, ch, |ch| agreement.terms.show_totals((&masks, &added), ch, rng))?)
+                ran.result = in_role(role, ch, |ch| agreement.terms.show_totals((&masks, &added), ch, rng))?;
             }
-            (None, _) => (None, None),
-        };
-        Ok(Ran { matched, result, cluster })
+            (None, _) => {}
+        }
+        Ok(ran)
     }
 }
 
@@ -147,6 +156,8 @@ impl Divided<'_> {
 pub(super) struct Ran {
     /// How many keys matched, on a side that learns which.
     pub matched: Option<u64>,
+    /// How many keys of the partner are new, on a side that learns which.
+    pub new: Option<u64>,
     /// The result, if totals are.
     pub result: Option<Unopened>,
     pub cluster: OfCluster,
@@ -174,6 +185,14 @@ fn ticket(
     let disclosure = agreement.terms.disclosure();
     let work = match config.task.name() {
         "intersect" => Work::Matches { both_learn: disclosure.both_learn, payload_bytes: disclosure.payload_bytes },
+        Union::NAME => {
+            let given_to = |role| agreement.terms.received(role).as_ref().map(Received::widths);
+            Work::New {
+                record_bytes: disclosure.payload_bytes,
+                of_sender: given_to(Role::Receiver).unwrap_or_default(),
+                of_receiver: given_to(Role::Sender),
+            }
+        }
         task => Work::Totals {
             task: task.into(),
             columns: disclosure.sender_values.len(),
@@ -221,35 +240,74 @@ pub(super) fn ready(config: &Config) -> Result<Ready, Failure> {
     Ok(ready)
 }
 
-/// Has the machines read the table. The keys stay with them.
-pub(super) fn read(config: &Config, machines: &mut dyn Machines, stop: &Stop<'_>) -> Result<KeyTable, Failure> {
-    let beside = beside(config);
+/// Has the machines read the table. The keys stay with them. `source` has no rows, and the same columns.
+pub(super) fn read(
+    config: &Config,
+    (source, columns): (&dyn Source, &Columns),
+    machines: &mut dyn Machines,
+    stop: &Stop<'_>,
+) -> Result<KeyTable, Failure> {
+    let beside = beside(config, columns);
     let counts = machines.keys(&beside, stop);
-    let Counts { stats, clamped, totals, payload, categories } = counts.map_err(Failure::without_details)?;
+    let Counts { stats, clamped, totals, records, categories } = counts.map_err(Failure::without_details)?;
+    let Records { payload, keys } = records;
     stats.check_null_words(&config.source.table.name(), &config.source.key)?;
+    check_width(&beside, keys.as_ref(), payload.as_ref())?;
+    let empty = |schema| PayloadTable { schema, bytes: Vec::new() };
+    let union = columns.read(source, &config.source.key, None)?.union.map(|UnionKeys { mut kinds, .. }| {
+        let Some(keys) = keys else { return UnionKeys { kinds, records: None } };
+        kinds.iter_mut().zip(keys.reads_as).for_each(|(kind, reads_as)| kind.reads_as = reads_as);
+        let records = Some(empty(key_schema(&kinds, keys.width)));
+        UnionKeys { kinds, records }
+    });
     // As of a single key: what this side computes with by itself is sums.
     let values = ValueTable { values: totals, groups: Vec::new(), categories, clamped };
     Ok(KeyTable {
         digests: Digests::default(),
         row_key: Vec::new(),
         stats,
-        payload: payload.map(|schema| PayloadTable { schema, bytes: Vec::new() }),
+        payload: payload.map(empty),
         values: (!values.clamped.is_empty() || beside.group_by.is_some()).then_some(values),
-        union: None,
+        union,
         integers: None,
         spilled: None,
     })
 }
 
 /// What is read beside the keys.
-fn beside(config: &Config) -> Beside {
+fn beside(config: &Config, columns: &Columns) -> Beside {
     let Settings { payload, values, .. } = &config.settings;
     Beside {
         payload: payload.as_ref().map(|payload| payload.columns.clone()).unwrap_or_default(),
         values: values.columns.clone(),
         group_by: values.group_by.clone(),
         adds_up: values.duplicates == ValueDuplicates::Sum,
+        most_record_bytes: match columns {
+            Columns::Union(spec) => spec.as_ref().map(|spec| spec.most_bytes),
+            _ => None,
+        },
     }
+}
+
+/// Refuses keys and payloads of different machines that are together wider than this side lets travel.
+fn check_width(beside: &Beside, keys: Option<&KeyRecords>, payload: Option<&PayloadSchema>) -> Result<(), Failure> {
+    let (Some(keys), Some(most)) = (keys, beside.most_record_bytes) else { return Ok(()) };
+    let payload = payload.map_or(0, |payload| payload.width);
+    if keys.width + payload <= most {
+        return Ok(());
+    }
+    Err(Failure {
+        told: Some("a key of its table, with its payload, is wider than its --max-item-bytes"),
+        ..Failure::new(
+            code::INPUT,
+            format_args!(
+                "the longest key takes {} bytes and the longest payload {payload}, together more than --max-item-bytes \
+                 {most}",
+                keys.width
+            ),
+            "raise --max-item-bytes on both sides, or give fewer or shorter columns",
+        )
+    })
 }
 
 /// Refuses what does not run on a cluster.

@@ -109,18 +109,20 @@ pub(super) struct ProtocolOutcome {
     pub result: Option<Unopened>,
     /// How many keys matched, where the machines of a cluster keep which.
     pub matched_elsewhere: Option<u64>,
+    /// How many keys of the partner are new, where the machines of a cluster keep them.
+    pub new_elsewhere: Option<u64>,
     /// What is to be said of a cluster, if one has run it.
     pub cluster: Option<OfCluster>,
 }
 
 impl ProtocolOutcome {
     fn here(result: Option<Unopened>) -> Self {
-        Self { is_complete: result.is_some(), result, matched_elsewhere: None, cluster: None }
+        Self { is_complete: result.is_some(), result, matched_elsewhere: None, new_elsewhere: None, cluster: None }
     }
 
-    fn of_cluster(Ran { matched, result, cluster }: Ran) -> Self {
-        let is_complete = matched.is_some() || result.is_some();
-        Self { is_complete, result, matched_elsewhere: matched, cluster: Some(cluster) }
+    fn of_cluster(Ran { matched, new, result, cluster }: Ran) -> Self {
+        let is_complete = matched.is_some() || new.is_some() || result.is_some();
+        Self { is_complete, result, matched_elsewhere: matched, new_elsewhere: new, cluster: Some(cluster) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A result on its way to where it is to go.
 
+use vesica_protocols::tasks::NewRecords;
+
 use super::Config;
 use crate::failure::Failure;
 use crate::report::OutputReport;
@@ -42,8 +44,10 @@ impl Writing<'_> {
             ResultSet::Union { keys, payload, records } => {
                 let columns: Vec<String> =
                     self.config.source.key.columns().iter().map(|column| column.name.clone()).collect();
-                let records = &records.open();
-                let new = NewKeys { columns: &columns, keys: &keys, payload: payload.as_ref(), records };
+                let mut records = records.into_iter().map(NewRecords::open);
+                let mut all = records.next().unwrap_or_default();
+                records.for_each(|of_bucket| all.extend(of_bucket));
+                let new = NewKeys { columns: &columns, keys: &keys, payload: payload.as_ref(), records: &all };
                 let stats = write_union(self.source, self.table, &new, sink)?;
                 new_rows = Some(stats.new_rows);
                 stats.written.rows

@@ -31,6 +31,7 @@ use self::kind::is_over_union;
 use self::terms::{Measure, Proposal, Terms, by_group, number_of_groups, tells_of_few_keys};
 use super::job::{AgreedJob, Gives, InBuckets, Job, Rows, Settling, TotalsInBuckets};
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words};
+use crate::buckets;
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal};
 use crate::noise::{Epsilon, NoiseScale};
@@ -47,6 +48,7 @@ impl<K: AggregateKind> AggregateJob<K> {
     /// A bucket's results are masked.
     const IN_ALL_BUCKETS: InBuckets<Self> = InBuckets {
         in_passes: |_| &[],
+        most: buckets::MOST_BUCKETS_OF_CIRCUITS,
         sender_input: |terms, mut bucket, table, masks| {
             let own = table.values.as_ref().map_or(&[][..], |values| &values.values);
             // In a work folder, a key's place is its row, and dummies have none.

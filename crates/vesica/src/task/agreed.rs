@@ -19,10 +19,11 @@ use super::job::{AgreedJob, Declaration, Gives, Job, Settling, TotalsInBuckets, 
 use super::totals::BucketTotals;
 use super::{Columns, Disclosure, ResultKind, SampleOutput, SampleRun, Settings, Side, Unopened};
 use crate::buckets::{Buckets, KeptMatches, ToKeep};
+use crate::cluster::Received;
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Negotiator, Refusal, TaskBytes};
 use crate::plan::{Totals, Workload};
-use crate::table::{Join, KeyTable, PayloadSchema};
+use crate::table::{Join, KeyTable};
 
 /// One side of a task, configured.
 pub trait AnyJob: fmt::Debug + Send + Sync {
@@ -115,8 +116,8 @@ pub trait AnyAgreed: fmt::Debug + Send + Sync {
     fn revealed(&self) -> Vec<String>;
     /// What reports and receipts state in fields of their own.
     fn disclosure(&self) -> Disclosure;
-    /// What the partner gives this side with each match.
-    fn received(&self) -> Option<&PayloadSchema>;
+    /// What the partner of a side in this role gives it, where the machines of a cluster keep the result.
+    fn received(&self, role: Role) -> Option<Received>;
 }
 
 /// A workload that can be run on made-up inputs.
@@ -214,6 +215,10 @@ impl<J: Job> Workload for TypedWorkload<J> {
         J::IN_BUCKETS.is_some()
     }
 
+    fn keeps_on_disk(&self) -> bool {
+        J::IN_WORK_FOLDER
+    }
+
     fn entries(&self) -> Vec<&'static Entry> {
         rows::<J>().map(|row| row.entry()).collect()
     }
@@ -305,11 +310,11 @@ impl<J: Job> Configured<J> {
             J::Functionality::NAME,
             buckets != 1 && one_only,
             "--buckets is not for this task",
-            "omit it, or name a task that takes it: intersect, cardinality, sum, join-and-compute, union-cardinality or \
-             union-sum",
+            "omit it, or name a task that takes it: intersect, union, cardinality, sum, join-and-compute, \
+             union-cardinality or union-sum",
         )?;
         let of_work = [
-            (one_only, "--work is not for this task", "omit it, or name a task that takes it"),
+            (!J::IN_WORK_FOLDER, "--work is not for this task", "omit it, or name a task that takes it"),
             (
                 buckets == 1,
                 "--work without --buckets: a run on the whole tables takes memory for all of them",
@@ -597,7 +602,7 @@ impl<J: Job> AnyAgreed for Arc<AgreedJob<J>> {
         J::disclosure(&self.terms)
     }
 
-    fn received(&self) -> Option<&PayloadSchema> {
-        J::payload(&self.terms).filter(|_| self.role == Role::Receiver)
+    fn received(&self, role: Role) -> Option<Received> {
+        J::received(&self.terms, role)
     }
 }

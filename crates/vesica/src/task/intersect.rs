@@ -18,7 +18,8 @@ use super::{
     Amounts, Columns, Disclosure, Example, Flags, MatchesInWorkFolder, ResultKind, ResultSet, Sample, Settings, Side,
     Unopened, Words,
 };
-use crate::buckets::ToKeep;
+use crate::buckets::{self, ToKeep};
+use crate::cluster::Received;
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
@@ -102,6 +103,7 @@ impl Job for IntersectJob {
 
     const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
         in_passes: |lists| lists.intersect_in_passes,
+        most: buckets::MOST_BUCKETS,
         sender_input: |terms, mut bucket, table, _| IntersectSenderInput {
             payloads: bucket.payloads(given(table), terms.payload_bytes()),
             items: bucket.items,
@@ -314,8 +316,8 @@ impl Job for IntersectJob {
         }
     }
 
-    fn payload(terms: &Terms) -> Option<&PayloadSchema> {
-        terms.payload.as_ref()
+    fn received(terms: &Terms, role: Role) -> Option<Received> {
+        terms.payload.clone().filter(|_| role == Role::Receiver).map(Received::Payload)
     }
 
     fn extra_work(extent: &Extent, options: &IntersectOptions) -> u64 {

@@ -18,6 +18,7 @@ use vesica_structures::secret::Secret;
 
 use super::{Amounts, Columns, Disclosure, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
 use crate::buckets::{Bucket, Buckets, ToKeep};
+use crate::cluster::Received;
 use crate::failure::Failure;
 use crate::handshake::{Difference, Refusal};
 use crate::plan::Totals;
@@ -66,6 +67,9 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
 
     /// Whether the task takes a key with alternatives (`--or-key`): a row may then have several keys.
     const TAKES_OR_KEYS: bool = false;
+
+    /// Whether a side may keep its keys and buckets in a work folder (`--work`).
+    const IN_WORK_FOLDER: bool = Self::IN_BUCKETS.is_some();
 
     /// Whether the task can go on where it broke off (`--resume`), where it runs in buckets.
     const RESUMES: bool = Self::IN_BUCKETS.is_some();
@@ -159,8 +163,8 @@ pub(super) trait Job: Sized + Send + Sync + 'static {
     /// What reports and receipts state in fields of their own.
     fn disclosure(terms: &Self::Terms) -> Disclosure;
 
-    /// What the receiver gets with each match.
-    fn payload(_terms: &Self::Terms) -> Option<&PayloadSchema> {
+    /// What the machines of a side in this role get of its partner, where they keep the result.
+    fn received(_terms: &Self::Terms, _role: Role) -> Option<Received> {
         None
     }
 
@@ -216,6 +220,8 @@ type ResultOf<J, Output> = fn(Arc<AgreedJob<J>>, Buckets, Vec<Output>) -> Option
 pub(super) struct InBuckets<J: Job> {
     /// The protocols that run buckets pass by pass against a malicious partner.
     pub in_passes: fn(&Lists) -> &'static [&'static dyn InPasses<J::Functionality>],
+    /// The most buckets.
+    pub most: u32,
     /// The sender's input of this bucket, and what it adds to what the bucket gives, if that is totals.
     pub sender_input: fn(&J::Terms, Bucket, &KeyTable, &[u64]) -> SenderInput<J>,
     /// The receiver's input of this bucket.

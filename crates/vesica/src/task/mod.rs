@@ -43,9 +43,8 @@ pub use words::{Example, Words};
 pub use crate::table::ResultKind;
 
 use agreed::{Configured, no_buckets, rows};
-use job::{Gives, Job, TypedWorkload};
+use job::{Job, TypedWorkload};
 
-use crate::buckets::MOST_BUCKETS;
 use crate::failure::Failure;
 
 /// The tasks, in the order in which documents list them.
@@ -59,10 +58,6 @@ pub static TASKS: &[&dyn AnyTask] = &[
     &TaskOf::<aggregate::AggregateJob<union_sum::UnionSumKind>>::new(),
     &TaskOf::<shares::SharesJob>::new(),
 ];
-
-/// The most buckets of a task whose result is numbers: a connection has 65,535 forks, of which a circuit takes up to four in
-/// a bucket.
-const MOST_BUCKETS_OF_TOTALS: u32 = 1 << 13;
 
 /// The name of the task where nobody names one.
 pub const DEFAULT: &str = Intersect::NAME;
@@ -229,11 +224,7 @@ impl<J: Job> AnyTask for TaskOf<J> {
     }
 
     fn most_buckets(&self) -> u32 {
-        match J::IN_BUCKETS.map(|of| of.gives) {
-            None => 1,
-            Some(Gives::Totals(_)) => MOST_BUCKETS_OF_TOTALS,
-            Some(Gives::Rows(_)) => MOST_BUCKETS,
-        }
+        J::IN_BUCKETS.map_or(1, |of| of.most)
     }
 
     fn check_buckets(&self, buckets: u32) -> Result<(), Unsupported> {

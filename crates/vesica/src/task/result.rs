@@ -52,8 +52,8 @@ pub enum ResultSet {
         /// The partner's columns that go along.
         payload: Option<PayloadSchema>,
         /// The record of a key, and behind it that of its payload, for each new key; of a dummy,
-        /// zeros.
-        records: NewRecords,
+        /// zeros. Those of each bucket, where there are several.
+        records: Vec<NewRecords>,
     },
     /// Rows that the own table does not have.
     NewRows {

@@ -333,9 +333,13 @@ impl Columns {
     /// Whether a table that cannot be read for this reason may be kept in a work folder: one that is too large for memory,
     /// and has enough keys for buckets.
     fn fits_in_work_folder(&self, key: &KeySpec, error: &TableError) -> bool {
-        let has_groups = matches!(self, Self::Values(values) if values.group_by.is_some());
+        let stays = match self {
+            Self::Values(values) => values.group_by.is_some(),
+            Self::Union(_) => true,
+            Self::Payload(_) | Self::Integers(_) => false,
+        };
         let has_enough = error.keys_beyond_memory().is_some_and(|keys| keys >= 2 * buckets::LEAST_UNASKED);
-        has_enough && !key.has_alternatives() && !has_groups
+        has_enough && !key.has_alternatives() && !stays
     }
 
     fn beside_keys(&self) -> BesideKeys<'_> {

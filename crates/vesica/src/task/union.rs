@@ -5,27 +5,40 @@
 //! A record of the protocol is a key in whole and its payload, both padded to widths that the
 //! sender's longest ones decide. Records of dummies are zeros. Where both learn, the receiver's keys
 //! travel in records of the same width, without a payload, and zeros fill up the narrower ones.
+//!
+//! In buckets, what all of them gave stays closed until the conversation is over: to pick out new records takes time by
+//! their number. A bucket's dummies are opened by nobody, so that how many of its keys are common stays hidden
+//! (`vesica_protocols::union::vesica_union`).
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
+use vesica_party::{Abort, Channel, Role, Task};
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
-    Extent, NewRecords, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
+    Extent, Union, UnionOptions, UnionReceiverInput, UnionReceiverOutput, UnionRequest, UnionSenderInput,
     UnionSenderOutput,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use super::job::{ASSUMED_BYTES, AgreedJob, Job, Rows, Settling, assumed_records};
-use super::{
-    Amounts, Columns, Disclosure, Example, Flags, ResultKind, ResultSet, Sample, Settings, Side, Unopened, Words,
-};
+use super::job::{ASSUMED_BYTES, AgreedJob, Gives, InBuckets, Job, Rows, RowsInBuckets, Settling, assumed_records};
+use super::{Amounts, Columns, Disclosure, Example, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
+use crate::buckets;
+use crate::cluster::Received;
+use crate::cluster::keys::Widths;
 use crate::failure::{Failure, code};
 use crate::handshake::{Difference, Refusal, list, printable};
 use crate::plan::Totals;
 use crate::table::{Join, KeyKind, KeyTable, PayloadSchema, UnionSpec, key_schema};
+
+mod records;
+mod sample;
+#[cfg(test)]
+mod tests;
+
+use self::records::{new_at_receiver, new_at_sender, records, records_of};
+use self::sample::{Expected, ExpectedOfReceiver, expected, hash, sample_records};
 
 /// The task `union`.
 pub(super) struct UnionJob;
@@ -78,6 +91,8 @@ pub(super) struct Terms {
     payload: Option<PayloadSchema>,
     /// The receiver's keys, where both learn.
     receiver_keys: Option<PayloadSchema>,
+    /// Whether there are several buckets.
+    in_buckets: bool,
 }
 
 impl Terms {
@@ -99,27 +114,19 @@ impl Terms {
         self.receiver_keys.as_ref().map_or(0, |keys| keys.width)
     }
 
+    /// The widths of the sender's records.
+    fn sender_widths(&self) -> Widths {
+        (self.keys.width, self.payload_bytes())
+    }
+
+    /// The same of the receiver's; `None` where they do not travel.
+    fn receiver_widths(&self) -> Option<Widths> {
+        self.receiver_keys.as_ref().map(|keys| (keys.width, 0))
+    }
+
     fn record_bytes(&self) -> usize {
         self.sender_bytes().max(self.receiver_bytes())
     }
-}
-
-/// Takes a side's records from its table, fills them up, and appends those of dummies.
-fn records(terms: &Terms, key_bytes: usize, payload_bytes: usize, items: usize, table: &mut KeyTable) -> Vec<u8> {
-    let keys = table.union.as_mut().and_then(|union| union.records.take()).map(|records| records.bytes);
-    let payload = table.payload.take().map(|payload| payload.bytes).unwrap_or_default();
-    let keys = keys.unwrap_or_default();
-    let mut payloads = payload.chunks_exact(payload_bytes.max(1));
-    let width = terms.record_bytes();
-    let mut records = Vec::with_capacity(items * width);
-    for key in keys.chunks_exact(key_bytes.max(1)) {
-        let filled = records.len() + width;
-        records.extend_from_slice(key);
-        records.extend_from_slice(payloads.next().unwrap_or_default());
-        records.resize(filled, 0);
-    }
-    records.resize(items * width, 0);
-    records
 }
 
 /// Refuses records of a side that are wider than the other side allows.
@@ -183,6 +190,41 @@ impl Job for UnionJob {
             "# Columns that the receiver gets with each key that is new to it:\npayload = [\"score\"]",
         ),
     };
+
+    const IN_BUCKETS: Option<InBuckets<Self>> = Some(InBuckets {
+        in_passes: |_| &[],
+        most: buckets::MOST_BUCKETS_OF_CIRCUITS,
+        sender_input: |terms, bucket, table, _| UnionSenderInput {
+            records: records_of(terms, terms.sender_widths(), &bucket, table),
+            dummies: bucket.dummies(table.distinct()),
+            items: bucket.items,
+        },
+        receiver_input: |terms, bucket, table| UnionReceiverInput {
+            records: match terms.receiver_widths() {
+                Some(widths) => records_of(terms, widths, &bucket, table),
+                None => Vec::new(),
+            },
+            dummies: bucket.dummies(table.distinct()),
+            items: bucket.items,
+        },
+        gives: Gives::Rows(RowsInBuckets {
+            sender_keeps: |_| None,
+            receiver_keeps: |_| None,
+            sender_result: |agreed, _, outputs| {
+                let records = outputs.into_iter().map(|output| output.records).collect::<Option<_>>()?;
+                new_at_sender(&agreed.terms, records)
+            },
+            receiver_result: |agreed, _, outputs| {
+                Some(new_at_receiver(&agreed.terms, outputs.into_iter().map(|output| output.records).collect()))
+            },
+        }),
+    });
+
+    // Records of keys are not kept beside the keys of a work folder.
+    const IN_WORK_FOLDER: bool = false;
+
+    // Nor are those of a bucket that is done.
+    const RESUMES: bool = false;
 
     fn rows_of(lists: &Lists) -> Rows<Self> {
         lists.union
@@ -296,7 +338,7 @@ impl Job for UnionJob {
             .into_iter()
             .flatten()
             .all(|schema| schema.check().is_ok());
-        let terms = Terms { keys, payload, receiver_keys };
+        let terms = Terms { keys, payload, receiver_keys, in_buckets: settling.extent.runs > 1 };
         // Beyond its own bound no honest side gets here.
         if !is_sound
             || terms.sender_bytes() > sender.proposal.most_item_bytes
@@ -322,30 +364,26 @@ impl Job for UnionJob {
     }
 
     fn sender_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable, _rng: &mut SecretRng) -> UnionSenderInput {
-        let records = records(terms, terms.keys.width, terms.payload_bytes(), items.len(), table);
-        UnionSenderInput { items, records }
+        let dummies = items.len().saturating_sub(table.distinct());
+        let records = records(terms, terms.sender_widths(), items.len(), table);
+        UnionSenderInput { items, records, dummies }
     }
 
     fn receiver_input(terms: &Terms, items: Vec<u128>, table: &mut KeyTable) -> UnionReceiverInput {
-        let records = match &terms.receiver_keys {
-            Some(keys) => records(terms, keys.width, 0, items.len(), table),
+        let dummies = items.len().saturating_sub(table.distinct());
+        let records = match terms.receiver_widths() {
+            Some(widths) => records(terms, widths, items.len(), table),
             None => Vec::new(),
         };
-        UnionReceiverInput { items, records }
+        UnionReceiverInput { items, records, dummies }
     }
 
     fn sender_result(agreed: Arc<AgreedJob<Self>>, output: UnionSenderOutput) -> Option<Unopened> {
-        let records = output.records?;
-        let keys = agreed.terms.receiver_keys.clone()?;
-        Some(Box::new(move |_| ResultSet::Union { records: narrowed(records, keys.width), keys, payload: None }))
+        new_at_sender(&agreed.terms, vec![output.records?])
     }
 
     fn receiver_result(agreed: Arc<AgreedJob<Self>>, output: UnionReceiverOutput) -> Option<Unopened> {
-        Some(Box::new(move |_| ResultSet::Union {
-            keys: agreed.terms.keys.clone(),
-            payload: agreed.terms.payload.clone(),
-            records: narrowed(output.records, agreed.terms.sender_bytes()),
-        }))
+        Some(new_at_receiver(&agreed.terms, vec![output.records]))
     }
 
     fn revealed(terms: &Terms) -> Vec<String> {
@@ -356,7 +394,11 @@ impl Job for UnionJob {
         };
         let mut all = vec![
             format!("to the receiver: the keys of the sender that it does not have{given}"),
-            "to the receiver: how many keys are common, and how many of the sender's items are no dummies".to_owned(),
+            match terms.in_buckets {
+                false => "to the receiver: how many keys are common, and how many of the sender's items are no dummies",
+                true => "to the receiver: how many of the sender's items are common or dummies",
+            }
+            .to_owned(),
             format!(
                 "to both sides: the width of the sender's longest key and payload, {} bytes, and the types of the key \
                  columns",
@@ -367,8 +409,13 @@ impl Job for UnionJob {
         if let Some(keys) = &terms.receiver_keys {
             all.extend([
                 "to the sender: the keys of the receiver that it does not have".to_owned(),
-                "to the sender: how many keys are common, and how many of the receiver's items are no dummies"
-                    .to_owned(),
+                match terms.in_buckets {
+                    false => {
+                        "to the sender: how many keys are common, and how many of the receiver's items are no dummies"
+                    }
+                    true => "to the sender: how many of the receiver's items are common or dummies",
+                }
+                .to_owned(),
                 format!("to both sides: the width of the receiver's longest key, {} bytes", keys.width),
                 "to the sender: whether all keys of a column of the receiver are integers, dates or booleans"
                     .to_owned(),
@@ -386,6 +433,14 @@ impl Job for UnionJob {
         }
     }
 
+    fn received(terms: &Terms, role: Role) -> Option<Received> {
+        let (keys, payload) = match role {
+            Role::Receiver => (terms.keys.clone(), terms.payload.clone()),
+            Role::Sender => (terms.receiver_keys.clone()?, None),
+        };
+        Some(Received::NewKeys { keys, payload })
+    }
+
     fn extra_work(extent: &Extent, options: &UnionOptions) -> u64 {
         let receivers = if options.both_learn { extent.receiver_items } else { 0 };
         let items = (extent.sender_items as u64).saturating_add(receivers as u64);
@@ -394,7 +449,14 @@ impl Job for UnionJob {
 
     fn extra_memory(_totals: Totals, extent: &Extent, options: &UnionOptions) -> u64 {
         // The records, the places that they travel in, and what comes out of these.
-        Self::extra_work(extent, options).saturating_mul(4)
+        let of_run = Self::extra_work(extent, options).saturating_mul(4);
+        if extent.runs == 1 {
+            return of_run;
+        }
+        // What all buckets gave, and new records that come out of it when the last bucket is done.
+        let places = extent.sender_items.max(if options.both_learn { extent.receiver_items } else { 0 }) as u64;
+        let all = places.saturating_mul(extent.runs as u64);
+        of_run.saturating_add(all.saturating_mul(2 * options.record_bytes as u64))
     }
 
     fn richer_amounts() -> Vec<Amounts> {
@@ -412,12 +474,12 @@ impl Job for UnionJob {
     }
 
     fn sample_sender(options: &UnionOptions, sample: &Sample) -> UnionSenderInput {
-        UnionSenderInput { items: sample.digests(), records: sample_records(Role::Sender, options, sample) }
+        UnionSenderInput { items: sample.digests(), records: sample_records(Role::Sender, options, sample), dummies: 0 }
     }
 
     fn sample_receiver(options: &UnionOptions, sample: &Sample) -> UnionReceiverInput {
         let records = if options.both_learn { sample_records(Role::Receiver, options, sample) } else { Vec::new() };
-        UnionReceiverInput { items: sample.digests(), records }
+        UnionReceiverInput { items: sample.digests(), records, dummies: 0 }
     }
 
     /// A side knows nothing of the items that it lacks: it compares with a hash.
@@ -448,167 +510,5 @@ impl Job for UnionJob {
         let mut expected = [0; 32];
         ch.recv_stream::<Expected>(&mut expected)?;
         Ok(hash(output.records.opened().chunks(options.record_bytes).collect()) == expected)
-    }
-}
-
-/// Records without what fills them up. Where the other side has no items there are none, of no
-/// width.
-fn narrowed(records: NewRecords, width: usize) -> NewRecords {
-    if records.is_empty() { records } else { records.narrowed(width) }
-}
-
-/// The record of each made-up item.
-fn sample_records(role: Role, options: &UnionOptions, sample: &Sample) -> Vec<u8> {
-    let mut records = Vec::with_capacity(sample.items().count() * options.record_bytes);
-    for item in sample.items() {
-        records.extend(Sample::payload(role, item, options.record_bytes));
-    }
-    records
-}
-
-/// The hash of the records of a side that the other one lacks.
-fn expected(role: Role, options: &UnionOptions, sample: &Sample) -> [u8; 32] {
-    let records = sample_records(role, options, sample);
-    let mut common = sample.common.iter().peekable();
-    let new = (0u32..).zip(records.chunks_exact(options.record_bytes));
-    let new = new.filter(|(place, _)| common.next_if_eq(&place).is_none());
-    hash(new.map(|(_, record)| record).collect())
-}
-
-/// A hash of records that does not depend on their order.
-fn hash(mut records: Vec<&[u8]>) -> [u8; 32] {
-    records.sort_unstable();
-    let mut hasher = blake3::Hasher::new();
-    records.into_iter().for_each(|record| _ = hasher.update(record));
-    *hasher.finalize().as_bytes()
-}
-
-enum Expected {}
-
-impl Stream for Expected {
-    const STEP: Step =
-        Step { protocol: "vesica-bench", number: 3, from: Role::Sender, carries: "a hash of the expected records" };
-    type Element = u8;
-}
-
-enum ExpectedOfReceiver {}
-
-impl Stream for ExpectedOfReceiver {
-    const STEP: Step = Step {
-        protocol: "vesica-bench",
-        number: 4,
-        from: Role::Receiver,
-        carries: "a hash of the receiver's expected records",
-    };
-    type Element = u8;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::table::{PayloadField, PayloadKind};
-
-    fn kind(kind: PayloadKind, reads_as: &[PayloadKind]) -> KeyKind {
-        KeyKind { kind, reads_as: reads_as.to_vec() }
-    }
-
-    /// What both sides come to, with these key columns, `key_bytes` of the sender and the receiver's
-    /// bound; where both learn, with `own_bytes` of the receiver.
-    fn settled_with(
-        given: KeyKind,
-        own: KeyKind,
-        key_bytes: usize,
-        most: usize,
-        own_bytes: Option<usize>,
-    ) -> Result<Terms, Refusal> {
-        let extent = Extent::new(9, 9, vesica_party::Security::SemiHonest);
-        let schema =
-            PayloadSchema { fields: vec![PayloadField { name: "a".into(), kind: PayloadKind::Text }], width: 9 };
-        let both_learn = own_bytes.is_some();
-        let sender = Proposal { payload: Some(vec!["a".into()]), most_item_bytes: 100, both_learn };
-        let receiver = Proposal { payload: None, most_item_bytes: most, both_learn };
-        let sent = Measure { keys: vec![given], records: Some(Records { key_bytes, payload: Some(schema) }) };
-        let records = own_bytes.map(|key_bytes| Records { key_bytes, payload: None });
-        let asked = Measure { keys: vec![own], records };
-        UnionJob::settle(&Settling {
-            role: Role::Sender,
-            settings: &Settings::default(),
-            is_assumed: false,
-            or_keys: false,
-            extent: &extent,
-            sender: super::super::job::Declaration { proposal: &sender, measure: &sent },
-            receiver: super::super::job::Declaration { proposal: &receiver, measure: &asked },
-        })
-    }
-
-    fn settled(given: KeyKind, own: KeyKind, key_bytes: usize, most: usize) -> Result<Terms, Refusal> {
-        settled_with(given, own, key_bytes, most, None)
-    }
-
-    fn refusal(refused: Result<Terms, Refusal>) -> Failure {
-        match refused {
-            Err(Refusal::Refused(failure)) => failure,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn records_have_the_width_that_both_sides_allow() {
-        let text = || kind(PayloadKind::Text, &[]);
-        let terms = settled(text(), text(), 12, 21).unwrap();
-        assert_eq!(UnionJob::options(&terms), UnionOptions { record_bytes: 21, both_learn: false });
-        let refused = refusal(settled(text(), text(), 13, 21));
-        assert!(refused.code == code::REFUSED && refused.fault.contains("22 bytes") && refused.fault.contains("21"));
-        assert!(matches!(settled(text(), text(), 92, 1000), Err(Refusal::Misbehaved(_))), "beyond its own bound");
-        assert!(matches!(settled(text(), text(), 0, 1000), Err(Refusal::Misbehaved(_))));
-    }
-
-    #[test]
-    fn where_both_learn_each_side_bounds_the_other_and_the_wider_records_decide() {
-        let text = || kind(PayloadKind::Text, &[]);
-        let of = |key_bytes, most, own_bytes| settled_with(text(), text(), key_bytes, most, Some(own_bytes));
-        for (own_bytes, record_bytes) in [(3, 21), (40, 40)] {
-            let terms = of(12, 99, own_bytes).unwrap();
-            assert_eq!(UnionJob::options(&terms), UnionOptions { record_bytes, both_learn: true });
-            let revealed = UnionJob::revealed(&terms).join("; ");
-            assert!(revealed.contains("to the sender: the keys of the receiver that it does not have"), "{revealed}");
-        }
-        let refused = refusal(of(12, 400, 101));
-        assert!(refused.fault.contains("of the receiver takes up to 101 bytes") && refused.fault.contains("sender's"));
-        assert!(matches!(of(12, 100, 101), Err(Refusal::Misbehaved(_))), "beyond its own bound");
-        // A column of numbers at the sender takes no words of the receiver.
-        let number = kind(PayloadKind::Int { bits: 64 }, &[]);
-        let refused = refusal(settled_with(number, text(), 9, 99, Some(9)));
-        assert!(refused.fault.contains("the sender's key columns cannot hold every key of the receiver"));
-    }
-
-    #[test]
-    fn who_learns_must_be_the_same_on_both_sides() {
-        let of = |both_learn| Proposal { payload: None, most_item_bytes: 1, both_learn };
-        for role in [Role::Sender, Role::Receiver] {
-            assert!(UnionJob::differences(role, &of(true), &of(true)).is_empty());
-            assert_eq!(UnionJob::differences(role, &of(true), &of(false))[0].field, "--both-learn");
-        }
-    }
-
-    #[test]
-    fn keys_that_the_receivers_columns_do_not_hold_are_refused_with_both_types() {
-        let number = PayloadKind::Int { bits: 64 };
-        settled(kind(PayloadKind::Text, std::slice::from_ref(&number)), kind(number.clone(), &[]), 9, 99).unwrap();
-        let refused = refusal(settled(kind(PayloadKind::Text, &[]), kind(number, &[]), 9, 99));
-        assert_eq!(refused.code, code::MISMATCH);
-        assert!(refused.fault.contains("key column 1 is Utf8 on the sender's side and Int64 on the receiver's"));
-    }
-
-    #[test]
-    fn a_receiver_may_insist_on_payload_columns() {
-        let of = |payload: Option<&str>| Proposal {
-            payload: payload.map(|name| vec![name.to_owned()]),
-            most_item_bytes: 1,
-            both_learn: false,
-        };
-        assert!(UnionJob::differences(Role::Receiver, &of(None), &of(Some("score"))).is_empty());
-        let differences = UnionJob::differences(Role::Sender, &of(None), &of(Some("score")));
-        assert!(differences.len() == 1 && differences[0].field == "--payload");
     }
 }

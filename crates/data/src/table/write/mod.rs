@@ -15,7 +15,7 @@ mod union;
 pub use collected::{Collected, Delivered};
 pub use output::{Output, OutputOptions, SinkFile};
 pub use place::{Place, STANDARD_OUTPUT};
-pub use union::{NewKeys, UnionStats, write_union};
+pub use union::{NewKeys, UnionStats, write_new_keys, write_own_rows, write_union};
 
 use crate::spill::{MergedRows, RowRuns};
 use crate::table::{Join, KeptRows, KeyTable, Matches, PayloadSchema, Sink, Source, TableError, WriteStats};

@@ -50,31 +50,56 @@ pub fn write_union(
     new: &NewKeys<'_>,
     mut sink: impl Sink,
 ) -> Result<UnionStats, TableError> {
-    if let Some(payload) = new.payload {
-        payload.check()?;
-    }
-    new.keys.check()?;
-    let mut widened = Widened {
-        sink: &mut sink,
-        keys: new.columns,
-        payload: new.payload,
-        nulls: vec![0; new.payload.map_or(0, |payload| payload.width)],
-        schema: None,
-    };
+    let mut widened = Widened::new(&mut sink, new.columns, new.payload)?;
     let kept = KeptRows::all(table.row_keys());
     source.keep(&kept, &mut widened)?;
     kept.check_rows(source.name())?;
-    let schema = widened.schema.ok_or_else(|| TableError::unfit_result(sink.name(), "its rows have no columns"))?;
-    let records = new.split()?;
-    for records in records.chunks(ROWS_PER_BATCH) {
-        let columns = new.batch(records, &schema, source.name())?;
-        let payloads: Vec<Option<&[u8]>> = records.iter().map(|(_, payload)| new.payload.and(Some(*payload))).collect();
-        sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: &[] })?;
-    }
-    Ok(UnionStats { written: sink.finish()?, new_rows: records.len() as u64 })
+    let schema = widened.schema()?;
+    let new_rows = new.write(&schema, source.name(), &mut sink)?;
+    Ok(UnionStats { written: sink.finish()?, new_rows })
+}
+
+/// Gives a sink some own rows of a table whose rows many machines have, as they are in a union: with nulls in the partner's
+/// columns, `payload`. `columns` are those of the key.
+///
+/// # Errors
+/// If the partner's columns are none that a sender declares, or the sink does not take the rows.
+pub fn write_own_rows(
+    name: &str,
+    rows: &RecordBatch,
+    (columns, payload): (&[String], Option<&PayloadSchema>),
+    sink: &mut dyn Sink,
+) -> Result<(), TableError> {
+    let mut widened = Widened::new(sink, columns, payload)?;
+    widened.begin(&Head::of(name, rows.schema(), None))?;
+    widened.batch(&RowBatch { columns: rows, payloads: &[], row_numbers: &[] })
+}
+
+/// The same of new rows, which stand behind own ones of this `schema`.
+///
+/// # Errors
+/// If a record is none that a sender gives, an own column does not hold its key, or the sink does not take the rows.
+pub fn write_new_keys(name: &str, schema: SchemaRef, new: &NewKeys<'_>, sink: &mut dyn Sink) -> Result<(), TableError> {
+    let mut widened = Widened::new(sink, new.columns, new.payload)?;
+    widened.begin(&Head::of(name, schema, None))?;
+    let schema = widened.schema()?;
+    new.write(&schema, name, sink).map(drop)
 }
 
 impl<'a> NewKeys<'a> {
+    /// Gives the sink a row for each key, behind own ones of this schema. How many these are.
+    fn write(&self, schema: &SchemaRef, source: &str, sink: &mut dyn Sink) -> Result<u64, TableError> {
+        self.keys.check()?;
+        let records = self.split()?;
+        for records in records.chunks(ROWS_PER_BATCH) {
+            let columns = self.batch(records, schema, source)?;
+            let payload = |&(_, payload): &Pair<'a>| self.payload.and(Some(payload));
+            let payloads: Vec<Option<&[u8]>> = records.iter().map(payload).collect();
+            sink.batch(&RowBatch { columns: &columns, payloads: &payloads, row_numbers: &[] })?;
+        }
+        Ok(records.len() as u64)
+    }
+
     /// The records of keys and of payloads, without those of dummies.
     fn split(&self) -> Result<Vec<Pair<'a>>, TableError> {
         let (keys, payload) = (self.keys.width, self.payload.map_or(0, |payload| payload.width));
@@ -162,6 +187,20 @@ struct Widened<'a> {
     schema: Option<SchemaRef>,
 }
 
+impl<'a> Widened<'a> {
+    fn new(sink: &'a mut dyn Sink, keys: &'a [String], payload: Option<&'a PayloadSchema>) -> Result<Self, TableError> {
+        payload.map_or(Ok(()), PayloadSchema::check)?;
+        let nulls = payload.map_or_else(Vec::new, PayloadSchema::null_record);
+        Ok(Self { sink, keys, payload, nulls, schema: None })
+    }
+
+    /// The own columns as they are written, behind their head.
+    fn schema(&self) -> Result<SchemaRef, TableError> {
+        let schema = self.schema.clone();
+        schema.ok_or_else(|| TableError::unfit_result(self.sink.name(), "its rows have no columns"))
+    }
+}
+
 impl Sink for Widened<'_> {
     fn name(&self) -> &str {
         self.sink.name()
@@ -223,7 +262,10 @@ mod tests {
 
     use super::*;
     use crate::key::KeySpec;
-    use crate::table::{Batches, Collected, Delivered, OpenSink, ResultKind, UnionSpec, key_schema, read_union_within};
+    use crate::table::{
+        Batches, Collected, Delivered, Duplicates, OpenSink, PayloadSpec, ResultKind, UnionSpec, key_schema,
+        read_union_within,
+    };
 
     /// The union of two tables in memory by the key `id`, where the sender holds no common key.
     fn union(own: &RecordBatch, theirs: &RecordBatch) -> RecordBatch {
@@ -244,6 +286,46 @@ mod tests {
         assert_eq!(stats.new_rows as usize, theirs.num_rows());
         let Some(Delivered::Rows { schema, batches }) = result.take() else { panic!("rows") };
         arrow_select::concat::concat_batches(&schema, &batches).unwrap()
+    }
+
+    /// Own rows and new ones, written apart as machines of a cluster write them, are those of a union that is written at once.
+    #[test]
+    fn rows_that_are_written_apart_are_those_of_the_union() {
+        let own: DictionaryArray<Int8Type> = ["a", "b", "a"].into_iter().collect();
+        let (own, theirs) = (batch(Arc::new(own)), batch(Arc::new(LargeStringArray::from(vec!["x", "yy"]))));
+        let key = KeySpec::parse(&["id"], &[]).unwrap();
+        let spec = PayloadSpec { columns: vec!["count".into()], duplicates: Duplicates::Refuse };
+        let spec = UnionSpec { payload: Some(spec), most_bytes: 100 };
+        let table = |batch: &RecordBatch| Batches::new("a table", batch.schema(), vec![batch.clone()]).unwrap();
+        let sent = read_union_within(&table(&theirs), &key, Some(&spec), &|| None).unwrap();
+        let (union, payload) = (sent.union.unwrap(), sent.payload.unwrap());
+        let records = union.records.unwrap();
+        let keys = key_schema(&union.kinds, records.schema.width);
+        let of_keys = records.bytes.chunks(keys.width).zip(payload.bytes.chunks(payload.schema.width));
+        // A place at which nothing is new, as a worker leaves it.
+        let mut all = vec![0; keys.width + payload.schema.width];
+        of_keys.for_each(|(key, payload)| all.extend([key, payload].concat()));
+        let columns = ["id".to_owned()];
+        let new = NewKeys { columns: &columns, keys: &keys, payload: Some(&payload.schema), records: &all };
+        let collected = |write: &dyn Fn(&mut dyn Sink)| {
+            let result = Collected::default();
+            let mut sink = result.rows();
+            write(&mut *sink);
+            sink.finish().unwrap();
+            let Some(Delivered::Rows { schema, batches }) = result.take() else { panic!("rows") };
+            arrow_select::concat::concat_batches(&schema, &batches).unwrap()
+        };
+        let asked = read_union_within(&table(&own), &key, None, &|| None).unwrap();
+        let result = Collected::default();
+        write_union(&table(&own), &asked, &new, result.open(ResultKind::Union, &table(&own)).unwrap()).unwrap();
+        let Some(Delivered::Rows { schema, batches }) = result.take() else { panic!("rows") };
+        let at_once = arrow_select::concat::concat_batches(&schema, &batches).unwrap();
+        let of_own = collected(&|sink| {
+            write_own_rows("a table", &own, (&columns, Some(&payload.schema)), sink).unwrap();
+        });
+        let of_new = collected(&|sink| write_new_keys("a table", own.schema(), &new, sink).unwrap());
+        assert_eq!((of_own.num_rows(), of_new.num_rows()), (3, 2));
+        assert_eq!(arrow_select::concat::concat_batches(&of_own.schema(), [&of_own, &of_new]).unwrap(), at_once);
     }
 
     fn batch(id: ArrayRef) -> RecordBatch {

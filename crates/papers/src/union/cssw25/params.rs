@@ -35,8 +35,8 @@ impl Params {
         receiver_items: usize,
         translation: &'static dyn Registered<PermuteShareBits>,
     ) -> Result<Self, Unsupported> {
-        let share = left_bits(sender_items)? + 1;
-        let circuit = circuit::derive(sender_items, receiver_items)?;
+        let share = left_bits(sender_items, 1)? + 1;
+        let circuit = circuit::derive(sender_items, receiver_items, 1)?;
         let permuted = PermuteBitsRequest { len: circuit.bins, kept: circuit.bins, security: Security::SemiHonest };
         Ok(Self {
             oprf: oprf::Params::derive(sender_items, receiver_items, share, share)?,
@@ -72,7 +72,7 @@ mod tests {
         for (n_s, n_r) in [(1, 1), (1 << 10, 7), (1 << 14, 1 << 14), (1 << 20, 1 << 20), (1_234_567, 54_321)] {
             let oprf = <Cssw25 as MembershipTest>::derive(n_s, n_r).unwrap().oprf;
             let power = |bits: u32| f64::exp2(-f64::from(bits));
-            let left = power(left_bits(n_s).unwrap());
+            let left = power(left_bits(n_s, 1).unwrap());
             let failures = |value_bits| power(oprf.encoding_bits) + n_s as f64 * power(value_bits);
             assert!(failures(oprf.value_bits) <= left, "{n_s} x {n_r}");
             assert!(failures(oprf.value_bits - 1) > left / 1.01, "{n_s} x {n_r}");
@@ -92,7 +92,7 @@ mod tests {
         let n = 1 << 20;
         let security = Security::SemiHonest;
         let request =
-            UnionRequest { sender_items: n, receiver_items: n, security, record_bytes: 16, both_learn: false };
+            UnionRequest { sender_items: n, receiver_items: n, security, record_bytes: 16, both_learn: false, runs: 1 };
         let params = Membership::<Cssw25, Union>::derive(&request).unwrap();
         assert_eq!(params.transferred(), 1_363_149);
         let bytes = params.predicted_bytes();

@@ -87,8 +87,15 @@ mod tests {
 
     fn derive(sender_items: usize, receiver_items: usize) -> Params {
         let security = Security::SemiHonest;
-        Params::derive(&UnionRequest { sender_items, receiver_items, security, record_bytes: 16, both_learn: false })
-            .unwrap()
+        Params::derive(&UnionRequest {
+            sender_items,
+            receiver_items,
+            security,
+            record_bytes: 16,
+            both_learn: false,
+            runs: 1,
+        })
+        .unwrap()
     }
 
     #[test]

@@ -14,15 +14,21 @@ const RECORD_BYTES: usize = 20;
 
 fn params(receiver_items: usize) -> Params {
     let security = Security::SemiHonest;
-    let request =
-        UnionRequest { sender_items: N, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false };
+    let request = UnionRequest {
+        sender_items: N,
+        receiver_items,
+        security,
+        record_bytes: RECORD_BYTES,
+        both_learn: false,
+        runs: 1,
+    };
     Jsz22S::derive(&request).unwrap()
 }
 
 /// Items, each with a record of its number.
 fn sent() -> UnionSenderInput {
     let records = (0..N as u32).flat_map(|i| i.to_le_bytes().repeat(RECORD_BYTES / 4)).collect();
-    UnionSenderInput { items: (0..N as u128).collect(), records }
+    UnionSenderInput { items: (0..N as u128).collect(), records, dummies: 0 }
 }
 
 /// As many items, the first `common` of which are the sender's first ones.

@@ -45,9 +45,9 @@ impl Params {
     pub(super) fn derive(request: &UnionRequest) -> Result<Self, Unsupported> {
         request.check_sizes()?;
         let &UnionRequest { sender_items, receiver_items, security, .. } = request;
-        let circuit = circuit::derive(sender_items, receiver_items)?;
+        let circuit = circuit::derive(sender_items, receiver_items, 1)?;
         let bins = circuit.bins;
-        let tag_bits = left_bits(sender_items)? + ceil_log2(bins);
+        let tag_bits = left_bits(sender_items, 1)? + ceil_log2(bins);
         let mut params = Self { request: *request, bins, tag_bits, parts: None };
         if sender_items > 0 && receiver_items > 0 {
             params.parts = Some(Parts {
@@ -88,7 +88,8 @@ mod tests {
 
     fn derive(sender_items: usize, receiver_items: usize) -> Params {
         let security = Security::SemiHonest;
-        let request = UnionRequest { sender_items, receiver_items, security, record_bytes: 16, both_learn: false };
+        let request =
+            UnionRequest { sender_items, receiver_items, security, record_bytes: 16, both_learn: false, runs: 1 };
         Params::derive(&request).unwrap()
     }
 
@@ -109,7 +110,7 @@ mod tests {
             let noise = |tag_bits| params.bins as f64 * power(tag_bits);
             let sum = oprf + tests + cuckoo + stores + noise(params.tag_bits);
             assert!(sum <= power(LAMBDA), "{n_s} x {n_r}: 2^{}", sum.log2());
-            let left = power(left_bits(n_s).unwrap());
+            let left = power(left_bits(n_s, 1).unwrap());
             assert!(noise(params.tag_bits) <= left && noise(params.tag_bits - 1) > left, "{n_s} x {n_r}");
         }
     }

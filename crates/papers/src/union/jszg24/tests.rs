@@ -24,14 +24,14 @@ const OVERLAPS: [usize; 3] = [0, N / 3, N];
 fn params(sender_items: usize, receiver_items: usize) -> Params {
     let security = Security::SemiHonest;
     let request =
-        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false };
+        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false, runs: 1 };
     Jszg24::derive(&request).unwrap()
 }
 
 /// Items, each with a record of its number.
 fn sent() -> UnionSenderInput {
     let records = (0..N as u32).flat_map(|i| i.to_le_bytes().repeat(RECORD_BYTES / 4)).collect();
-    UnionSenderInput { items: (0..N as u128).collect(), records }
+    UnionSenderInput { items: (0..N as u128).collect(), records, dummies: 0 }
 }
 
 /// As many items, the first `common` of which are the sender's first ones.
@@ -137,7 +137,7 @@ fn messages_before_the_last_one_are_random_whatever_is_common() {
                 options(),
                 |ch, rng| Sender::setup(&params, ch, rng)?.run(sent(), ch, rng),
                 |ch, rng| {
-                    let input = UnionReceiverInput { items: own(common), records: Vec::new() };
+                    let input = UnionReceiverInput { items: own(common), ..Default::default() };
                     Receiver::setup(&params, ch, rng)?.run(input, ch, rng)
                 },
             );

@@ -19,7 +19,7 @@ pub(super) const RECORD_BYTES: usize = 40;
 
 pub(super) fn request(sender_items: usize, receiver_items: usize) -> UnionRequest {
     let security = Security::SemiHonest;
-    UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: true }
+    UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: true, runs: 1 }
 }
 
 /// Items, each with a record of its number and the side's mark.
@@ -38,7 +38,8 @@ pub(super) fn inputs(
     asked: impl Iterator<Item = u64>,
 ) -> (UnionSenderInput, UnionReceiverInput) {
     let ((sent, of_sender), (asked, of_receiver)) = (side(sent, 1), side(asked, 2));
-    (UnionSenderInput { items: sent, records: of_sender }, UnionReceiverInput { items: asked, records: of_receiver })
+    let sent = UnionSenderInput { items: sent, records: of_sender, dummies: 0 };
+    (sent, UnionReceiverInput { items: asked, records: of_receiver, dummies: 0 })
 }
 
 /// The numbers of records that all have this mark, ascending.
@@ -193,7 +194,7 @@ fn who_shows_more_items_than_it_declared_gets_no_records() {
         |ch, rng| Sender::setup(&params, ch, rng)?.run(own().0, ch, rng),
         |ch, rng| {
             let Receiver { params, set_up } = Receiver::setup(&params, ch, rng)?;
-            let UnionReceiverInput { items, records } = too_many().1;
+            let UnionReceiverInput { items, records, .. } = too_many().1;
             let (hashes, mut run) = set_up.unwrap().start(&params, records, ch);
             rounds(&cheat(&params), &hashes, &items, ch, |peeling, first, left, ch| {
                 run.round(peeling, first, left, ch, rng)
@@ -208,7 +209,7 @@ fn who_shows_more_items_than_it_declared_gets_no_records() {
         options(),
         |ch, rng| {
             let Sender { params, set_up } = Sender::setup(&params, ch, rng)?;
-            let UnionSenderInput { items, records } = too_many().0;
+            let UnionSenderInput { items, records, .. } = too_many().0;
             let (hashes, mut run) = set_up.unwrap().start(&params, records, ch);
             rounds(&cheat(&params), &hashes, &items, ch, |peeling, first, left, ch| {
                 run.round(peeling, first, left, ch, rng)
@@ -462,14 +463,15 @@ fn a_union_of_a_million() {
             |ch, rng| {
                 let sender = Sender::setup(&params, ch, rng)?;
                 at_sender[0] = start.elapsed().as_secs_f64();
-                let output = sender.run(UnionSenderInput { items, records }, ch, rng)?;
+                let output = sender.run(UnionSenderInput { items, records, dummies: 0 }, ch, rng)?;
                 at_sender[1] = start.elapsed().as_secs_f64();
                 Ok(output)
             },
             |ch, rng| {
                 let receiver = Receiver::setup(&params, ch, rng)?;
                 at_receiver[0] = start.elapsed().as_secs_f64();
-                let output = receiver.run(UnionReceiverInput { items: asked, records: of_receiver }, ch, rng)?;
+                let output =
+                    receiver.run(UnionReceiverInput { items: asked, records: of_receiver, dummies: 0 }, ch, rng)?;
                 at_receiver[1] = start.elapsed().as_secs_f64();
                 Ok(output)
             },

@@ -38,7 +38,7 @@
 //! # Correctness
 //!
 //! `a_i + d_i = r_i + (a_i + b_i)`, so that the pad of `c_i` is the receiver's exactly where the
-//! item at place `i` is not in `Y`. Where it is, the `t` bits are zero by chance with probability
+//! item at place `i` is not in `Y`; where it is a dummy, the sender turns `a_i`, and the pad is not the receiver's. Where it is, the `t` bits are zero by chance with probability
 //! `2^-t`: `params` has the bound.
 //!
 //! # What either side sees
@@ -72,8 +72,11 @@
 //! - *Runs that are broken off.* Before arrow 4 the receiver has no bit in the clear. Arrow 4 comes in
 //!   pieces, and a receiver that has read some of them has the new records among these, unnoticed: a
 //!   run that has come to arrow 3 counts as a whole one.
-//! - *Dummies.* An item that the sender adds to hide its number is in nobody's set: the receiver gets
-//!   its record, and can tell it from others if records of dummies are recognisable.
+//! - *Dummies.* An item that the sender adds to hide its number is in nobody's set. At its place the sender turns its
+//!   share: arrow 4 is under `G(k_i[1 + r_i], i)` there, as at a common item, and the receiver cannot tell one from the
+//!   other. It learns how many items are new, but not how many of the others are common. (It does where its own set is
+//!   empty: then it gets all records.) So several runs, one for each bucket, show it nothing of a bucket but the
+//!   new records and the sizes: a bucket's dummies hide how many of its items are common.
 //!
 //! **The OPRF** answers section 4.5 of the paper. Bins that everyone can compute from items tell the
 //! receiver something wherever bins show: no item of `Y` that shares its bin with a new item is

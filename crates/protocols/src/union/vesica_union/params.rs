@@ -19,7 +19,7 @@ use crate::union::oprf;
 /// The parameters that both sides derive from the request.
 #[derive(Clone, Debug)]
 pub struct Params {
-    /// `n_s`, `n_r`, and the width of a record.
+    /// `n_s`, `n_r`, the width of a record, and how many runs share the failure budget.
     pub request: UnionRequest,
     /// `t`, the zeros behind a record: noise at a common item ends in them, so that the receiver takes
     /// it for a record, with a quarter of what is left.
@@ -45,14 +45,14 @@ impl Params {
     /// # Errors
     /// For sizes beyond the bounds of the parts.
     pub(super) fn derive(request: &UnionRequest) -> Result<Self, Unsupported> {
-        request.check_sizes()?;
-        let &UnionRequest { sender_items, receiver_items, security, .. } = request;
-        let left = left_bits(sender_items)?;
+        request.check_sizes_of_runs()?;
+        let &UnionRequest { sender_items, receiver_items, security, runs, .. } = request;
+        let left = left_bits(sender_items, runs)?;
         let mut params = Self { request: *request, tag_bits: left + 2 + ceil_log2(sender_items), parts: None };
         if sender_items == 0 || receiver_items == 0 {
             return Ok(params);
         }
-        let circuit = circuit::derive(sender_items, receiver_items)?;
+        let circuit = circuit::derive(sender_items, receiver_items, runs)?;
         params.parts = Some(Parts {
             oprf: oprf::Params::derive(sender_items, receiver_items, left + 2, left + 1)?,
             permutation: <BitNetwork>::derive(&PermuteBitsRequest { len: circuit.bins, kept: sender_items, security })?,
@@ -88,11 +88,12 @@ mod tests {
     use vesica_mpc::oprf::value_bits;
     use vesica_party::Security;
     use vesica_structures::facts::{FailureEvent, LAMBDA};
-    use vesica_structures::hashing::cuckoo_bins;
+    use vesica_structures::hashing::{cuckoo_bins, hall_bound};
 
-    fn derive(sender_items: usize, receiver_items: usize) -> Params {
+    fn derive(sender_items: usize, receiver_items: usize, runs: usize) -> Params {
         let security = Security::SemiHonest;
-        let request = UnionRequest { sender_items, receiver_items, security, record_bytes: 16, both_learn: false };
+        let request =
+            UnionRequest { sender_items, receiver_items, security, record_bytes: 16, both_learn: false, runs };
         Params::derive(&request).unwrap()
     }
 
@@ -110,7 +111,7 @@ mod tests {
             (1_234_567, 54_321),
             (1 << 22, 1 << 22),
         ] {
-            let params = derive(n_s, n_r);
+            let params = derive(n_s, n_r, 1);
             let Parts { oprf: keyed, circuit, .. } = params.parts.as_ref().unwrap();
             let (evaluations, places) = (3 * n_r, n_s as f64);
             let oprf = evaluations as f64 * power(value_bits(Security::SemiHonest, evaluations));
@@ -131,9 +132,30 @@ mod tests {
         }
     }
 
+    /// The same of all runs together, where the overflows of buckets have the share of hash tables.
+    #[test]
+    fn several_runs_share_one_failure_budget() {
+        let power = |bits: u32| f64::exp2(-f64::from(bits));
+        for (items, runs) in [(1 << 10, 2), (1 << 14, 64), (70_000, 1 << 10), (1 << 18, 1 << 11)] {
+            let params = derive(items, items, runs);
+            let Parts { oprf: keyed, circuit, .. } = params.parts.as_ref().unwrap();
+            let (all, places) = (runs as f64, items as f64);
+            let evaluations = 3 * items * runs;
+            let inner = evaluations as f64 * power(value_bits(Security::SemiHonest, evaluations));
+            let tables = all * f64::exp2(hall_bound(items, circuit.bins));
+            let compared = all * circuit.bins as f64 * power(circuit.sigma);
+            let stores = power(FailureEvent::Encoding.bits());
+            let further = power(keyed.encoding_bits) + places * (power(keyed.value_bits) + power(params.tag_bits));
+            let overflows = power(FailureEvent::HashTable.bits());
+            let sum = inner + tables + compared + stores + all * further + overflows;
+            assert!(sum <= power(LAMBDA), "{items} x {runs}: 2^{}", sum.log2());
+            assert!(all * further <= power(DISTANCE) && all * further > power(DISTANCE + 2), "{items} x {runs}");
+        }
+    }
+
     #[test]
     fn a_million_items_send_less_than_half_of_what_the_paper_does() {
-        let params = derive(1 << 20, 1 << 20);
+        let params = derive(1 << 20, 1 << 20, 1);
         let oprf = &params.parts.as_ref().unwrap().oprf;
         assert_eq!((oprf.encoding_bits, oprf.value_bits, params.tag_bits), (45, 64, 65));
         let bytes = params.predicted_bytes();

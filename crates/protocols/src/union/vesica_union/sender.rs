@@ -104,10 +104,11 @@ pub(super) fn receive_flips(places: usize, ch: &mut Channel) -> Result<Bits, Abo
 }
 
 impl Placed {
-    /// Steps 3 and 4.
-    fn transfer(self, params: &Params, records: &[u8], ch: &mut Channel) -> Result<(), Abort> {
+    /// Steps 3 and 4. A dummy, from the item `keys` on, is common here: nobody opens it.
+    fn transfer(self, params: &Params, records: &[u8], keys: usize, ch: &mut Channel) -> Result<(), Abort> {
         let Self { items, mut shares, ots } = self;
         let _phase = ch.phase(Phase::Payload);
+        shares ^= &items.iter().map(|&item| item as usize >= keys).collect();
         shares ^= &receive_flips(items.len(), ch)?;
         let width = params.request.record_bytes;
         let block = |place: usize| ots.pairs[place][usize::from(shares.get(place))];
@@ -128,9 +129,10 @@ impl Party for Sender {
 
     fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<UnionSenderOutput, Abort> {
         let Self { params, set_up } = self;
+        let keys = input.items.len().saturating_sub(input.dummies);
         input.check(params.request.sender_items, params.request.record_bytes)?;
         match set_up {
-            Some(set_up) => set_up.place(&input.items, ch, rng)?.transfer(&params, &input.records, ch),
+            Some(set_up) => set_up.place(&input.items, ch, rng)?.transfer(&params, &input.records, keys, ch),
             None => plain::send::<Records>(&input.records, params.request.record_bytes, ch, rng),
         }?;
         Ok(UnionSenderOutput::default())

@@ -16,14 +16,14 @@ const RECORD_BYTES: usize = 20;
 fn params(sender_items: usize, receiver_items: usize) -> Params {
     let security = Security::SemiHonest;
     let request =
-        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false };
+        UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: false, runs: 1 };
     VesicaUnion::derive(&request).unwrap()
 }
 
 /// `n` items, each with a record of its number.
 fn sent(n: usize) -> UnionSenderInput {
     let records = (0..n as u32).flat_map(|i| i.to_le_bytes().repeat(RECORD_BYTES / 4)).collect();
-    UnionSenderInput { items: (0..n as u128).collect(), records }
+    UnionSenderInput { items: (0..n as u128).collect(), records, dummies: 0 }
 }
 
 /// As many items, the first `common` of which are the sender's first ones.

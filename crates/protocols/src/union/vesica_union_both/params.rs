@@ -23,7 +23,7 @@ impl Params {
     /// # Errors
     /// For sizes beyond the bounds of the parts, and where the sender is to learn nothing.
     pub(super) fn derive(request: &UnionRequest) -> Result<Self, Unsupported> {
-        request.check_mutual()?;
+        request.check_mutual_of_runs()?;
         let forward = UnionRequest { both_learn: false, ..*request };
         let backward =
             UnionRequest { sender_items: request.receiver_items, receiver_items: request.sender_items, ..forward };

@@ -30,12 +30,12 @@ impl Party for Receiver {
     ) -> Result<UnionReceiverOutput, Abort> {
         let Self { params, forward } = self;
         input.check_mutual(params.backward.request.sender_items, params.backward.request.record_bytes)?;
-        let UnionReceiverInput { items, records } = input;
-        let asked = UnionReceiverInput { items: items.clone(), records: Vec::new() };
+        let UnionReceiverInput { items, records, dummies } = input;
+        let asked = UnionReceiverInput { items: items.clone(), ..Default::default() };
         let output = forward.run(asked, ch, rng)?;
         ch.reversed(|ch| {
             let sender = vesica_union::Sender::setup(&params.backward, ch, rng)?;
-            sender.run(UnionSenderInput { items, records }, ch, rng)
+            sender.run(UnionSenderInput { items, records, dummies }, ch, rng)
         })?;
         Ok(output)
     }

@@ -25,7 +25,7 @@ impl Party for Sender {
 
     fn run(self, input: UnionSenderInput, ch: &mut Channel, rng: &mut SecretRng) -> Result<UnionSenderOutput, Abort> {
         let Self { params, forward } = self;
-        let asked = UnionReceiverInput { items: input.items.clone(), records: Vec::new() };
+        let asked = UnionReceiverInput { items: input.items.clone(), ..Default::default() };
         forward.run(input, ch, rng)?;
         let records = ch.reversed(|ch| {
             vesica_union::Receiver::setup(&params.backward, ch, rng)?.run(asked, ch, rng).map(|output| output.records)

@@ -10,7 +10,7 @@ const RECORD_BYTES: usize = 8;
 
 fn request(sender_items: usize, receiver_items: usize) -> UnionRequest {
     let security = Security::SemiHonest;
-    UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: true }
+    UnionRequest { sender_items, receiver_items, security, record_bytes: RECORD_BYTES, both_learn: true, runs: 1 }
 }
 
 /// Items, each with a record of its number and the side's mark.
@@ -21,7 +21,8 @@ fn side(items: std::ops::Range<u64>, mark: u8) -> (Vec<u128>, Vec<u8>) {
 
 fn inputs(sent: std::ops::Range<u64>, asked: std::ops::Range<u64>) -> (UnionSenderInput, UnionReceiverInput) {
     let ((sent, of_sender), (asked, of_receiver)) = (side(sent, 1), side(asked, 2));
-    (UnionSenderInput { items: sent, records: of_sender }, UnionReceiverInput { items: asked, records: of_receiver })
+    let sent = UnionSenderInput { items: sent, records: of_sender, dummies: 0 };
+    (sent, UnionReceiverInput { items: asked, records: of_receiver, dummies: 0 })
 }
 
 /// The numbers of records that all have this mark, ascending.

@@ -22,8 +22,8 @@ use vesica_party::{Malformed, Reader};
 pub use found::{FoundRows, find, open_matched};
 pub(super) use found::{matched_in_shares, seal_of};
 pub use groups::{Categories, agree_on_groups};
-pub use part::{KeyPart, payload_of_parts};
-pub use share::{Share, ShareCounts, divide, merge};
+pub use part::{KeyPart, KeyRecords, Records, records_of_parts};
+pub use share::{Share, ShareCounts, Widths, divide, merge};
 
 use crate::failure::{Failure, code};
 use crate::key::{Digest, Digests};
@@ -41,12 +41,19 @@ pub struct Beside {
     pub group_by: Option<String>,
     /// Whether the values of rows that share a key are added up; else they must be the same.
     pub adds_up: bool,
+    /// Where keys travel in whole, as in a union: the most bytes of a record of a key and its payload.
+    pub most_record_bytes: Option<usize>,
 }
 
 impl Beside {
     /// Whether anything is read beside keys.
     fn is_any(&self) -> bool {
-        !self.payload.is_empty() || self.is_computed()
+        self.has_record() || self.is_computed()
+    }
+
+    /// Whether a record is: a payload, a key in whole, or both.
+    fn has_record(&self) -> bool {
+        !self.payload.is_empty() || self.most_record_bytes.is_some()
     }
 
     /// Whether values or a group are.

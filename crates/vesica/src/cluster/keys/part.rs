@@ -1,13 +1,18 @@
 //! Rows to keys: what a task keeps of the rows that it reads.
 
+use serde::{Deserialize, Serialize};
+
 use super::groups::{Categories, PartGroups};
 use super::{Beside, share_of, write_digest};
 use crate::failure::{Failure, code};
 use crate::key::KeySpec;
 use crate::table::{
-    BesideKeys, Duplicates, KeyStats, NO_KEY, PayloadKind, PayloadSchema, PayloadSpec, Source, ValueColumn,
-    ValueDuplicates, ValueSpec, ValueTable, collect_part,
+    BesideKeys, Duplicates, KeyStats, NO_KEY, PayloadKind, PayloadSchema, PayloadSpec, PayloadTable, Source, UnionSpec,
+    ValueColumn, ValueDuplicates, ValueSpec, ValueTable, collect_part,
 };
+
+/// Bytes that say how long a key in whole is, in a record of it and its payload.
+pub(super) const KEY_LENGTH_BYTES: usize = 4;
 
 /// In a part: nothing stands beside this row's key, since an earlier row of it has said all.
 pub(super) const SAID_BEFORE: u32 = u32::MAX;
@@ -16,6 +21,7 @@ pub(super) const SAID_BEFORE: u32 = u32::MAX;
 pub struct KeyPart {
     key: KeySpec,
     payload: Option<PayloadSpec>,
+    union: Option<UnionSpec>,
     values: Option<ValueSpec>,
     groups: PartGroups,
     /// A section for each share: of each key its digest, the row's number, the alternative, and what stands beside it
@@ -23,8 +29,27 @@ pub struct KeyPart {
     sections: Vec<Vec<u8>>,
     rows: u32,
     counts: Vec<String>,
-    /// The payload's columns, and the longest record.
-    records: Option<PayloadSchema>,
+    records: Records,
+}
+
+/// What records beside keys are made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Records {
+    /// The payload's columns, and the longest record of them.
+    pub payload: Option<PayloadSchema>,
+    /// The keys, where they travel in whole.
+    pub keys: Option<KeyRecords>,
+}
+
+/// Keys that travel in whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyRecords {
+    /// Bytes of the longest key.
+    pub width: usize,
+    /// Of each key column, the types that hold all its keys: see [`KeyKind`](crate::table::KeyKind).
+    pub reads_as: Vec<Vec<PayloadKind>>,
 }
 
 impl KeyPart {
@@ -40,7 +65,8 @@ impl KeyPart {
         });
         let sections = vec![Vec::new(); shares as usize];
         let groups = PartGroups::default();
-        Self { key, payload, values, groups, sections, rows: 0, counts: Vec::new(), records: None }
+        let union = beside.most_record_bytes.map(|most_bytes| UnionSpec { payload: payload.clone(), most_bytes });
+        Self { key, payload, union, values, groups, sections, rows: 0, counts: Vec::new(), records: Records::default() }
     }
 
     /// Takes the rows that follow those taken before.
@@ -48,20 +74,20 @@ impl KeyPart {
     /// # Errors
     /// If a row has a fault, or the file has more rows than have numbers.
     pub fn add(&mut self, rows: &dyn Source) -> Result<(), Failure> {
-        let beside = match (&self.payload, &self.values) {
-            (Some(payload), _) => BesideKeys::Payload(payload),
-            (None, Some(values)) => BesideKeys::Values(values),
-            (None, None) => BesideKeys::Nothing,
+        let beside = match (&self.union, &self.payload, &self.values) {
+            (Some(union), ..) => BesideKeys::Union(Some(union)),
+            (None, Some(payload), _) => BesideKeys::Payload(payload),
+            (None, None, Some(values)) => BesideKeys::Values(values),
+            (None, None, None) => BesideKeys::Nothing,
         };
         let keys = collect_part(rows, &self.key, beside)?;
         let per_row = keys.keys_per_row();
         let columns = self.values.as_ref().map_or(0, |values| values.columns.len());
         let values = keys.values.as_ref().map_or(&[][..], |values| &values.values);
         let groups = self.groups_of(keys.values.as_ref())?;
-        let width = keys.payload.as_ref().map_or(0, |payload| payload.schema.width);
-        let records = keys.payload.as_ref().map_or(&[][..], |payload| &payload.bytes);
+        let whole_keys = keys.union.as_ref().and_then(|union| union.records.as_ref());
         let is_computed = columns > 0 || groups.is_some();
-        let is_beside = is_computed || width > 0;
+        let is_beside = is_computed || keys.payload.is_some() || whole_keys.is_some();
         let shares = self.sections.len();
         // Keys are numbered as they first come.
         let mut next = 0;
@@ -89,11 +115,20 @@ impl KeyPart {
                     let of_key = values.iter().skip(place * columns).take(columns);
                     of_key.for_each(|value| section.extend_from_slice(&value.to_le_bytes()));
                     section.extend(group.into_iter().flatten());
-                } else {
-                    let record = without_padding(records.get(place * width..(place + 1) * width).unwrap_or_default());
+                    continue;
+                }
+                let record = record_of(keys.payload.as_ref(), place);
+                let Some(whole_keys) = whole_keys else {
                     section.extend_from_slice(&(record.len() as u32).to_le_bytes());
                     section.extend_from_slice(record);
+                    continue;
+                };
+                let key = record_of(Some(whole_keys), place);
+                for length in [KEY_LENGTH_BYTES + key.len() + record.len(), key.len()] {
+                    section.extend_from_slice(&(length as u32).to_le_bytes());
                 }
+                section.extend_from_slice(key);
+                section.extend_from_slice(record);
             }
         }
         let total = u64::from(self.rows) + keys.stats.rows;
@@ -102,10 +137,15 @@ impl KeyPart {
             Failure::new(code::INPUT, fault, "divide the table into more partitions (repartition)")
         })?;
         self.counts.push(keys.stats.to_part());
-        if let Some(payload) = keys.payload {
-            let width = self.records.as_ref().map_or(0, |records| records.width);
-            self.records = Some(PayloadSchema { width: width.max(payload.schema.width), ..payload.schema });
-        }
+        let of_keys = keys.union.and_then(|union| {
+            let reads_as = union.kinds.into_iter().map(|kind| kind.reads_as).collect();
+            Some(KeyRecords { width: union.records?.schema.width, reads_as })
+        });
+        let records = Records { payload: keys.payload.map(|payload| payload.schema), keys: of_keys };
+        let before = std::mem::take(&mut self.records);
+        let all = if self.counts.len() > 1 { vec![before, records] } else { vec![records] };
+        let unlike = || Failure::new(code::INTERNAL, "records of one file", "please report this");
+        self.records = records_of_parts(&all).ok_or_else(unlike)?;
         Ok(())
     }
 
@@ -138,11 +178,11 @@ impl KeyPart {
         self.rows
     }
 
-    /// The counts of all rows that have come, as [`KeyStats::of_parts`] takes them; and what the payload is.
+    /// The counts of all rows that have come, as [`KeyStats::of_parts`] takes them; and what the records are.
     ///
     /// # Errors
     /// Never for counts of this process.
-    pub fn counts(&self) -> Result<(String, Option<PayloadSchema>), Failure> {
+    pub fn counts(&self) -> Result<(String, Records), Failure> {
         let nothing = vec![0; self.key.alternatives().count()];
         let together = KeyStats::of_parts(&self.key, self.counts.iter().map(String::as_str), &nothing);
         let together = together.ok_or_else(|| Failure::new(code::INTERNAL, "counts of rows", "please report this"))?;
@@ -157,9 +197,39 @@ fn without_padding(record: &[u8]) -> &[u8] {
     record.get(..end).unwrap_or_default()
 }
 
+/// The record of the key at this place, without padding.
+fn record_of(table: Option<&PayloadTable>, place: usize) -> &[u8] {
+    let Some(table) = table else { return &[] };
+    let width = table.schema.width;
+    without_padding(table.bytes.get(place * width..(place + 1) * width).unwrap_or_default())
+}
+
+/// What the records of a table are, from what its parts say; `None` if these do not go together.
+pub fn records_of_parts(parts: &[Records]) -> Option<Records> {
+    let all = |has_it: &dyn Fn(&Records) -> bool| parts.iter().all(has_it) || !parts.iter().any(has_it);
+    if !all(&|part| part.payload.is_some()) || !all(&|part| part.keys.is_some()) {
+        return None;
+    }
+    let payloads: Vec<PayloadSchema> = parts.iter().filter_map(|part| part.payload.clone()).collect();
+    let payload = if payloads.is_empty() { None } else { Some(payload_of_parts(&payloads)?) };
+    let mut of_keys = parts.iter().filter_map(|part| part.keys.as_ref());
+    let mut keys = of_keys.next().cloned();
+    if let Some(keys) = &mut keys {
+        for part in of_keys {
+            if part.reads_as.len() != keys.reads_as.len() {
+                return None;
+            }
+            keys.width = keys.width.max(part.width);
+            let columns = keys.reads_as.iter_mut().zip(&part.reads_as);
+            columns.for_each(|(all, of_part)| all.retain(|kind| of_part.contains(kind)));
+        }
+    }
+    Some(Records { payload, keys })
+}
+
 /// The payload of a table from what its parts say; `None` if these do not go together. A part in which a column has no
 /// value may not know its type: its records have nothing but a bit for it.
-pub fn payload_of_parts(parts: &[PayloadSchema]) -> Option<PayloadSchema> {
+pub(super) fn payload_of_parts(parts: &[PayloadSchema]) -> Option<PayloadSchema> {
     let mut all = parts.first()?.clone();
     for part in parts {
         all.width = all.width.max(part.width);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use vesica_party::{Malformed, Reader};
 
-use super::part::SAID_BEFORE;
+use super::part::{KEY_LENGTH_BYTES, SAID_BEFORE};
 use super::{Beside, read_digest, unreadable, write_digest};
 use crate::cluster::Division;
 use crate::failure::Failure;
@@ -110,9 +110,12 @@ pub fn merge(
                 let group = group(beside, of_key, places, &mut share.counts).map_err(unreadable)?;
                 share.keys.extend(group.to_le_bytes());
             }
-        } else if !beside.payload.is_empty() {
+        } else if beside.has_record() {
             let record = said.next().unwrap_or_default();
-            share.counts.differing += u64::from(said.any(|other| other != record));
+            let payload = |record| key_and_payload(beside, record).map(|(_, payload)| payload).map_err(unreadable);
+            let first = payload(record)?;
+            let others = said.map(payload).collect::<Result<Vec<_>, _>>()?;
+            share.counts.differing += u64::from(others.into_iter().any(|other| other != first));
             share.keys.extend_from_slice(&(record.len() as u32).to_le_bytes());
             share.keys.extend_from_slice(record);
         }
@@ -193,13 +196,13 @@ fn group(
 
 /// The keys of a share and what stands beside them, one after the other.
 pub(super) fn keys<'a>(beside: &Beside, keys: &'a [u8]) -> impl Iterator<Item = Result<(Digest, &'a [u8]), Failure>> {
-    let (computed, has_payload) = (beside.computed_bytes(), !beside.payload.is_empty());
+    let (computed, has_record) = (beside.computed_bytes(), beside.has_record());
     let mut bytes = Reader::new(keys);
     std::iter::from_fn(move || {
         (bytes.remaining() > 0).then(|| {
             let mut next = || {
                 let digest = read_digest(&mut bytes)?;
-                let length = if has_payload { bytes.u32()? as usize } else { computed };
+                let length = if has_record { bytes.u32()? as usize } else { computed };
                 Ok((digest, bytes.bytes(length)?))
             };
             next().map_err(unreadable)
@@ -207,23 +210,44 @@ pub(super) fn keys<'a>(beside: &Beside, keys: &'a [u8]) -> impl Iterator<Item = 
     })
 }
 
-/// The keys of a share in sections, one for each bucket, each with the first `width` bytes of its values and its group, or
-/// with its record, padded to `width` bytes.
+/// What stands beside a key, in whole and payload; no key where keys do not travel in whole.
+fn key_and_payload<'a>(beside: &Beside, record: &'a [u8]) -> Result<(&'a [u8], &'a [u8]), Malformed> {
+    if beside.most_record_bytes.is_none() {
+        return Ok((&[], record));
+    }
+    let (length, rest) = record.split_at_checked(KEY_LENGTH_BYTES).ok_or(Malformed("a record without a key"))?;
+    let length = Reader::new(length).u32()? as usize;
+    rest.split_at_checked(length).ok_or(Malformed("a record without a whole key"))
+}
+
+/// Bytes of a key in whole, or 0, and of what else stands beside each key.
+pub type Widths = (usize, usize);
+
+/// The keys of a share in sections, one for each bucket. Beside each stand the first bytes of its values and its group, or
+/// its record: the key in whole, if it travels so, and the payload, each padded to its width.
 ///
 /// # Errors
 /// If the share cannot be read, or a record is longer.
-pub fn divide(division: &Division, beside: &Beside, width: usize, share: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
+pub fn divide(
+    division: &Division,
+    beside: &Beside,
+    (key_width, width): Widths,
+    share: &[u8],
+) -> Result<Vec<Vec<u8>>, Failure> {
     let all = keys(beside, share).collect::<Result<Vec<_>, _>>()?;
     let numbers = division.buckets_of(all.iter().map(|(digest, _)| *digest).collect());
     let mut sections = vec![Vec::new(); division.buckets as usize];
     for ((digest, record), bucket) in all.into_iter().zip(numbers) {
         let Some(section) = sections.get_mut(usize::from(bucket)) else { continue };
         write_digest(section, digest);
+        let (key, record) = key_and_payload(beside, record).map_err(unreadable)?;
         // Values that this side computes with by itself do not go to buckets, and neither does the only group.
         let record = if beside.is_computed() { record.get(..width).unwrap_or(record) } else { record };
-        section.extend_from_slice(record);
-        let missing = width.checked_sub(record.len()).ok_or_else(|| unreadable(Malformed("a record is too long")))?;
-        section.resize(section.len() + missing, 0);
+        for (part, width) in [(key, key_width), (record, width)] {
+            section.extend_from_slice(part);
+            let missing = width.checked_sub(part.len()).ok_or_else(|| unreadable(Malformed("a record is too long")))?;
+            section.resize(section.len() + missing, 0);
+        }
     }
     Ok(sections)
 }

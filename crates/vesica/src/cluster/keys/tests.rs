@@ -7,10 +7,13 @@ use arrow_array::{Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use vesica_structures::rng::SecretRng;
 
+use super::part::payload_of_parts;
 use super::*;
 use crate::cluster::Division;
 use crate::key::KeySpec;
-use crate::table::{Batches, Clamp, Collected, Delivered, Head, Join, KeyStats, PayloadSchema, Sink, keep_batch};
+use crate::table::{
+    Batches, Clamp, Collected, Delivered, Head, Join, KeyStats, PayloadSchema, PayloadSpec, Sink, UnionSpec, keep_batch,
+};
 
 /// A row: a key or none, another key, a number.
 type RowOf = (Option<u64>, u64, i64);
@@ -50,6 +53,7 @@ struct Divided {
     counts: ShareCounts,
     stats: KeyStats,
     payload: Option<PayloadSchema>,
+    keys: Option<KeyRecords>,
     categories: Categories,
     /// By share and bucket.
     sections: Vec<Vec<Vec<u8>>>,
@@ -66,7 +70,7 @@ fn divided_by(
     batch: fn(&[RowOf]) -> RecordBatch,
 ) -> Divided {
     let mut parts = Vec::new();
-    let (mut counts, mut payloads, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut counts, mut records, mut groups) = (Vec::new(), Vec::new(), Vec::new());
     for (number, batches) in (0..).zip(files) {
         let mut part = KeyPart::new(spec.clone(), beside, SHARES);
         for rows in batches {
@@ -80,9 +84,9 @@ fn divided_by(
         }
         parts.push((number, part.take_sections()));
         assert_eq!((part.bytes(), part.rows() as usize), (0, batches.iter().map(Vec::len).sum::<usize>()));
-        let (text, payload) = part.counts().expect("counts");
+        let (text, of_part) = part.counts().expect("counts");
         counts.push(text);
-        payloads.extend(payload);
+        records.push(of_part);
         groups.push(part.categories().clone());
     }
     let column = beside.group_by.as_deref().unwrap_or_default();
@@ -98,11 +102,13 @@ fn divided_by(
         })
         .collect();
     let stats = KeyStats::of_parts(spec, counts.iter().map(String::as_str), &all.distinct).expect("counts");
-    let payload = payload_of_parts(&payloads);
+    let Records { payload, keys } = records_of_parts(&records).expect("records of parts");
     let width = payload.as_ref().map_or(beside.computed_bytes(), |payload| payload.width);
+    let widths = (keys.as_ref().map_or(0, |keys| keys.width), width);
     let division = Division::new(0x1234_5678_9abc, BUCKETS, 1000);
-    let sections = shares.iter().map(|share| divide(&division, beside, width, &share.keys).expect("buckets")).collect();
-    Divided { beside: beside.clone(), division, shares, counts: all, stats, payload, categories, sections }
+    let sections =
+        shares.iter().map(|share| divide(&division, beside, widths, &share.keys).expect("buckets")).collect();
+    Divided { beside: beside.clone(), division, shares, counts: all, stats, payload, keys, categories, sections }
 }
 
 impl Divided {
@@ -337,7 +343,7 @@ fn groups_are_agreed_on_over_all_parts() {
     assert_eq!(found, expected);
     assert_eq!((table.counts.in_several_groups, &table.counts.without_value), (0, &vec![0]));
     // Values alone, where there is one group.
-    let narrow = divide(&table.division, &beside, 8, &table.shares[0].keys).expect("buckets");
+    let narrow = divide(&table.division, &beside, (0, 8), &table.shares[0].keys).expect("buckets");
     assert!(narrow.iter().zip(&table.sections[0]).all(|(narrow, wide)| narrow.len() / 40 == wide.len() / 44));
 }
 
@@ -378,6 +384,68 @@ fn keys_in_several_groups_and_too_many_groups_are_seen() {
     assert!(merge(&beside, 1, &[vec![0]], &[(0, &sections)]).is_ok());
 }
 
+/// Of a side of a union: each distinct key comes to its bucket once, in whole and with its payload; and what is said of all
+/// keys is said of the whole table.
+#[test]
+fn keys_in_whole_and_their_payloads_come_to_buckets_as_one_table_has_them() {
+    let mut rng = SecretRng::insecure_from_seed(8);
+    let ours = files(&mut rng, true);
+    for payload in [Vec::new(), vec!["n".to_owned()]] {
+        let sent = Beside { payload: payload.clone(), most_record_bytes: Some(100), ..Beside::default() };
+        let table = divided(&key(&["k"]), &sent, &ours);
+        let spec = UnionSpec {
+            payload: (!payload.is_empty())
+                .then(|| PayloadSpec { columns: payload, duplicates: crate::table::Duplicates::Refuse }),
+            most_bytes: 100,
+        };
+        let all: Vec<RowOf> = ours.concat().concat();
+        let one = Batches::new("rows", batch(&all).schema(), vec![batch(&all)]).expect("a table");
+        let one = read_union(&one, &key(&["k"]), &spec);
+        let (keys, union) = (table.keys.as_ref().expect("keys"), one.union.as_ref().expect("keys"));
+        let whole = union.records.as_ref().expect("records");
+        assert_eq!(keys.width, whole.schema.width);
+        assert_eq!(keys.reads_as, [union.kinds[0].reads_as.clone()]);
+        let width = one.payload.as_ref().map_or(0, |payload| payload.schema.width);
+        assert_eq!(table.payload.as_ref().map_or(0, |payload| payload.width), width);
+        let record = |place: usize| {
+            let payload = one.payload.as_ref().map_or(&[][..], |payload| &payload.bytes[place * width..][..width]);
+            [&whole.bytes[place * keys.width..][..keys.width], payload].concat()
+        };
+        let expected: BTreeMap<Digest, Vec<u8>> =
+            (0..).map(record).zip(one.digests.iter()).map(|(r, d)| (d, r)).collect();
+        let mut found = BTreeMap::new();
+        for bucket in 0..BUCKETS as usize {
+            let keys_of = table.bucket(bucket, keys.width + width);
+            let records = keys_of.records.chunks(keys.width + width);
+            found.extend(keys_of.digests.iter().zip(records.map(<[u8]>::to_vec)));
+        }
+        assert_eq!(found, expected);
+        assert_eq!((table.counts.differing, table.stats), (0, one.stats));
+    }
+    // Rows of a key that differ in payload.
+    let sent = Beside { payload: vec!["n".into()], most_record_bytes: Some(100), ..Beside::default() };
+    let differ = [vec![vec![(Some(1), 1, 5)]], vec![vec![(Some(1), 1, 6)]]];
+    assert_eq!(divided(&key(&["k"]), &sent, &differ).counts.differing, 1);
+}
+
+fn read_union(table: &Batches, spec: &KeySpec, union: &UnionSpec) -> crate::table::KeyTable {
+    crate::table::read_union_within(table, spec, Some(union), &|| None).expect("a table")
+}
+
+#[test]
+fn parts_with_keys_in_whole_and_parts_without_do_not_go_together() {
+    let int = crate::table::PayloadKind::Int { bits: 64 };
+    let of = |width, reads_as: &[crate::table::PayloadKind]| Records {
+        payload: None,
+        keys: Some(KeyRecords { width, reads_as: vec![reads_as.to_vec()] }),
+    };
+    let both = records_of_parts(&[of(3, std::slice::from_ref(&int)), of(7, &[])]);
+    assert_eq!(both, Some(of(7, &[])));
+    assert_eq!(records_of_parts(&[of(3, std::slice::from_ref(&int))]), Some(of(3, &[int])));
+    assert_eq!(records_of_parts(&[of(3, &[]), Records::default()]), None);
+    assert_eq!(records_of_parts(&[]), Some(Records::default()));
+}
+
 #[test]
 fn sections_are_as_long_whatever_matched_and_changed_ones_are_refused() {
     let lengths = |matches: &[u32]| -> Vec<usize> {
@@ -401,8 +469,8 @@ fn files_that_were_cut_off_are_refused() {
     let table = divided(&key(&["k"]), &sent, &ours);
     let share = &table.shares[0];
     let cut = |bytes: &[u8]| bytes[..bytes.len() - 1].to_vec();
-    assert!(divide(&table.division, &sent, 100, &cut(&share.keys)).is_err());
-    assert!(divide(&table.division, &sent, 1, &share.keys).is_err(), "records are longer");
+    assert!(divide(&table.division, &sent, (0, 100), &cut(&share.keys)).is_err());
+    assert!(divide(&table.division, &sent, (0, 1), &share.keys).is_err(), "records are longer");
     let none = |_| Ok(Vec::new());
     let terms = (&share.keys[..], &share.rows[..]);
     assert!(find(&table.division, &sent, terms, (0, FILES), none).is_err(), "matches of other keys");

@@ -204,6 +204,92 @@ pub(super) fn run_total(folder: &Folder, task: &str, buckets: u32, change: impl 
     })
 }
 
+/// Adds to the tables of [`write_tables`]: a row again, and rows without a key.
+fn repeat_rows(folder: &Folder) {
+    for name in ["ours.csv", "theirs.csv"] {
+        let mut text = folder.read(name);
+        let again = text.lines().nth(1).expect("a row").to_owned();
+        text.push_str(&format!("{again}\n,5\n,6\n"));
+        fs::write(folder.path(name), text).expect("written");
+    }
+}
+
+/// The own rows of a union as they are written, and the new ones sorted: keys of `other` that `own` lacks, with the cell
+/// beside them if it is `given`.
+fn plain_union(folder: &Folder, own: &str, other: &str, given: bool) -> (Vec<String>, Vec<String>) {
+    let (own, other) = (folder.read(own), folder.read(other));
+    let mut keys: HashSet<&str> = own.lines().filter_map(|line| line.split(',').next()).chain([""]).collect();
+    let rows = other.lines().skip(1).filter_map(|line| line.split_once(','));
+    let row = |(key, cell): (&str, &str)| format!("{key},{}", if given { format!(",{cell}") } else { String::new() });
+    let mut new: Vec<String> = rows.filter(|(key, _)| keys.insert(key)).map(row).collect();
+    new.sort_unstable();
+    let own = own.lines().skip(1).map(|line| format!("{line}{}", if given { "," } else { "" })).collect();
+    (own, new)
+}
+
+/// The own rows of a union's result, and the new ones sorted.
+fn written_union(folder: &Folder, name: &str, own: usize) -> (Vec<String>, Vec<String>) {
+    let mut rows: Vec<String> = folder.read(name).lines().skip(1).map(str::to_owned).collect();
+    let mut new = rows.split_off(own);
+    new.sort_unstable();
+    (rows, new)
+}
+
+/// Runs a union in buckets on the tables that are there, of which the sender gives the column `amount`, and compares
+/// each side's result with a plain one.
+fn check_union(folder: &Folder, buckets: u32, both_learn: bool, change: impl Fn(&mut Config)) -> (Report, Report) {
+    let (received, sent) = run_both(folder, buckets, "auto", |config| {
+        config.task = task::find("union").expect("a task");
+        (config.protocol, config.settings.both_learn) = (None, both_learn);
+        if config.role == Role::Sender {
+            let columns = vec!["amount".into()];
+            config.settings.payload = Some(PayloadSpec { columns, duplicates: Duplicates::Refuse });
+            if both_learn {
+                let options = OutputOptions { force: true, format: None };
+                let path = folder.path("sent.csv").display().to_string();
+                let destination = Destination { sink: Arc::new(SinkFile { path, options }), join: Join::Inner };
+                config.destination = Some(destination);
+            }
+        }
+        change(config);
+    });
+    let mut sides = vec![("result.csv", "ours.csv", "theirs.csv", true, &received)];
+    sides.extend(both_learn.then_some(("sent.csv", "theirs.csv", "ours.csv", false, &sent)));
+    for (result, own, other, given, report) in sides {
+        let plain = plain_union(folder, own, other, given);
+        assert_eq!(written_union(folder, result, plain.0.len()), plain, "{result} of {buckets} buckets");
+        assert_eq!(report.output.as_ref().expect("a result").new_rows, Some(plain.1.len() as u64));
+    }
+    assert_eq!(received.revealed, sent.revealed);
+    (received, sent)
+}
+
+#[test]
+fn unions_in_any_number_of_buckets_are_those_of_the_plain_tables() {
+    for (sizes, common, buckets) in [([1, 1], 0, 2), ([1, 1], 1, 2), ([1, 100], 1, 3), ([120, 90], 89, 3)] {
+        let folder = Folder::new();
+        write_tables(&folder, sizes, common);
+        repeat_rows(&folder);
+        let (received, sent) = check_union(&folder, buckets, false, |_| {});
+        assert_eq!([received.buckets, sent.buckets], [buckets; 2]);
+        assert_eq!((received.protocol, sent.output.is_none()), ("vesica-union", true));
+        let revealed = received.revealed.join("; ");
+        assert!(revealed.contains("how many of the sender's items are common or dummies"), "{revealed}");
+    }
+}
+
+#[test]
+fn unions_of_large_sets_with_padding_are_right_in_buckets_at_both_sides() {
+    let n = 1 << 12;
+    let folder = Folder::new();
+    write_tables(&folder, [n, 3 * n], n / 2);
+    repeat_rows(&folder);
+    for both_learn in [false, true] {
+        let (received, _) = check_union(&folder, 3, both_learn, |config| config.pad_to = Some(4 * n as u64));
+        assert_eq!([received.own_items, received.peer_items], [4 * n as u64; 2]);
+    }
+}
+
 pub(super) const TOTALS: [&str; 4] = ["cardinality", "sum", "union-cardinality", "union-sum"];
 
 #[test]
@@ -307,8 +393,22 @@ fn what_buckets_do_not_serve_is_refused() {
     let folder = Folder::new();
     for (change, text) in [
         (
-            &(|config: &mut Config| config.task = task::find("union").expect("a task")) as &dyn Fn(&mut Config),
+            &(|config: &mut Config| config.task = task::find("shares").expect("a task")) as &dyn Fn(&mut Config),
             "--buckets is not for this task",
+        ),
+        (
+            &|config| {
+                config.task = task::find("union").expect("a task");
+                config.work = Some(".".into());
+            },
+            "--work is not for this task",
+        ),
+        (
+            &|config| {
+                config.task = task::find("union").expect("a task");
+                (config.work, config.resume) = (Some(".".into()), true);
+            },
+            "--resume is not for this task",
         ),
         (
             &|config| {
@@ -347,10 +447,10 @@ fn what_buckets_do_not_serve_is_refused() {
 fn protocols_that_show_counts_refuse_buckets() {
     let folder = Folder::new();
     write_tables(&folder, [5, 5], 1);
-    for protocol in ["cgt12"] {
+    for (task, protocol) in [("cardinality", "cgt12"), ("union", "czz24-union")] {
         let [receiver, sender] = [Role::Receiver, Role::Sender].map(|role| {
             let protocol = Some(protocol.into());
-            let config = folder.config(role, "cardinality");
+            let config = folder.config(role, task);
             Config { buckets: 2, protocol, allow_count: true, ..config }
         });
         let (received, sent) = both(receiver, sender);

@@ -11,8 +11,10 @@ use std::time::Instant;
 use arrow_schema::{DataType, Field, Schema};
 
 use super::*;
-use crate::cluster::keys::open_matched;
-use crate::cluster::{self, Attempt, Beside, Commit, Counts, Division, Inside, Machines, Outcome, Stop, Ticket, Work};
+use crate::cluster::keys::{KeyRecords, Records, Widths, open_matched};
+use crate::cluster::{
+    self, Attempt, Beside, Commit, Counts, Division, Inside, Machines, Outcome, Received, Stop, Ticket, Work,
+};
 use crate::failure::code;
 use crate::key::Digest;
 use crate::receipt::Receipt;
@@ -20,6 +22,8 @@ use crate::session::run_on_cluster;
 use crate::table::{
     Batches, Duplicates, Format, KeyStats, PayloadField, PayloadKind, PayloadSchema, PayloadSpec, read_values,
 };
+
+mod unions;
 
 /// What happens to a worker.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,6 +47,8 @@ enum Fate {
 /// A cluster whose workers are threads.
 struct Threads<'a> {
     digests: Vec<Digest>,
+    /// The key of each in whole.
+    names: HashMap<Digest, String>,
     /// The value of each digest's key.
     values: HashMap<Digest, i64>,
     /// The group of each, and all groups.
@@ -56,8 +62,8 @@ struct Threads<'a> {
     totals: Mutex<Vec<(u32, Vec<u64>)>>,
     kept: HashMap<(u32, u32), (Attempt, [u8; 32])>,
     commits: Vec<Commit>,
-    /// What the partner gives with each match.
-    received: Option<PayloadSchema>,
+    /// What the partner gives.
+    received: Option<Received>,
 }
 
 fn lost() -> Outcome {
@@ -66,12 +72,14 @@ fn lost() -> Outcome {
 
 impl Threads<'_> {
     fn run(&self, ticket: &Ticket) -> Result<Attempt, Failure> {
-        let width = ticket.work.width(ticket.role);
+        let (of_whole_key, width) = ticket.work.widths(ticket.role);
         let of_key = |digest: &Digest| {
             let [low, high] = digest.map(u128::to_le_bytes);
             // A payload is the value as well, behind the bits that say it is there.
             let value = self.values[digest].to_le_bytes();
-            let mut record = if width == 9 { [&[1][..], &value].concat() } else { value.repeat(width / 8) };
+            let mut record = if of_whole_key > 0 { key_record(&self.names[digest]) } else { Vec::new() };
+            record.resize(of_whole_key, 0);
+            record.extend(if width == 9 { [&[1][..], &value].concat() } else { value.repeat(width / 8) });
             if width % 8 == 4 {
                 record.extend(self.groups[digest].to_le_bytes());
             }
@@ -165,7 +173,7 @@ impl Threads<'_> {
             assert!(seen.insert((pass, ended.bucket)), "a bucket counts once in a pass");
             let (attempt, key) = &self.kept[&(ended.bucket, ended.attempt)];
             assert_eq!(Some(to_hex(&attempt.transcript)), ended.sender);
-            let width = self.received.as_ref().map_or(0, |received| received.width);
+            let width = self.received.as_ref().map_or(0, |received| received.widths().1);
             let (first, rest) = self.buckets[ended.bucket as usize].split_at(self.first_share(ended.bucket));
             for ((share, keys), section) in (0..).zip([first, rest]).zip(attempt.matched.iter().flatten()) {
                 let section = open_matched(key, share, section.clone()).expect("what was kept");
@@ -191,17 +199,19 @@ impl Machines for Threads<'_> {
         let field = |name: &String| PayloadField { name: name.clone(), kind: PayloadKind::Int { bits: 64 } };
         let payload = (!beside.payload.is_empty())
             .then(|| PayloadSchema { fields: beside.payload.iter().map(field).collect(), width: 9 });
+        let longest = self.names.values().map(|name| key_record(name).len()).max().unwrap_or_default();
+        let keys = beside.most_record_bytes.map(|_| KeyRecords { width: longest, reads_as: vec![Vec::new()] });
         let total = self.values.values().sum();
         let categories = if beside.group_by.is_some() { self.categories.clone() } else { Vec::new() };
         let (clamped, totals) = (vec![3; columns], vec![total; columns]);
-        Ok(Counts { stats: self.stats.clone(), clamped, totals, payload, categories })
+        Ok(Counts { stats: self.stats.clone(), clamped, totals, records: Records { payload, keys }, categories })
     }
 
     fn divide(
         &mut self,
         division: &Division,
-        _: usize,
-        received: Option<&PayloadSchema>,
+        _: Widths,
+        received: Option<&Received>,
         _: &Stop<'_>,
     ) -> Result<Vec<usize>, Failure> {
         self.received = received.cloned();
@@ -253,6 +263,11 @@ impl Machines for Threads<'_> {
     }
 }
 
+/// A key of one column as a union's record: a bit that says that it is there, its length and itself.
+fn key_record(name: &str) -> Vec<u8> {
+    [&[1, name.len() as u8], name.as_bytes()].concat()
+}
+
 /// The value in this row.
 fn value_of(row: usize) -> i64 {
     row as i64 * 1001 - 5000
@@ -266,8 +281,10 @@ fn region_of(row: usize) -> Option<String> {
 type FateOf = dyn Fn(&Ticket) -> Fate + Sync;
 
 fn threads<'a>(keys: impl IntoIterator<Item = String>, slots: u32, fate: &'a FateOf) -> Threads<'a> {
-    let row = |(row, key): (usize, String)| format!("{key},{},{}\n", value_of(row), region_of(row).unwrap_or_default());
-    let rows = keys.into_iter().enumerate().map(row);
+    let keys: Vec<String> = keys.into_iter().collect();
+    let row =
+        |(row, key): (usize, &String)| format!("{key},{},{}\n", value_of(row), region_of(row).unwrap_or_default());
+    let rows = keys.iter().enumerate().map(row);
     let text: String = std::iter::once("id,amount,region\n".to_owned()).chain(rows).collect();
     let table = crate::fuzzing::input(text.as_bytes(), Format::Csv).expect("a table");
     let spec = ValueSpec { group_by: Some("region".into()), ..columns(&["amount"], &[], &[]) };
@@ -275,6 +292,8 @@ fn threads<'a>(keys: impl IntoIterator<Item = String>, slots: u32, fate: &'a Fat
     let values = table.values.expect("values");
     Threads {
         digests: table.digests.iter().collect(),
+        // Each is in a row of its own.
+        names: table.digests.iter().zip(keys).collect(),
         values: table.digests.iter().zip(values.values).collect(),
         groups: table.digests.iter().zip(values.groups).collect(),
         categories: values.categories,
@@ -439,11 +458,11 @@ fn state_of_another_attempt_or_a_changed_one_ends_the_run() {
         fn divide(
             &mut self,
             division: &Division,
-            width: usize,
-            received: Option<&PayloadSchema>,
+            widths: Widths,
+            received: Option<&Received>,
             stop: &Stop<'_>,
         ) -> Result<Vec<usize>, Failure> {
-            self.0.divide(division, width, received, stop)
+            self.0.divide(division, widths, received, stop)
         }
         fn slots(&mut self) -> Result<u32, Failure> {
             self.0.slots()
@@ -649,11 +668,11 @@ fn a_partner_that_ends_ends_the_run() {
         fn divide(
             &mut self,
             division: &Division,
-            width: usize,
-            received: Option<&PayloadSchema>,
+            widths: Widths,
+            received: Option<&Received>,
             stop: &Stop<'_>,
         ) -> Result<Vec<usize>, Failure> {
-            self.0.divide(division, width, received, stop)
+            self.0.divide(division, widths, received, stop)
         }
         fn slots(&mut self) -> Result<u32, Failure> {
             Ok(1)
@@ -966,7 +985,7 @@ fn what_does_not_run_on_a_cluster_is_refused() {
         assert!(failure.fault.contains(said), "{failure}");
     };
     refused(&|config| config.buckets = 1, code::USAGE, "only one");
-    refused(&|config| config.task = task::find("union").expect("a task"), code::USAGE, "the task union");
+    refused(&|config| config.task = task::find("shares").expect("a task"), code::USAGE, "the task shares");
     let first = |config: &mut Config| {
         config.task = task::find("sum").expect("a task");
         config.settings.values.duplicates = ValueDuplicates::First;
@@ -1048,11 +1067,11 @@ fn ends_with_changed_buckets(change: fn(&mut Vec<Vec<Digest>>), said: &str) {
         fn divide(
             &mut self,
             division: &Division,
-            width: usize,
-            received: Option<&PayloadSchema>,
+            widths: Widths,
+            received: Option<&Received>,
             stop: &Stop<'_>,
         ) -> Result<Vec<usize>, Failure> {
-            let keys = self.0.divide(division, width, received, stop);
+            let keys = self.0.divide(division, widths, received, stop);
             self.1(&mut self.0.buckets);
             keys
         }
