@@ -31,27 +31,33 @@ fn start(folder: &Folder, arguments: &str) -> Process {
     folder.start(&format!("{SERVE} {OPTIONS} {arguments}"))
 }
 
-fn length(folder: &Folder) -> u64 {
-    fs::metadata(folder.path(FILE)).map_or(0, |file| file.len())
+/// Bytes up to the end of the last part that is kept whole: behind a head of that many bytes, parts begin with a hash, the
+/// length of their content and a check.
+fn kept_whole(folder: &Folder) -> u64 {
+    let bytes = fs::read(folder.path(FILE)).unwrap_or_default();
+    let head = bytes.first_chunk().copied().map_or(0, u64::from_le_bytes);
+    let mut end = 8 + head as usize;
+    loop {
+        let content = bytes.get(end + 32..).and_then(|rest| rest.first_chunk().copied()).map(u32::from_le_bytes);
+        match content.map(|content| end + 44 + content as usize) {
+            Some(next) if next <= bytes.len() => end = next,
+            _ => return end as u64,
+        }
+    }
 }
 
-/// Waits until a server has kept so many bytes more than `before`, and is not about to write: a part is whole then.
+/// Waits until a server has kept so many bytes more than `before`, all of them in whole parts.
 fn wait_until_kept(folder: &Folder, server: &mut Process, before: u64, bytes: u64) {
     let end = Instant::now() + Duration::from_secs(60);
-    let (mut last, mut since) = (0, Instant::now());
-    while last < before + bytes || since.elapsed() < Duration::from_millis(25) {
+    while kept_whole(folder) < before + bytes {
         assert!(Instant::now() < end && server.child.try_wait().expect("a status").is_none(), "nothing is kept");
-        std::thread::sleep(Duration::from_millis(1));
-        let now = length(folder);
-        if now != last {
-            (last, since) = (now, Instant::now());
-        }
+        std::thread::sleep(Duration::from_millis(2));
     }
 }
 
 /// Kills a server when it has kept so many bytes more than there were.
 fn kill_after(folder: &Folder, mut server: Process, bytes: u64) {
-    wait_until_kept(folder, &mut server, length(folder), bytes);
+    wait_until_kept(folder, &mut server, kept_whole(folder), bytes);
     server.child.kill().expect("killed");
     server.child.wait().expect("gone");
     assert!(!folder.path("deny.state").exists());
@@ -221,7 +227,7 @@ fn a_full_disk_keeps_what_is_there() {
     let mut server = folder.start_under(limited, &format!("{SERVE} {OPTIONS}"));
     server.stdin = None;
     server.end().expect(4, &["what is prepared cannot be kept in", "the room on the disk"]);
-    assert!(length(&folder) <= 2400 * 512);
+    assert!(fs::metadata(folder.path(FILE)).is_ok_and(|file| file.len() <= 2400 * 512));
     let server = start(&folder, "");
     assert!(figures(&server.says(GOES_ON))[0] > 0);
     answers(&folder, server, "");
