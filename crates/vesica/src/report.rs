@@ -32,6 +32,8 @@ pub struct Report {
     pub session: String,
     /// Fingerprint of the peer's key; null over plaintext.
     pub peer: Option<String>,
+    /// The group in which the keys of the TLS session were agreed on; null over plaintext.
+    pub key_exchange: Option<&'static str>,
     /// Own rows and keys.
     pub input: KeyStats,
     /// How the peer writes the values of each key column, in key order; `input` has the own ones.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::transport::Connection;
+use crate::transport::{Connection, KeyExchange};
 use crate::{Abort, Phase, Role, exit_code};
 
 mod clock;
@@ -111,6 +111,11 @@ impl Channel {
     /// 32 bytes that only the two ends of this TLS session know; `None` on other transports.
     pub fn exporter(&self) -> Option<[u8; 32]> {
         self.shared.exporter
+    }
+
+    /// How the keys of the TLS session came about; `None` on other transports.
+    pub fn key_exchange(&self) -> Option<KeyExchange> {
+        self.shared.key_exchange
     }
 
     /// The authenticated public key of the peer, as its transport gives it; `None` on other

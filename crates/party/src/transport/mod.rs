@@ -25,6 +25,31 @@ pub trait Shutdown: Send + Sync {
     fn close(&self, how: net::Shutdown) -> io::Result<()>;
 }
 
+/// How the two ends of a TLS session agreed on its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyExchange {
+    /// X25519 and ML-KEM-768 together: the keys stay secret as long as one of the two holds, so that a quantum computer
+    /// alone does not open a recorded session.
+    X25519MlKem768,
+    /// X25519 alone, which a large quantum computer breaks.
+    X25519,
+}
+
+impl KeyExchange {
+    /// The name of the group in the registry of TLS.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X25519MlKem768 => "X25519MLKEM768",
+            Self::X25519 => "X25519",
+        }
+    }
+
+    /// Whether no way is known by which a quantum computer opens a recorded session.
+    pub const fn is_post_quantum(self) -> bool {
+        matches!(self, Self::X25519MlKem768)
+    }
+}
+
 /// A connected byte stream, whose two directions may be used by different threads.
 pub struct Connection {
     /// The bytes from the peer.
@@ -35,6 +60,8 @@ pub struct Connection {
     pub shutdown: Arc<dyn Shutdown>,
     /// 32 bytes exported from the TLS session, equal on both sides and different in every session.
     pub exporter: Option<[u8; 32]>,
+    /// How the keys of the TLS session came about; `None` on other transports.
+    pub key_exchange: Option<KeyExchange>,
     /// The authenticated public key of the peer (its SubjectPublicKeyInfo).
     pub peer_key: Option<Vec<u8>>,
     /// The means by which two sides within one process notice that they wait for each other; `None`
@@ -58,6 +85,7 @@ impl Connection {
             writer: Box::new(writer),
             shutdown: Arc::new(shutdown),
             exporter: None,
+            key_exchange: None,
             peer_key: None,
             rendezvous: None,
             socket: None,

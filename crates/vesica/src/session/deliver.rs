@@ -1,6 +1,7 @@
 //! What only this side sees, once the partner is gone: the receipt, the output, the report.
 
 use vesica_party::Tally;
+use vesica_party::transport::KeyExchange;
 
 use super::advice::{self, Matched};
 use super::agree::Carried;
@@ -149,6 +150,7 @@ impl Done {
                 Protection::Tls { peer, .. } => Some(peer.fingerprint().to_string()),
                 Protection::InsecurePlaintext => None,
             },
+            key_exchange: agreement.key_exchange.map(KeyExchange::name),
             own_items: self.own_items,
             peer_items: agreement.peer_items(config.role),
             buckets: agreement.buckets,
