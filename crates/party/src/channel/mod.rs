@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::transport::{Connection, KeyExchange};
-use crate::{Abort, Phase, Role, exit_code};
+use crate::{Abort, BaseOtChoice, Entry, Phase, Role, exit_code};
 
 mod clock;
 mod close;
@@ -99,6 +99,19 @@ impl Channel {
     /// Binds this channel and its forks to a session that both sides agreed on.
     pub fn bind_session(&mut self, session: [u8; 32]) {
         self.shared.lock().session = session;
+    }
+
+    /// What base OTs of this channel and its forks are made from.
+    pub fn base_ot(&self) -> BaseOtChoice {
+        self.shared.lock().base_ot
+    }
+
+    /// Has building blocks on this channel and its forks do what the row or variant that `entry` describes has chosen for
+    /// them. A row without such a choice, as one that a part of another is, changes nothing.
+    pub fn follow(&mut self, entry: &Entry) {
+        if let Some(base_ot) = BaseOtChoice::of(entry) {
+            self.shared.lock().base_ot = base_ot;
+        }
     }
 
     /// Where in the conversation this channel stands, the same on both sides: the indices of its
