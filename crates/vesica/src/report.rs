@@ -28,6 +28,8 @@ pub struct Report {
     pub choice: String,
     /// The security that both sides asked for.
     pub security: Security,
+    /// Whether both sides asked for what no quantum computer is known to break.
+    pub post_quantum: bool,
     /// Hash that identifies the session, in hexadecimal; the same on both sides.
     pub session: String,
     /// Fingerprint of the peer's key; null over plaintext.

@@ -6,6 +6,8 @@ use std::io::{self, Read, Write};
 use std::net::{self, TcpStream};
 use std::sync::Arc;
 
+use crate::{Abort, exit_code};
+
 pub mod acceptor;
 mod link;
 pub mod memory;
@@ -47,6 +49,29 @@ impl KeyExchange {
     /// Whether no way is known by which a quantum computer opens a recorded session.
     pub const fn is_post_quantum(self) -> bool {
         matches!(self, Self::X25519MlKem768)
+    }
+
+    /// Refuses a connection whose recording a quantum computer opens; `None` is one without TLS.
+    ///
+    /// # Errors
+    /// If [`is_post_quantum`](Self::is_post_quantum) does not hold.
+    pub fn require_post_quantum(taken: Option<Self>) -> Result<(), Abort> {
+        if taken.is_some_and(Self::is_post_quantum) {
+            return Ok(());
+        }
+        let fault = match taken {
+            Some(group) => format!(
+                "the keys of the TLS session are by {}, and --post-quantum asks for {}",
+                group.name(),
+                Self::X25519MlKem768.name()
+            ),
+            None => "--post-quantum asks for TLS, and the connection has none".to_owned(),
+        };
+        Err(Abort::Local {
+            code: exit_code::REFUSED,
+            fault: fault.into(),
+            mend: "use the same release of vesica on both sides, without --insecure-plaintext".into(),
+        })
     }
 }
 

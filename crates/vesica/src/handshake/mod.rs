@@ -49,7 +49,7 @@ pub(crate) use negotiator::Negotiator;
 pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 13;
+pub const WIRE_VERSION: u32 = 14;
 
 /// Exchanges versions and configurations.
 ///
@@ -92,6 +92,9 @@ pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task
     let of_task = of_task.map_err(|malformed| Abort::PeerMisbehaved(peers_step::<Hello>(ch), malformed.0))?;
     let differences = ours.differences(&theirs, of_task);
     if differences.is_empty() {
+        if ours.post_quantum {
+            KeyExchange::require_post_quantum(ch.key_exchange())?;
+        }
         clock::compare(ours, &theirs)?;
         return Ok(theirs);
     }

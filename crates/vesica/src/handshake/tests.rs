@@ -18,6 +18,7 @@ pub(super) fn hello(role: Role) -> Hello {
         role,
         task: "intersect".into(),
         security: Security::SemiHonest,
+        post_quantum: false,
         protocols: vec!["ecdh-hfh99".into()],
         key_digest: "vesica-key@2".into(),
         key_columns: vec!["as it is".into()],

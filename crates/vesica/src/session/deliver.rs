@@ -145,6 +145,7 @@ impl Done {
             broken: agreement.entry.broken(),
             choice: agreement.why.clone(),
             security: extent.security,
+            post_quantum: config.post_quantum,
             session: to_hex(&agreement.session),
             peer: match &config.protection {
                 Protection::Tls { peer, .. } => Some(peer.fingerprint().to_string()),

@@ -179,6 +179,7 @@ fn ticket(
         sender_items: run.sender_items,
         receiver_items: run.receiver_items,
         security: run.security,
+        post_quantum: config.post_quantum,
         runs: run.runs,
         work,
         dummies: **dummies,

@@ -126,7 +126,14 @@ fn the_run(statement: &Statement) -> Section {
         rows.push(PageRow::of("encryption", format!("TLS 1.3, with keys by {}{strength}", shown(group))).folded());
     }
     match broken {
-        None => rows.push(PageRow::of("security", format!("{} ({security})", in_words(*security)))),
+        None => {
+            rows.push(PageRow::of("security", format!("{} ({security})", in_words(*security))));
+            if statement.post_quantum {
+                let asked = "both sides asked for what no quantum computer is known to break; the signatures below do not last \
+                             against one";
+                rows.push(PageRow::of("post-quantum", asked));
+            }
+        }
         Some(how) => {
             rows.push(PageRow::of(
                 "security",

@@ -396,6 +396,10 @@ fn recommended_protocols_pads_and_senders_that_learn() {
     for protocol in ["vole-fast", "vole-lean"] {
         check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| config.protocol = Some(protocol.into()));
     }
+    let (received, _) = check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| {
+        (config.protocol, config.post_quantum) = (None, true);
+    });
+    assert_eq!(received.protocol.split_once(':').map(|(_, choice)| choice), Some("base-ot=ml-kem"));
     let (received, sent) = check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| {
         config.settings.both_learn = true;
         config.pad_to = Some(400);
