@@ -66,7 +66,7 @@ fn index(entries: &[&'static Entry]) -> String {
          messages that wait for each other. Messages that cross belong to one round.\n- *Cost* names what takes most \
          of the time of a run on large sets.\n- A *deviation* says where our protocol differs from its paper.\n- A \
          *choice* is what a protocol leaves open. `rr22:okvs=band` names the variant of `rr22` in which `okvs` is \
-         `band`; `auto` takes no variant.\n- A label such as A1 stands for a statement that several protocols share. \
+         `band`; `auto` takes no variant, but for `base-ot=ml-kem` with `--post-quantum`.\n- A label such as A1 stands for a statement that several protocols share. \
          [docs/protocols/shared.md](docs/protocols/shared.md) spells them out.\n- Behind an assumption \
          stands the best attack on it, where its work was counted and may be below 2^128. SECURITY.md (*Work of \
          attacks*) lists them all.\n- *Quantum* says whether a large quantum computer breaks a mode, by what the mode assumes; \

@@ -70,7 +70,7 @@ fn unpermitted(entry: &Entry, security: Security, permissions: Permissions) -> O
 
 /// The protocols that a side allows, among `entries` (the protocols of a task): the one named, which may be a variant,
 /// or all rows that reach `security` and show no more than is permitted, in the
-/// registry's order. A variant runs only where both sides name it.
+/// registry's order. A variant runs only where both sides name it, or where both ask for what lasts and its row does not.
 pub(crate) fn allowed(
     task: &str,
     entries: &[&'static Entry],

@@ -69,7 +69,7 @@ fn the_hybrid_key_exchange_comes_first_and_what_was_taken_is_known() {
     let (ours, theirs) = connected();
     let of = |connection: &Connection| connection.key_exchange.expect("over TLS");
     assert_eq!([of(&ours), of(&theirs)], [KeyExchange::X25519MlKem768; 2]);
-    assert!(of(&ours).is_post_quantum());
+    KeyExchange::require_post_quantum(ours.key_exchange).expect("it lasts");
 
     let (us, them) = (identity(), identity());
     let (mut connector, listener) = sockets();
@@ -82,25 +82,46 @@ fn the_hybrid_key_exchange_comes_first_and_what_was_taken_is_known() {
         }
         let connection = accepted.join().expect("no panic").expect("accepted");
         assert_eq!(connection.key_exchange, Some(KeyExchange::X25519));
-        assert!(!of(&connection).is_post_quantum());
+        let refused = KeyExchange::require_post_quantum(connection.key_exchange).expect_err("it falls");
+        assert!(refused.exit_code() == 11 && refused.to_string().contains("are by X25519,"), "{refused}");
     });
+}
+
+/// A handshake in which both ends offer these groups, and the bytes of both ends.
+fn in_memory(us: &Identity, them: &Identity, groups: &[&'static dyn SupportedKxGroup]) -> [usize; 2] {
+    let provider = || CryptoProvider { kx_groups: groups.to_vec(), ..pinning::provider() };
+    let (mut client, _) = pinning::client(us, AcceptedKeys::one(them.public()), provider()).expect("a client");
+    let (mut server, _) = pinning::server(them, AcceptedKeys::one(us.public()), provider()).expect("a server");
+    let mut sent = [0, 0];
+    while client.is_handshaking() || server.is_handshaking() {
+        sent[0] += pass(&mut client, &mut server);
+        sent[1] += pass(&mut server, &mut client);
+    }
+    sent
+}
+
+/// Medians of five times a hundred handshakes, both ends on one core.
+#[test]
+#[ignore = "prints times"]
+fn times_of_key_exchanges() {
+    let (us, them) = (identity(), identity());
+    for (name, groups) in [("X25519", vec![kx_group::X25519]), ("hybrid", pinning::provider().kx_groups)] {
+        let mut times: Vec<Duration> = (0..5)
+            .map(|_| {
+                let began = std::time::Instant::now();
+                (0..100).for_each(|_| drop(in_memory(&us, &them, &groups)));
+                began.elapsed() / 100
+            })
+            .collect();
+        times.sort_unstable();
+        println!("{name}: {:?} bytes, {times:?}", in_memory(&us, &them, &groups));
+    }
 }
 
 /// What both first flights of a handshake take, as SECURITY.md states it.
 #[test]
 fn the_hybrid_key_exchange_costs_what_is_stated() {
-    let (us, them) = (identity(), identity());
-    let flights = |groups: &[&'static dyn SupportedKxGroup]| {
-        let provider = || CryptoProvider { kx_groups: groups.to_vec(), ..pinning::provider() };
-        let (mut client, _) = pinning::client(&us, AcceptedKeys::one(them.public()), provider()).expect("a client");
-        let (mut server, _) = pinning::server(&them, AcceptedKeys::one(us.public()), provider()).expect("a server");
-        let mut sent = [0, 0];
-        while client.is_handshaking() || server.is_handshaking() {
-            sent[0] += pass(&mut client, &mut server);
-            sent[1] += pass(&mut server, &mut client);
-        }
-        sent
-    };
+    let flights = |groups: &[&'static dyn SupportedKxGroup]| in_memory(&identity(), &identity(), groups);
     let [classical, hybrid] = [flights(&[kx_group::X25519]), flights(&pinning::provider().kx_groups)];
     // Of the client an encapsulation key (1,184 bytes) beside two shares of X25519; of the server a ciphertext (1,088).
     assert_eq!(hybrid[1] - classical[1], 1088, "{classical:?} {hybrid:?}");
