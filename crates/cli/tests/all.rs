@@ -52,6 +52,8 @@ mod outputs;
 mod packaging;
 #[path = "all/plans.rs"]
 mod plans;
+#[path = "all/post_quantum.rs"]
+mod post_quantum;
 #[path = "all/progress.rs"]
 mod progress;
 #[path = "all/receipts.rs"]

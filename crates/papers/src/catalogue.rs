@@ -66,10 +66,11 @@ fn index(entries: &[&'static Entry]) -> String {
          messages that wait for each other. Messages that cross belong to one round.\n- *Cost* names what takes most \
          of the time of a run on large sets.\n- A *deviation* says where our protocol differs from its paper.\n- A \
          *choice* is what a protocol leaves open. `rr22:okvs=band` names the variant of `rr22` in which `okvs` is \
-         `band`; `auto` takes no variant.\n- A label such as A1 stands for a statement that several protocols share. \
+         `band`; `auto` takes no variant, but for `base-ot=ml-kem` with `--post-quantum`.\n- A label such as A1 stands for a statement that several protocols share. \
          [docs/protocols/shared.md](docs/protocols/shared.md) spells them out.\n- Behind an assumption \
          stands the best attack on it, where its work was counted and may be below 2^128. SECURITY.md (*Work of \
-         attacks*) lists them all.\n\n## By task\n\n| task | product | lab |\n|---|---|---|\n",
+         attacks*) lists them all.\n- *Quantum* says whether a large quantum computer breaks a mode, by what the mode assumes; \
+         `--post-quantum` refuses those that fall.\n\n## By task\n\n| task | product | lab |\n|---|---|---|\n",
     );
     for task in tasks(entries) {
         let (own, lab): (Vec<&Entry>, Vec<&Entry>) = of_task(entries, task).partition(|entry| is_product(entry));
@@ -204,6 +205,7 @@ fn describe(text: &mut String, entry: &Entry, shared: &Shared) {
                 mode.security, mode.corrupt_sender, mode.corrupt_receiver
             ),
         );
+        line(text, format_args!("- Quantum: {}", entry.quantum(mode)));
         list(text, "Assumes", mode.assumptions, &shared.assumptions);
         let leakage: Vec<LeakStatement> = mode.leakage.iter().map(LeakStatement).collect();
         list(text, "Leaks", &leakage, &shared.leakage);
@@ -216,6 +218,10 @@ fn describe_choice(text: &mut String, choice: &Choice, shared: &Shared) {
     for (place, value) in choice.values.iter().enumerate() {
         let default = if place == 0 { " (default)" } else { "" };
         line(text, format_args!("  - `{}`{default}: {}", value.name, value.what));
+        for [old, new] in value.replaced {
+            let words = |what: &Assumption| shared.assumptions.link(what).unwrap_or_else(|| what.to_string());
+            line(text, format_args!("    - Assumes {} in place of {}", words(new), words(old)));
+        }
         for deviation in value.deviations {
             let words = shared.deviations.link(deviation).unwrap_or_else(|| (*deviation).to_owned());
             line(text, format_args!("    - Deviation: {words}"));

@@ -13,12 +13,21 @@ pub struct Assumption {
     pub what: &'static str,
     /// The best known attack, where its work was counted and may be less than the 2^128 that parameters aim at.
     pub attack: Option<Attack>,
+    /// Whether a large quantum computer refutes it in little time: it finds discrete logarithms, and factors numbers
+    /// [P. Shor, "Polynomial-Time Algorithms for Prime Factorization and Discrete Logarithms on a Quantum Computer", SIAM
+    /// Journal on Computing 26(5), 1997].
+    pub falls_to_quantum: bool,
 }
 
 impl Assumption {
     /// A statement without an attack that is known to take less than parameters aim at.
     pub const fn new(what: &'static str) -> Self {
-        Self { what, attack: None }
+        Self { what, attack: None, falls_to_quantum: false }
+    }
+
+    /// A statement that does not hold for who can find discrete logarithms.
+    pub const fn discrete_logarithm(what: &'static str) -> Self {
+        Self { falls_to_quantum: true, ..Self::new(what) }
     }
 
     /// The statement with what the best attack takes.
@@ -34,18 +43,20 @@ impl fmt::Display for Assumption {
     }
 }
 
-/// A list of assumptions: texts, and names of constants.
+/// A list of assumptions: texts, texts of what falls with discrete logarithms, and names of constants.
 ///
 /// ```
 /// use vesica_party::{Assumption, assume};
 ///
 /// const ORACLE: Assumption = Assumption::new("BLAKE3 is a random oracle");
-/// const ALL: &[Assumption] = assume!["AES is a cipher", ORACLE];
-/// assert_eq!(ALL, [Assumption::new("AES is a cipher"), ORACLE]);
+/// const ALL: &[Assumption] = assume![(discrete_logarithm "CDH on Ristretto"), "AES is a cipher", ORACLE];
+/// assert_eq!(ALL[1..], [Assumption::new("AES is a cipher"), ORACLE]);
+/// assert!(ALL[0].falls_to_quantum);
 /// ```
 #[macro_export]
 macro_rules! assume {
     (@one $text:literal) => { $crate::Assumption::new($text) };
+    (@one (discrete_logarithm $text:literal)) => { $crate::Assumption::discrete_logarithm($text) };
     (@one $known:ident) => { $known };
     ($($what:tt),+ $(,)?) => { &[$($crate::assume!(@one $what)),+] };
 }

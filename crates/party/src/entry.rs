@@ -193,6 +193,12 @@ impl Mode {
         self.extras().any(|extra| extra == Extra::Count)
     }
 
+    /// The first of its assumptions that a large quantum computer refutes. Then whoever keeps the messages of a run reads
+    /// what they hide as soon as there is one. `None` says that no such way is known.
+    pub fn falls_to_quantum(&self) -> Option<&'static Assumption> {
+        self.assumptions.iter().find(|assumption| assumption.falls_to_quantum)
+    }
+
     /// Whether it resists as much as `security` asks, against either party.
     pub fn meets(&self, security: Security) -> bool {
         let least = match security {
@@ -246,6 +252,8 @@ pub struct ChoiceValue {
     /// Rounds, assumptions and leakage, if they are not those of the row. A mode that is not among them falls away.
     /// Where other choices change modes, too, what differs here from the row's is what counts.
     pub modes: Option<&'static [Mode]>,
+    /// Assumptions that make way, each for the one behind it, in what the row and other values say.
+    pub replaced: &'static [[Assumption; 2]],
     /// What most of the time goes into, if that is not as in the row.
     pub cost: Option<CostClass>,
 }
@@ -253,7 +261,7 @@ pub struct ChoiceValue {
 impl ChoiceValue {
     /// A value with the security and the deviations of the row.
     pub const fn new(name: &'static str, what: &'static str) -> Self {
-        Self { name, what, deviations: &[], modes: None, cost: None }
+        Self { name, what, deviations: &[], modes: None, replaced: &[], cost: None }
     }
 
     /// The same value with further deviations.
@@ -303,6 +311,30 @@ impl Entry {
         match self.status {
             Status::Broken { false_match_bits, .. } => false_match_bits,
             Status::Recommended | Status::Sound => None,
+        }
+    }
+
+    /// The value of a choice, as a user types it, with which a mode that falls to a quantum computer does not.
+    pub fn lasts_with(&self, mode: &Mode) -> Option<String> {
+        let falling = || mode.assumptions.iter().filter(|own| own.falls_to_quantum);
+        let mends = |value: &ChoiceValue| {
+            falling().all(|own| value.replaced.iter().any(|[old, new]| old == own && !new.falls_to_quantum))
+        };
+        falling().next()?;
+        let each = self.variants.iter().flat_map(|choice| choice.values.iter().map(move |value| (choice, value)));
+        each.into_iter()
+            .find(|(_, value)| mends(value))
+            .map(|(choice, value)| format!("{}={}", choice.name, value.name))
+    }
+
+    /// What a large quantum computer does to one of the modes, in words.
+    pub fn quantum(&self, mode: &Mode) -> String {
+        match (mode.falls_to_quantum(), self.lasts_with(mode)) {
+            (None, _) => "no attack by a quantum computer is known".to_owned(),
+            (Some(assumption), None) => format!("falls to a quantum computer, which refutes: {}", assumption.what),
+            (Some(assumption), Some(value)) => {
+                format!("falls to a quantum computer, which refutes: {}; not with {value}", assumption.what)
+            }
         }
     }
 

@@ -92,6 +92,7 @@ mod abort;
 #[doc(hidden)]
 pub mod assume;
 mod attack;
+mod base_ot;
 mod channel;
 mod entry;
 pub mod exit_code;
@@ -109,6 +110,7 @@ pub mod variants;
 pub use abort::{Abort, OF_OTHER_SIDE, PeerFault};
 pub use assume::Assumption;
 pub use attack::{Attack, Effort};
+pub use base_ot::BaseOtChoice;
 pub use channel::{Canceller, Channel, ChannelOptions, Count, Meter, PhaseGuard, Tally, Turns, wire};
 pub use entry::{
     Choice, ChoiceValue, CostClass, Entry, Extra, Leak, Learner, Mode, Resistance, Rounds, Security, Status,

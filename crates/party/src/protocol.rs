@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
-use crate::{Abort, Channel, Entry, Role, Task};
+use crate::{Abort, BaseOtChoice, Channel, Entry, Role, Task};
 
 /// One side of a protocol: set up without inputs, then run once.
 pub trait Party: Sized {
@@ -146,7 +146,15 @@ impl<P: Protocol> Row<P> {
     /// # Errors
     /// If the request is not served.
     pub fn params(&self, request: &<P::Task as Task>::Request) -> Result<P::Params, Unsupported> {
-        P::derive_chosen(request, self.entry)
+        self.counted(|| P::derive_chosen(request, self.entry))
+    }
+
+    /// Does what counts bytes, with the base OT that was chosen.
+    fn counted<T>(&self, count: impl FnOnce() -> T) -> T {
+        match BaseOtChoice::of(self.entry) {
+            Some(chosen) => chosen.counted_by(count),
+            None => count(),
+        }
     }
 }
 
@@ -160,7 +168,8 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
     }
 
     fn predicted_bytes(&self, request: &<P::Task as Task>::Request) -> Result<RangeInclusive<u64>, Unsupported> {
-        Ok(P::predicted_bytes(&self.params(request)?))
+        let params = self.params(request)?;
+        Ok(self.counted(|| P::predicted_bytes(&params)))
     }
 
     fn further_memory(&self, request: &<P::Task as Task>::Request, role: Role) -> u64 {
@@ -173,6 +182,7 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<AnySender<P::Task>, Abort> {
+        ch.follow(self.entry);
         Ok(Box::new(P::Sender::setup(&self.params(request)?, ch, rng)?))
     }
 
@@ -182,6 +192,7 @@ impl<P: Protocol> Registered<P::Task> for Row<P> {
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<AnyReceiver<P::Task>, Abort> {
+        ch.follow(self.entry);
         Ok(Box::new(P::Receiver::setup(&self.params(request)?, ch, rng)?))
     }
 }

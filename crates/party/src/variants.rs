@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 use vesica_structures::facts::Unsupported;
 
-use crate::{Choice, ChoiceValue, Entry, Mode, Registered, Task};
+use crate::{Assumption, Choice, ChoiceValue, Entry, Mode, Registered, Task};
 
 impl Choice {
     fn value(&self, name: &str) -> Option<usize> {
@@ -145,7 +145,7 @@ impl Entry {
             variants: variants.leak(),
             cost: values.iter().find_map(|value| value.cost).unwrap_or(self.cost),
             deviations: deviations.leak(),
-            modes: if values.iter().any(|value| value.modes.is_some()) {
+            modes: if values.iter().any(|value| value.modes.is_some() || !value.replaced.is_empty()) {
                 self.modes_with(&values).leak()
             } else {
                 self.modes
@@ -172,6 +172,8 @@ impl Entry {
                     mode.leakage = other.leakage;
                 }
             }
+            let replaced: Vec<[Assumption; 2]> = values.iter().flat_map(|value| value.replaced).copied().collect();
+            mode.assumptions = replace(mode.assumptions, &replaced);
             Some(mode)
         });
         changed.collect()
@@ -213,6 +215,33 @@ impl Entry {
         let other = |choice: &Choice| Some(format!("{}={}", choice.name, choice.values.get(1)?.name));
         self.variants.iter().find_map(other).unwrap_or_default()
     }
+}
+
+/// The assumptions with those that make way replaced, each once.
+fn replace(assumptions: &'static [Assumption], replaced: &[[Assumption; 2]]) -> &'static [Assumption] {
+    let mut all: Vec<Assumption> = Vec::with_capacity(assumptions.len());
+    for own in assumptions {
+        let new = replaced.iter().find(|[old, _]| old == own).map_or(*own, |[_, new]| *new);
+        if !all.contains(&new) {
+            all.push(new);
+        }
+    }
+    if all == assumptions { assumptions } else { all.leak() }
+}
+
+/// The description of the row or variant that differs from `entry` in the value of one choice, among those of rows. `None`
+/// if its row has no such choice or value.
+pub fn with_value(
+    rows: impl IntoIterator<Item = &'static Entry>,
+    entry: &Entry,
+    choice: &str,
+    value: &str,
+) -> Option<&'static Entry> {
+    let row = rows.into_iter().find(|row| row.id == entry.row_id())?;
+    let others = entry.variants.iter().filter(|own| own.name != choice);
+    let others = others.filter_map(|own| Some(format!("{}={}", own.name, own.values.first()?.name)));
+    let choices: Vec<String> = others.chain([format!("{choice}={value}")]).collect();
+    row.with(&choices.join(",")).ok()
 }
 
 /// The description that `name` names, of those of rows: a row by its id or an alias, or a variant by

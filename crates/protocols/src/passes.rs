@@ -271,6 +271,7 @@ where
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Compare<<P::Task as Task>::SenderInput, <P::Task as Task>::SenderOutput>, Abort> {
+        ch.follow(self.entry());
         P::Sender::setup(&self.params(request)?, ch, rng)?.commit(input, ch, rng)
     }
 
@@ -281,6 +282,7 @@ where
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Compare<<P::Task as Task>::ReceiverInput, <P::Task as Task>::ReceiverOutput>, Abort> {
+        ch.follow(self.entry());
         P::Receiver::setup(&self.params(request)?, ch, rng)?.commit(input, ch, rng)
     }
 

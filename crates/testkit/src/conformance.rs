@@ -1,7 +1,7 @@
 //! One call that runs a protocol and checks what every protocol must fulfil.
 
 use vesica_party::transport::{Connection, memory};
-use vesica_party::{ChannelOptions, FalseMatches, Mode, Protocol, Registered, Row, Task, Turns};
+use vesica_party::{ChannelOptions, FalseMatches, Mode, Phase, Protocol, Registered, Row, Tally, Task, Turns};
 
 use crate::pair::{Side, options, two_party_over};
 
@@ -22,6 +22,8 @@ pub struct Run<T: Task> {
     pub receiver: T::ReceiverOutput,
     /// Bytes of messages that both sent, without frames.
     pub payload_bytes: u64,
+    /// Those of them that make base OTs.
+    pub base_ot_bytes: u64,
     /// Messages of the longest chain in which each waits for the one before.
     pub rounds: usize,
     /// Items that only the receiver has, and that match, where the entry allows for some.
@@ -147,13 +149,15 @@ pub(crate) fn conformance_over<T: Task>(
             .and_then(|matches| plausible(matches, bits)),
     };
     let false_matches = held.unwrap_or_else(|difference| panic!("{what}: {difference}"));
+    let of_base_ots = |tally: &Tally| tally.phases.get(&Phase::BaseOt).map_or(0, |count| count.sent_payload);
+    let base_ot_bytes = of_base_ots(&sent.tally) + of_base_ots(&received.tally);
     let (sent, received) = (sent.tally.total(), received.tally.total());
     assert_eq!(sent.sent_payload, received.received_payload, "{what}: bytes from the sender that arrived");
     assert_eq!(received.sent_payload, sent.received_payload, "{what}: bytes from the receiver that arrived");
     let payload_bytes = sent.sent_payload + received.sent_payload;
     assert!(predicted.contains(&payload_bytes), "{what}: {payload_bytes} bytes of messages, predicted {predicted:?}");
     let rounds = rounds.unwrap_or_else(|| panic!("{what}: a side received what the other did not send"));
-    Run { sender, receiver, payload_bytes, rounds, false_matches }
+    Run { sender, receiver, payload_bytes, base_ot_bytes, rounds, false_matches }
 }
 
 /// More false matches than this are an error: so many have a probability of at most `2^-FALSE_BITS`.

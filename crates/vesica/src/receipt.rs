@@ -43,6 +43,12 @@ pub struct Statement {
     pub choice: String,
     /// The security that both sides asked for.
     pub security: Security,
+    /// Whether both sides asked for what no quantum computer is known to break; absent if they did not.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub post_quantum: bool,
+    /// The group in which the keys of the TLS session were agreed on; absent before wire version 14.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_exchange: Option<String>,
     /// Distinct keys of the sender, dummies included.
     pub sender_items: u64,
     /// Distinct keys of the receiver, dummies included.
@@ -92,6 +98,10 @@ pub struct Statement {
 
 fn one() -> u32 {
     1
+}
+
+fn is_not(said: &bool) -> bool {
+    !said
 }
 
 fn is_one(number: &u32) -> bool {
@@ -172,6 +182,8 @@ impl Receipt {
             broken: None,
             choice: "the only one that both sides allow".into(),
             security: Security::Malicious,
+            post_quantum: true,
+            key_exchange: Some("X25519MLKEM768".into()),
             sender_items: 10,
             receiver_items: 20,
             buckets: 1,
@@ -260,6 +272,14 @@ mod tests {
         again = receipt.clone();
         again.statement.or_keys.push(vec!["as it is".into()]);
         assert_eq!(again.verify(), (false, false));
+        again = receipt.clone();
+        again.statement.post_quantum = false;
+        assert_eq!(again.verify(), (false, false));
+        for key_exchange in [None, Some("X25519".to_owned())] {
+            again = receipt.clone();
+            again.statement.key_exchange = key_exchange;
+            assert_eq!(again.verify(), (false, false));
+        }
         again = receipt.clone();
         again.statement.transcript.replace_range(0..1, "2");
         assert_eq!(again.verify(), (false, false));

@@ -28,10 +28,14 @@ pub struct Report {
     pub choice: String,
     /// The security that both sides asked for.
     pub security: Security,
+    /// Whether both sides asked for what no quantum computer is known to break.
+    pub post_quantum: bool,
     /// Hash that identifies the session, in hexadecimal; the same on both sides.
     pub session: String,
     /// Fingerprint of the peer's key; null over plaintext.
     pub peer: Option<String>,
+    /// The group in which the keys of the TLS session were agreed on; null over plaintext.
+    pub key_exchange: Option<&'static str>,
     /// Own rows and keys.
     pub input: KeyStats,
     /// How the peer writes the values of each key column, in key order; `input` has the own ones.

@@ -9,11 +9,12 @@ pub const TYPED_ALONE: [&str; 2] = ["dry-run", "expect-peer-items"];
 
 /// What a file of partners may say for runs with a partner: how they go. What names the table, the partner or the
 /// result, and what is computed, stands in the job.
-pub const OF_PARTNERS: [&str; 16] = [
+pub const OF_PARTNERS: [&str; 17] = [
     "wait",
     "deadline",
     "identity",
     "security",
+    "post-quantum",
     "protocol",
     "link",
     "reveal-if-at-least",

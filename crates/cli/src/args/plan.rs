@@ -47,6 +47,9 @@ pub struct PlanArgs {
     /// exact number of common keys
     #[arg(long)]
     pub allow_count: bool,
+    /// Count only what no quantum computer is known to break, as a run with --post-quantum does
+    #[arg(long)]
+    pub post_quantum: bool,
     /// The link between the two sides: loopback, lan, or RATE,RTT such as 100mbit,40ms
     #[arg(long, value_name = "LINK", default_value = "1gbit,10ms")]
     pub link: Link,

@@ -130,6 +130,10 @@ pub struct ServeArgs {
         help_heading = "Set"
     )]
     pub security: SecurityName,
+    /// Serve only by what no quantum computer is known to break: TLS with X25519MLKEM768, and a protocol that assumes no
+    /// discrete logarithm. That is cm25-select alone, which needs --trust-clients
+    #[arg(long, help_heading = "Set")]
+    pub post_quantum: bool,
     /// Refuse columns of --payload, and hashes of --slow-hash, that take more memory than this. Nothing
     /// else is bounded by it. Bytes, or a number with KiB, MiB or GiB
     /// [default: what is free]
@@ -275,6 +279,10 @@ pub struct QueryArgs {
         help_heading = "Server"
     )]
     pub security: SecurityName,
+    /// Ask only by what no quantum computer is known to break: TLS with X25519MLKEM768, and a protocol that assumes no
+    /// discrete logarithm. That is cm25-select alone, which needs --trust-server
+    #[arg(long, help_heading = "Server")]
+    pub post_quantum: bool,
     /// Accept a server that runs cm25-select, and trust it to follow that protocol: if it does not, it can
     /// find out what you ask about. Without this, a server that runs cm25-select is refused before it
     /// sees anything. Say --security semi-honest as well

@@ -260,6 +260,11 @@ pub struct SharedArgs {
     /// What the run must withstand. Vesica never lowers it silently. Both sides must say the same
     #[arg(long, value_enum, default_value = "malicious", help_heading = "Protocol")]
     pub security: SecurityName,
+    /// Run only what no quantum computer is known to break: TLS with X25519MLKEM768, and protocols that assume no discrete
+    /// logarithm, with base OTs from ML-KEM. Signatures of identities and receipts are not among what is asked for.
+    /// SECURITY.md says what that comes to, and what it costs. Both sides must say it
+    #[arg(long, help_heading = "Protocol")]
+    pub post_quantum: bool,
     /// Permit a broken protocol if --protocol names one, for research
     #[arg(long, help_heading = "Protocol")]
     pub allow_broken: bool,

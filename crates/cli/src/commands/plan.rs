@@ -61,7 +61,8 @@ pub fn text(args: &PlanArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result
             false => Ok(String::new()),
         };
     };
-    let permissions = Permissions { count: args.allow_count, ..Permissions::default() };
+    let permissions =
+        Permissions { count: args.allow_count, post_quantum: args.post_quantum, ..Permissions::default() };
     let setting = Setting {
         machine: &known.calibration.speed,
         threads: args.threads.get(),
@@ -357,6 +358,7 @@ fn refusals(refused: &[Refused], security: Security) -> String {
     let mut text = String::new();
     for (kind, title) in [
         (Refusal::NoMode, format!("Without a {security} mode")),
+        (Refusal::FallsToQuantum, "Fall to a quantum computer".to_owned()),
         (Refusal::NeverMeasured, "Would serve, but was never measured (see bench/plan)".to_owned()),
     ] {
         text.push_str(&listed_ids(refused, kind, &title));

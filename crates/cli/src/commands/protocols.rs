@@ -115,8 +115,12 @@ fn summarise<'a>(group: &str, entries: impl Iterator<Item = &'a Entry>, by: Grou
         for mode in entry.modes {
             let _ = writeln!(
                 text,
-                "    {}: against the sender {}, against the receiver {}, {} rounds",
-                mode.security, mode.corrupt_sender, mode.corrupt_receiver, mode.rounds
+                "    {}: against the sender {}, against the receiver {}, {} rounds; {}",
+                mode.security,
+                mode.corrupt_sender,
+                mode.corrupt_receiver,
+                mode.rounds,
+                entry.quantum(mode)
             );
         }
         if let Some(style) = style {
@@ -145,8 +149,15 @@ fn as_json(entry: &Entry) -> Value {
         "group_operations": entry.map_and_compare.map(|style| style.work.group_operations),
         "symmetric_operations": entry.map_and_compare.map(|style| style.work.symmetric_operations),
         "deviations": entry.deviations,
-        "modes": entry.modes.iter().map(mode).collect::<Vec<_>>(),
+        "modes": entry.modes.iter().map(|own| mode_of(entry, own)).collect::<Vec<_>>(),
     })
+}
+
+/// A mode of a protocol, with the choice by which it does not fall to a quantum computer any more.
+fn mode_of(entry: &Entry, own: &Mode) -> Value {
+    let mut value = mode(own);
+    value["lasts_with"] = json!(entry.lasts_with(own));
+    value
 }
 
 fn mode(mode: &Mode) -> Value {
@@ -156,6 +167,7 @@ fn mode(mode: &Mode) -> Value {
         "corrupt_receiver": mode.corrupt_receiver.to_string(),
         "rounds": { "least": mode.rounds.least, "most": mode.rounds.most },
         "shows_count": mode.shows_count(),
+        "falls_to_quantum": mode.falls_to_quantum().map(|assumption| assumption.what),
         "assumptions": mode.assumptions.iter().map(|assumption| assumption.what).collect::<Vec<_>>(),
         "attacks": mode.attacks().map(|attack| attack_as_json(&attack)).collect::<Vec<_>>(),
         "leakage": mode.leakage.iter().map(|leak| json!({ "to": learner(leak.to), "what": leak.what })).collect::<Vec<_>>(),
@@ -175,7 +187,7 @@ fn attack_as_json(attack: &Attack) -> Value {
 /// A choice; a value's modes are `null` where they are those of the protocol.
 fn choice(choice: &Choice) -> Value {
     let modes = |modes: &[Mode]| modes.iter().map(mode).collect::<Vec<_>>();
-    let value = |value: &ChoiceValue| json!({ "value": value.name, "what": value.what, "deviations": value.deviations, "modes": value.modes.map(modes) });
+    let value = |value: &ChoiceValue| json!({ "value": value.name, "what": value.what, "deviations": value.deviations, "replaced": value.replaced.iter().map(|[old, new]| json!({ "assumption": old.what, "by": new.what })).collect::<Vec<_>>(), "modes": value.modes.map(modes) });
     json!({ "name": choice.name, "what": choice.what, "values": choice.values.iter().map(value).collect::<Vec<_>>() })
 }
 
@@ -210,6 +222,10 @@ fn describe(entry: &Entry, text: &mut String) {
         }
     }
     describe_modes(entry.modes, "  ", text);
+    for mode in entry.modes {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {}: {}", mode.security, entry.quantum(mode));
+    }
     text.push('\n');
 }
 

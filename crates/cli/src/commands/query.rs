@@ -81,6 +81,7 @@ fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Q
         wait: args.wait,
         deadline: args.deadline,
         security: args.security.into(),
+        post_quantum: args.post_quantum,
         leak_prefix: args.leak_prefix,
         trust_server: args.trust_server,
         max_set_items: args.max_peer_items,

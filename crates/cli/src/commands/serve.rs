@@ -191,6 +191,7 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
         protocol: args.protocol,
         expect_queries: args.expect_queries,
         security: args.security.into(),
+        post_quantum: args.post_quantum,
         capacity: args.capacity,
         items_per_query: args.items_per_query,
         leak_prefix: args.leak_prefix,

@@ -242,6 +242,7 @@ fn config(role: Role, flags: &Flags, args: &SharedArgs, way: &Way) -> Result<Con
         protocol: (args.protocol != "auto").then(|| args.protocol.clone()),
         link: args.link,
         security: args.security.into(),
+        post_quantum: args.post_quantum,
         allow_broken: args.allow_broken,
         allow_count: args.allow_count,
         buckets: args.buckets.unwrap_or(1),
@@ -551,10 +552,11 @@ fn summary(report: &Report) -> String {
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     text.push_str(&format!(
-        "{}{} ({}), {:.2} s, sent {:.2} MB, received {:.2} MB\nchosen as {}\n",
+        "{}{} ({}{}), {:.2} s, sent {:.2} MB, received {:.2} MB\nchosen as {}\n",
         report.protocol,
         if report.broken.is_some() { ", BROKEN" } else { "" },
         report.security,
+        if report.post_quantum { ", post-quantum" } else { "" },
         report.seconds,
         megabytes(report.bytes_sent),
         megabytes(report.bytes_received),

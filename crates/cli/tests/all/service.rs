@@ -24,7 +24,7 @@ const QUERY: &str =
     "query --input seen.csv --key url --output hits.csv --force --identity us.key --peer them.pub --wait 20";
 
 /// A server at a free port, and its address.
-fn serve(folder: &Folder, arguments: &str) -> (Process, String) {
+pub fn serve(folder: &Folder, arguments: &str) -> (Process, String) {
     let quota = if arguments.contains("--quota") { "" } else { "--no-quota" };
     let server = folder.start(&format!("{SERVE} {quota} --listen 127.0.0.1:0 {arguments}"));
     let line = server.says("listening on ");

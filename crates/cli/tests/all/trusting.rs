@@ -48,7 +48,7 @@ fn query(folder: &Folder, address: &str, arguments: &str) -> Ended {
 /// The report of a query that worked; its rows are those of a plain join.
 #[track_caller]
 fn report(folder: &Folder, address: &str) -> Value {
-    let ended = query(folder, address, "--json --state deny.cache");
+    let ended = query(folder, address, "--json --state deny.cache --post-quantum");
     ended.expect(0, &["warning: a server that does not follow cm25-select can find out what you ask about"]);
     assert_eq!(folder.read("hits.csv"), expected(folder));
     serde_json::from_str(&ended.stdout).expect("one JSON object")
@@ -78,7 +78,7 @@ fn terminate(server: Process) -> Ended {
 fn integers_and_digests_are_compared_as_a_plain_join_compares_them() {
     let folder = tables();
     for (integers, bits) in [("--integer-bits 33", Some(33)), ("--integer-bits 64", Some(64)), ("", None)] {
-        let options = format!("{integers} --items-per-query 4 --state deny.state");
+        let options = format!("{integers} --items-per-query 4 --state deny.state --post-quantum");
         let (server, address) = serve(&folder, &options);
         // The state of other settings is of no use.
         for enrolment in ["new", "kept"] {

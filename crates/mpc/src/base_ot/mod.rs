@@ -9,8 +9,8 @@
 //! | [`Np01`] | Naor, Pinkas, SODA 2001 | CDH | 2 | 32 | semi-honest |
 //! | [`Co15`] | Chou, Orlandi, LATINCRYPT 2015 | CDH | 2 | 32 | semi-honest |
 //!
-//! [`Mr19`] is what the protocols of this crate use: it has the fewest rounds. The others are there to be
-//! compared with it.
+//! [`Mr19`] is what the protocols of this crate use: it has the fewest rounds. Rows that extend base OTs offer [`MlKem`] in
+//! its place ([`CHOICE`]). The others are there to be compared with it.
 //!
 //! A corrupt party may choose its own outputs (*endemic* OT). That is all that OT extension and the small
 //! trees of [`crate::ot_extension`] need.
@@ -30,7 +30,8 @@ use curve25519_dalek::traits::IsIdentity;
 use rand_core::Rng;
 use subtle::{Choice, ConditionallySelectable};
 use vesica_party::{
-    Abort, Assumption, Channel, Entry, Mode, Party, Protocol, Resistance, Rounds, Security, Step, assume,
+    Abort, Assumption, BaseOtChoice, Channel, ChoiceValue, Entry, Mode, Party, Protocol, Resistance, Rounds, Security,
+    Step, assume,
 };
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -80,7 +81,7 @@ pub type ChosenKeys = Secret<Vec<u128>>;
 #[derive(Debug)]
 pub struct BaseOts<S>(PhantomData<fn() -> S>);
 
-/// The base OT that the protocols of this crate use.
+/// The base OT that the protocols of this crate use by default.
 pub type BaseOt = BaseOts<Mr19>;
 
 impl<S: Scheme> Protocol for BaseOts<S> {
@@ -154,7 +155,10 @@ impl<S: Scheme> Party for Receiver<S> {
 
 /// Makes the keys of base OTs, for a protocol of this crate that extends them.
 pub(crate) fn send(transfers: usize, ch: &mut Channel, rng: &mut SecretRng) -> Result<(KeyPairs, Binding), Abort> {
-    Mr19::send(transfers, ch, rng)
+    match ch.base_ot() {
+        BaseOtChoice::Mr19 => Mr19::send(transfers, ch, rng),
+        BaseOtChoice::MlKem => MlKem::send(transfers, ch, rng),
+    }
 }
 
 /// The other side of [`send`].
@@ -163,19 +167,46 @@ pub(crate) fn receive(
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(ChosenKeys, Binding), Abort> {
-    Mr19::receive(choices, ch, rng)
+    match ch.base_ot() {
+        BaseOtChoice::Mr19 => Mr19::receive(choices, ch, rng),
+        BaseOtChoice::MlKem => MlKem::receive(choices, ch, rng),
+    }
 }
 
 /// Bytes of [`send`] and [`receive`] together.
 pub(crate) fn predicted_bytes(transfers: usize) -> u64 {
-    Mr19::predicted_bytes(transfers)
+    match BaseOtChoice::counted() {
+        BaseOtChoice::Mr19 => Mr19::predicted_bytes(transfers),
+        BaseOtChoice::MlKem => MlKem::predicted_bytes(transfers),
+    }
 }
 
-/// What [`send`] and [`receive`] rest on.
-pub(crate) const ASSUMPTIONS: &[Assumption] = assume!["gap-CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
+/// The choice of base OTs, of each row that extends them.
+pub const CHOICE: vesica_party::Choice = vesica_party::Choice {
+    name: BaseOtChoice::CHOICE,
+    what: "What the base OTs are made from, which all other OTs and VOLEs of a run are extended from.",
+    values: &[
+        ChoiceValue::new(BaseOtChoice::Mr19.name(), "ot-mr19, from a Diffie-Hellman key agreement: 8 KB for 128."),
+        ChoiceValue {
+            replaced: &[[ASSUMPTIONS[0], ml_kem::ASSUMPTIONS[0]], [ASSUMPTIONS[1], ml_kem::ASSUMPTIONS[1]]],
+            ..ChoiceValue::new(
+                BaseOtChoice::MlKem.name(),
+                "ot-mr19-ml-kem, from ML-KEM-768: 578 KB for 128, and no attack by a quantum computer is known.",
+            )
+            .deviating(&[
+                "Base OTs from ML-KEM-768: that it fits the theorem of MR19 is our reading, in the model of classical \
+                 random oracles (ot-mr19-ml-kem).",
+            ])
+        },
+    ],
+};
+
+/// What [`send`] and [`receive`] rest on by default.
+pub const ASSUMPTIONS: &[Assumption] =
+    assume![(discrete_logarithm "gap-CDH on Ristretto"), "random oracles (SHA-512, BLAKE3)"];
 
 /// What the rows that need only CDH rest on.
-const CDH: &[Assumption] = assume!["CDH on Ristretto", "random oracles (SHA-512, BLAKE3)"];
+const CDH: &[Assumption] = assume![(discrete_logarithm "CDH on Ristretto"), "random oracles (SHA-512, BLAKE3)"];
 
 /// A deviation of all rows on Ristretto.
 const DOUBLED: &str =

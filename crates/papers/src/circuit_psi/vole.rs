@@ -1,6 +1,7 @@
 //! Circuit PSI from VOLE as its papers have it. The figure is that of
 //! [`vesica_protocols::circuit_psi::vole`].
 
+use vesica_mpc::base_ot;
 use vesica_mpc::opprf::{self, Opprf};
 use vesica_mpc::peqt;
 use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, assumptions};
@@ -35,7 +36,7 @@ circuit_row!(
     Rs21Circuit, OpprfMatching<VoleOpprf<true>>, TREES_ON_CLUSTERED, Entry {
         id: "rs21-circuit",
         aliases: &[],
-        variants: &[RS21_EQUALITY, RS21_OTS],
+        variants: &[RS21_EQUALITY, RS21_OTS, base_ot::CHOICE],
         task: Shares::NAME,
         paper: opprf::PAPER,
         status: Status::Sound,
@@ -58,7 +59,7 @@ circuit_row!(
     Rr22Circuit, OpprfMatching<VoleOpprf<false>>, TREES_ON_CLUSTERED, Entry {
         id: "rr22-circuit",
         aliases: &[],
-        variants: &[EQUALITY],
+        variants: &[EQUALITY, base_ot::CHOICE],
         task: Shares::NAME,
         paper: RR22,
         status: Status::Sound,

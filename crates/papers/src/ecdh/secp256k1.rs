@@ -13,8 +13,7 @@ use zeroize::Zeroize;
 use vesica_protocols::ecdh::exponent::{Exponent, Message};
 
 /// What blindings rest on.
-pub(crate) const ASSUMPTIONS: &[Assumption] =
-    assume!["DDH on secp256k1", "hash-to-curve is a random oracle", "BLAKE3 is a pseudo-random generator on points"];
+pub(crate) const ASSUMPTIONS: &[Assumption] = assume![(discrete_logarithm "DDH on secp256k1"), "hash-to-curve is a random oracle", "BLAKE3 is a pseudo-random generator on points"];
 
 /// A compressed point.
 type Compressed = [u8; 33];

@@ -24,7 +24,7 @@ use vesica_protocols::ecdh::exponent::{Exponent, Message};
 
 /// What blindings rest on.
 pub(crate) const ASSUMPTIONS: &[Assumption] = assume![
-    "DDH in the subgroup of prime order of Curve25519",
+    (discrete_logarithm "DDH in the subgroup of prime order of Curve25519"),
     "hash-to-curve is a random oracle",
     "BLAKE3 is a pseudo-random generator on points",
 ];

@@ -1,5 +1,6 @@
 //! VOLE-PSI as its papers have it. The figure is that of [`vesica_protocols::psi::vole`].
 
+use vesica_mpc::base_ot;
 use vesica_mpc::opprf;
 use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Leak, Mode, Status, Task};
 use vesica_protocols::okvs_choice;
@@ -49,6 +50,7 @@ impl VoleRow for Rs21 {
             okvs(&[CLUSTERED_FOR_PAXOS, BAND, TWO_HASHES_OF_PAPER, BLOOM]),
             tags(&[SHUFFLED, SORTED]),
             compare::choice(&[LIST, VACUUM, FUSE]),
+            base_ot::CHOICE,
         ],
         task: Intersect::NAME,
         paper: opprf::PAPER,
@@ -80,6 +82,7 @@ impl VoleRow for Rr22 {
             okvs(&[CLUSTERED, BAND, TWO_HASHES, BLOOM]),
             tags(&[SHUFFLED_FOR_UNSHUFFLED, SORTED]),
             compare::choice(&[LIST_FOR_UNSHUFFLED, VACUUM, FUSE]),
+            base_ot::CHOICE,
         ],
         task: Intersect::NAME,
         paper: RR22,

@@ -1,6 +1,6 @@
 //! The registry's entries are well formed, and PROTOCOLS.md and docs/protocols are what they say.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
@@ -188,6 +188,43 @@ fn attacks() -> impl Iterator<Item = (&'static str, Assumption, Attack)> {
     });
     let assumed = modes.flat_map(|(id, mode)| mode.assumptions.iter().map(move |assumption| (id, *assumption)));
     assumed.filter_map(|(id, assumption)| Some((id, assumption, assumption.attack?)))
+}
+
+/// What falls with discrete logarithms, of all that rows assume.
+const DISCRETE_LOGARITHMS: [&str; 8] = [
+    "CDH on Ristretto",
+    "gap-CDH on Ristretto",
+    "DDH on Ristretto255",
+    "gap Diffie-Hellman on Ristretto255",
+    "one-more gap Diffie-Hellman on Ristretto255",
+    "the gap Diffie-Hellman problem on Curve25519 is hard",
+    "DDH in the subgroup of prime order of Curve25519",
+    "DDH on secp256k1",
+];
+
+/// Words of problems that a quantum computer solves.
+const SOLVED: [&str; 10] =
+    ["Diffie", "CDH", "DDH", "logarithm", "factor", "RSA", "pairing", "curve", "Curve", "Ristretto"];
+
+/// Every mode of every row and variant by one choice says rightly whether it falls to a quantum computer: the list above is
+/// written by hand, and what is not on it names no such problem, but for hashes to a group as random oracles.
+#[test]
+fn modes_fall_to_a_quantum_computer_by_what_they_assume() {
+    let (mut falling, mut lasting) = (BTreeSet::new(), 0);
+    for entry in registry::entries().flat_map(|row| std::iter::once(row).chain(row.alternatives())) {
+        for mode in entry.modes {
+            let fall = |what: &&Assumption| DISCRETE_LOGARITHMS.contains(&what.what);
+            assert_eq!(mode.falls_to_quantum(), mode.assumptions.iter().find(fall), "{} {}", entry.id, mode.security);
+            for other in mode.assumptions.iter().filter(|what| !fall(what)) {
+                let names = SOLVED.iter().any(|word| other.what.contains(word));
+                assert!(!names || other.what.contains("random oracle"), "{}: {}", entry.id, other.what);
+            }
+            falling.extend(mode.falls_to_quantum().map(|what| what.what));
+            lasting += usize::from(mode.falls_to_quantum().is_none());
+        }
+    }
+    assert_eq!(falling, DISCRETE_LOGARITHMS.into(), "what no row assumes leaves the list");
+    assert!(lasting > 20, "{lasting} modes");
 }
 
 /// The words of a page, however its lines are broken.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::transport::Connection;
-use crate::{Abort, Phase, Role, exit_code};
+use crate::transport::{Connection, KeyExchange};
+use crate::{Abort, BaseOtChoice, Entry, Phase, Role, exit_code};
 
 mod clock;
 mod close;
@@ -101,6 +101,19 @@ impl Channel {
         self.shared.lock().session = session;
     }
 
+    /// What base OTs of this channel and its forks are made from.
+    pub fn base_ot(&self) -> BaseOtChoice {
+        self.shared.lock().base_ot
+    }
+
+    /// Has building blocks on this channel and its forks do what the row or variant that `entry` describes has chosen for
+    /// them. A row without such a choice, as one that a part of another is, changes nothing.
+    pub fn follow(&mut self, entry: &Entry) {
+        if let Some(base_ot) = BaseOtChoice::of(entry) {
+            self.shared.lock().base_ot = base_ot;
+        }
+    }
+
     /// Where in the conversation this channel stands, the same on both sides: the indices of its
     /// forks from the root, and whether roles are swapped against the root's.
     pub fn place(&self) -> (Vec<u16>, bool) {
@@ -111,6 +124,11 @@ impl Channel {
     /// 32 bytes that only the two ends of this TLS session know; `None` on other transports.
     pub fn exporter(&self) -> Option<[u8; 32]> {
         self.shared.exporter
+    }
+
+    /// How the keys of the TLS session came about; `None` on other transports.
+    pub fn key_exchange(&self) -> Option<KeyExchange> {
+        self.shared.key_exchange
     }
 
     /// The authenticated public key of the peer, as its transport gives it; `None` on other

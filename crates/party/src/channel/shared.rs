@@ -10,7 +10,7 @@ use super::socket::Direct;
 use super::state::State;
 use super::transcript::Ended;
 use super::{ChannelOptions, Tally, Turns};
-use crate::transport::{Connection, Rendezvous, Shutdown};
+use crate::transport::{Connection, KeyExchange, Rendezvous, Shutdown};
 use crate::{Abort, Phase, Role, Step};
 
 /// The shared state, and how to wait for it.
@@ -32,6 +32,7 @@ pub(super) struct Shared {
     pub shutdown: Arc<dyn Shutdown>,
     pub rendezvous: Option<Rendezvous>,
     pub exporter: Option<[u8; 32]>,
+    pub key_exchange: Option<KeyExchange>,
     pub peer_key: Option<Vec<u8>>,
     /// The role at the root, for abort frames.
     pub role: Role,
@@ -57,6 +58,7 @@ impl Shared {
             shutdown: connection.shutdown.clone(),
             rendezvous: connection.rendezvous.clone(),
             exporter: connection.exporter,
+            key_exchange: connection.key_exchange,
             peer_key: connection.peer_key.clone(),
             role,
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::fork::{Fork, Frame};
 use super::forks::{Forks, Slot};
 use super::frame::{HEADER_BYTES, Kind, Open, control, set_fork};
-use crate::Abort;
+use crate::{Abort, BaseOtChoice};
 
 /// Longest body of the frames into which a streamed message is cut.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
@@ -53,6 +53,7 @@ pub(super) struct State {
     pub writer_done: bool,
     pub reader_done: bool,
     pub session: [u8; 32],
+    pub base_ot: BaseOtChoice,
     spare: Vec<Vec<u8>>,
 }
 
@@ -80,6 +81,7 @@ impl State {
             writer_done: false,
             reader_done: false,
             session: [0; 32],
+            base_ot: BaseOtChoice::default(),
             spare: Vec::new(),
         }
     }

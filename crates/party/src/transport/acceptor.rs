@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::tls::{self, AcceptedKeys, Identity};
-use super::{Connection, memory, tcp};
+use super::{Connection, KeyExchange, memory, tcp};
 use crate::Abort;
 
 /// Time between two looks at a TCP listener.
@@ -79,6 +79,8 @@ pub struct TlsAcceptor {
     pub clients: AcceptedKeys,
     /// The longest time for a TLS handshake.
     pub handshake_limit: Duration,
+    /// Whether clients are turned away whose sessions a quantum computer opens.
+    pub post_quantum: bool,
 }
 
 impl Acceptor for TlsAcceptor {
@@ -87,7 +89,14 @@ impl Acceptor for TlsAcceptor {
         let socket = Arc::new(socket);
         let hang_up = hang_up(socket.clone());
         let (identity, clients, limit) = (self.identity.clone(), self.clients.clone(), self.handshake_limit);
-        let establish = Box::new(move || Ok(tls::accept_client(socket, &identity, &clients, limit)?));
+        let post_quantum = self.post_quantum;
+        let establish = Box::new(move || {
+            let connection = tls::accept_client(socket, &identity, &clients, limit)?;
+            if post_quantum {
+                KeyExchange::require_post_quantum(connection.key_exchange)?;
+            }
+            Ok(connection)
+        });
         Ok(Some(Arrival { from: from.to_string(), establish, hang_up }))
     }
 }

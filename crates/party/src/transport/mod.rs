@@ -6,6 +6,8 @@ use std::io::{self, Read, Write};
 use std::net::{self, TcpStream};
 use std::sync::Arc;
 
+use crate::{Abort, exit_code};
+
 pub mod acceptor;
 mod link;
 pub mod memory;
@@ -25,6 +27,54 @@ pub trait Shutdown: Send + Sync {
     fn close(&self, how: net::Shutdown) -> io::Result<()>;
 }
 
+/// How the two ends of a TLS session agreed on its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyExchange {
+    /// X25519 and ML-KEM-768 together: the keys stay secret as long as one of the two holds, so that a quantum computer
+    /// alone does not open a recorded session.
+    X25519MlKem768,
+    /// X25519 alone, which a large quantum computer breaks.
+    X25519,
+}
+
+impl KeyExchange {
+    /// The name of the group in the registry of TLS.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X25519MlKem768 => "X25519MLKEM768",
+            Self::X25519 => "X25519",
+        }
+    }
+
+    /// Whether no way is known by which a quantum computer opens a recorded session.
+    pub const fn is_post_quantum(self) -> bool {
+        matches!(self, Self::X25519MlKem768)
+    }
+
+    /// Refuses a connection whose recording a quantum computer opens; `None` is one without TLS.
+    ///
+    /// # Errors
+    /// If [`is_post_quantum`](Self::is_post_quantum) does not hold.
+    pub fn require_post_quantum(taken: Option<Self>) -> Result<(), Abort> {
+        if taken.is_some_and(Self::is_post_quantum) {
+            return Ok(());
+        }
+        let fault = match taken {
+            Some(group) => format!(
+                "the keys of the TLS session are by {}, and --post-quantum asks for {}",
+                group.name(),
+                Self::X25519MlKem768.name()
+            ),
+            None => "--post-quantum asks for TLS, and the connection has none".to_owned(),
+        };
+        Err(Abort::Local {
+            code: exit_code::REFUSED,
+            fault: fault.into(),
+            mend: "use the same release of vesica on both sides, without --insecure-plaintext".into(),
+        })
+    }
+}
+
 /// A connected byte stream, whose two directions may be used by different threads.
 pub struct Connection {
     /// The bytes from the peer.
@@ -35,6 +85,8 @@ pub struct Connection {
     pub shutdown: Arc<dyn Shutdown>,
     /// 32 bytes exported from the TLS session, equal on both sides and different in every session.
     pub exporter: Option<[u8; 32]>,
+    /// How the keys of the TLS session came about; `None` on other transports.
+    pub key_exchange: Option<KeyExchange>,
     /// The authenticated public key of the peer (its SubjectPublicKeyInfo).
     pub peer_key: Option<Vec<u8>>,
     /// The means by which two sides within one process notice that they wait for each other; `None`
@@ -58,6 +110,7 @@ impl Connection {
             writer: Box::new(writer),
             shutdown: Arc::new(shutdown),
             exporter: None,
+            key_exchange: None,
             peer_key: None,
             rendezvous: None,
             socket: None,

@@ -36,7 +36,8 @@ const ITEMS_BETWEEN_CHANNEL_CHECKS: usize = 1 << 13;
 pub const BAD_POINT: &str = "a point that is no element of the group, or the neutral one";
 
 /// What two blindings rest on.
-pub const ASSUMPTIONS: &[Assumption] = assume!["DDH on Ristretto255", "hash-to-group is a random oracle"];
+pub const ASSUMPTIONS: &[Assumption] =
+    assume![(discrete_logarithm "DDH on Ristretto255"), "hash-to-group is a random oracle"];
 /// The same where digests or keys are derived from points.
 pub const DIGEST_ASSUMPTIONS: &[Assumption] =
     assumptions![ASSUMPTIONS, assume!["BLAKE3 is a pseudo-random generator on group elements"]];

@@ -10,7 +10,7 @@ use crate::ecdh::{BAD_POINT, CHUNKS_IN_FLIGHT, POINT_BYTES, POINTS_PER_CHUNK, Po
 
 /// What hides a key that answers elements of others' choice. `2^34` of them are `2^18` queries of `2^16` items each, the most
 /// of an enrolment; nothing bounds those of all clients together.
-pub const ONE_MORE_GAP: Assumption = Assumption::new("one-more gap Diffie-Hellman on Ristretto255").attacked(Attack {
+pub const ONE_MORE_GAP: Assumption = Assumption::discrete_logarithm("one-more gap Diffie-Hellman on Ristretto255").attacked(Attack {
     falls: "the server's key, with which whoever kept tags tests guesses at its set",
     takes: Effort::Steps {
         tenths: static_key_tenths(34),

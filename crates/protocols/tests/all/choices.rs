@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use vesica_mpc::base_ot::{self, MlKem, Mr19, Scheme};
 use vesica_party::variants::resolve;
-use vesica_party::{ChoiceValue, Entry, Mode};
+use vesica_party::{Assumption, ChoiceValue, Entry, Mode};
 use vesica_testkit::{Runnable, Trials, conformance_of};
 
 use crate::inputs::{Example, Suite};
@@ -129,5 +130,59 @@ impl Suite for Combined {
 fn combinations_compute_what_their_rows_compute() {
     let mut suite = Combined(trials_of("combinations"));
     suite.all();
+    suite.0.end();
+}
+
+/// Rows that extend base OTs, and fall to a quantum computer for no other reason: each leaves the choice of them, and
+/// computes the same on those from ML-KEM.
+struct OnBaseOts(Trials, usize);
+
+/// Bytes of 128 base OTs.
+fn base_ots<S: Scheme>() -> u64 {
+    S::predicted_bytes(128)
+}
+
+impl Suite for OnBaseOts {
+    fn rows<T: Example>(&mut self, rows: &[Runnable<T>]) {
+        for row in rows.iter().filter(|row| !row.entry().is_variant()) {
+            let entry = row.entry();
+            let assumptions = || entry.modes.iter().flat_map(|mode| mode.assumptions);
+            let other = |what: &&Assumption| what.falls_to_quantum && !base_ot::ASSUMPTIONS.contains(what);
+            // The rows of LTSXQ26 run their OTs as their paper has them; all but one of them are broken.
+            let chooses = assumptions().any(|what| base_ot::ASSUMPTIONS[0] == *what)
+                && assumptions().find(other).is_none()
+                && entry.broken().is_none()
+                && entry.id != "ltsxq26-wide";
+            assert_eq!(entry.variants.contains(&base_ot::CHOICE), chooses, "{}", entry.id);
+            if !chooses {
+                continue;
+            }
+            self.1 += 1;
+            let variant = entry.with("base-ot=ml-kem").expect("a variant");
+            assert_eq!(variant.modes.len(), entry.modes.len(), "{}", entry.id);
+            for mode in variant.modes {
+                self.0.trial(format_args!("{} {}", variant.id, mode.security), || {
+                    assert_eq!(mode.falls_to_quantum(), None);
+                    let of = |row: Runnable<T>| {
+                        let (request, sent, asked) = T::example(row, mode.security, [60, 50], 20, 2);
+                        let run = conformance_of(row, &request, sent, asked);
+                        run.assert_rounds(mode);
+                        run.base_ot_bytes
+                    };
+                    let (classical, hidden) = (of(*row), of(row.variant(variant)));
+                    let runs = classical / base_ots::<Mr19>();
+                    assert!(runs > 0 && classical == runs * base_ots::<Mr19>(), "{classical} bytes of base OTs");
+                    assert_eq!(hidden, runs * base_ots::<MlKem>(), "all base OTs are from ML-KEM");
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_on_base_ots_run_on_those_from_ml_kem() {
+    let mut suite = OnBaseOts(trials_of("base OTs"), 0);
+    suite.all();
+    assert!(suite.1 > 10, "{} rows", suite.1);
     suite.0.end();
 }

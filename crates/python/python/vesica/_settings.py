@@ -51,6 +51,7 @@ class RunSettings(TypedDict, total=False):
     protocol: str
     link: Optional[str]
     security: Literal["malicious", "semi-honest"]
+    post_quantum: bool
     allow_broken: bool
     allow_count: bool
     both_learn: bool
@@ -87,6 +88,7 @@ class QuerySettings(TypedDict, total=False):
     wait: Time
     deadline: Optional[Time]
     security: Literal["malicious", "semi-honest"]
+    post_quantum: bool
     trust_server: bool
     leak_prefix: Optional[Count]
     max_peer_items: Count
@@ -113,6 +115,7 @@ class ServeSettings(TypedDict, total=False):
     slow_hash: Optional[str]
     expect_queries: Count
     security: Literal["malicious", "semi-honest"]
+    post_quantum: bool
     memory: Optional[Size]
     threads: Optional[Count]
     listen: Optional[str]
@@ -143,6 +146,7 @@ class PlanSettings(TypedDict, total=False):
     both_learn: bool
     buckets: Union[Count, Literal["auto"]]
     allow_count: bool
+    post_quantum: bool
     link: str
     threads: Count
     traffic: str

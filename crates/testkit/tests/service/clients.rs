@@ -66,7 +66,7 @@ fn many_clients_over_tcp() {
 
 fn tls_acceptor(listener: tcp::Listener, clients: AcceptedKeys) -> TlsAcceptor {
     let identity = Identity::generate().expect("randomness");
-    TlsAcceptor { listener, identity, clients, handshake_limit: WAIT }
+    TlsAcceptor { listener, identity, clients, handshake_limit: WAIT, post_quantum: false }
 }
 
 #[test]

@@ -260,6 +260,8 @@ pub struct Ticket {
     pub(crate) receiver_items: usize,
     /// The security that both sides asked for.
     pub(crate) security: Security,
+    /// Whether both sides asked for what no quantum computer is known to break.
+    pub(crate) post_quantum: bool,
     /// Runs that share the failure budget: one for each bucket, and for all reruns.
     pub(crate) runs: usize,
     /// What is computed.
@@ -412,6 +414,7 @@ mod tests {
             sender_items: 100,
             receiver_items: 100,
             security: Security::SemiHonest,
+            post_quantum: false,
             runs: 14,
             work: Work::Matches { both_learn: false, payload_bytes: 0 },
             dummies: [2; 32],

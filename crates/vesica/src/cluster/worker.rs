@@ -3,8 +3,7 @@
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use vesica_party::transport::tcp;
-use vesica_party::transport::tls;
+use vesica_party::transport::{KeyExchange, tcp, tls};
 use vesica_party::{Abort, Channel, ChannelOptions, Registered, Role, Task, variants};
 use vesica_protocols::registry::Rows;
 use vesica_protocols::tasks::{
@@ -268,6 +267,9 @@ fn meet(ticket: &Ticket) -> Result<Channel, Failure> {
             "see what is on the way between the two drivers, if it goes on",
         )
     })?;
+    if ticket.post_quantum {
+        KeyExchange::require_post_quantum(connection.key_exchange)?;
+    }
     Ok(threads::open_channel(connection, role, ChannelOptions { transcript: true, ..ChannelOptions::default() })?)
 }
 

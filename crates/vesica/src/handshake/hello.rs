@@ -22,6 +22,8 @@ pub struct Hello {
     pub task: String,
     /// The least security that the side accepts.
     pub security: Security,
+    /// Whether nothing may run that a quantum computer is known to break.
+    pub post_quantum: bool,
     /// Ids of the protocols that the side would run.
     pub protocols: Vec<String>,
     /// Name and version of the digest that stands for a key.
@@ -120,6 +122,8 @@ impl Hello {
         compare("--dry-run", self.dry_run == theirs.dry_run, &self.dry_run, &theirs.dry_run);
         compare("--task", self.task == theirs.task, &self.task, &theirs.task);
         compare("--security", self.security == theirs.security, &self.security, &theirs.security);
+        let asks_the_same = self.post_quantum == theirs.post_quantum;
+        compare("--post-quantum", asks_the_same, &self.post_quantum, &theirs.post_quantum);
         compare("--buckets", self.buckets == theirs.buckets, &said(self.buckets), &said(theirs.buckets));
         compare("--resume", self.resume == theirs.resume, &self.resume, &theirs.resume);
         compare("run on a cluster", self.cluster == theirs.cluster, &self.cluster, &theirs.cluster);
@@ -143,7 +147,8 @@ impl Hello {
             compare(field, false, &of(ours), &of(theirs));
         }
         found.extend(of_task);
-        if !self.protocols.iter().any(|id| theirs.protocols.contains(id)) {
+        // Which protocols a side allows follows from --post-quantum, too.
+        if asks_the_same && !self.protocols.iter().any(|id| theirs.protocols.contains(id)) {
             found.push(Difference::new("--protocol", &list(&self.protocols), &list(&theirs.protocols)));
         }
         found
@@ -159,6 +164,7 @@ mod tests {
             role,
             task: "intersect".into(),
             security: Security::Malicious,
+            post_quantum: false,
             protocols: vec!["rr22".into(), "vole-fast".into()],
             key_digest: "vesica-key@2".into(),
             key_columns: vec!["email@2".into()],
@@ -185,10 +191,14 @@ mod tests {
         let (ours, theirs) = (hello(Role::Receiver), hello(Role::Sender));
         assert!(fields(&ours, &theirs).is_empty());
         type Change = fn(&mut Hello);
-        let changes: [(&str, Change); 14] = [
+        let changes: [(&str, Change); 15] = [
             ("--dry-run", |h| h.dry_run = true),
             ("--task", |h| h.task = "union".into()),
             ("--security", |h| h.security = Security::SemiHonest),
+            ("--post-quantum", |h| {
+                h.post_quantum = true;
+                h.protocols = vec!["vole-fast:base-ot=ml-kem".into()];
+            }),
             ("--buckets", |h| h.buckets = 64),
             ("--resume", |h| h.resume = true),
             ("run on a cluster", |h| h.cluster = true),

@@ -30,6 +30,7 @@ pub(crate) mod salt;
 
 use std::ops::RangeInclusive;
 
+use vesica_party::transport::KeyExchange;
 use vesica_party::{Abort, Channel, Entry, Phase, Role, Step, variants};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
@@ -91,6 +92,9 @@ pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task
     let of_task = of_task.map_err(|malformed| Abort::PeerMisbehaved(peers_step::<Hello>(ch), malformed.0))?;
     let differences = ours.differences(&theirs, of_task);
     if differences.is_empty() {
+        if ours.post_quantum {
+            KeyExchange::require_post_quantum(ch.key_exchange())?;
+        }
         clock::compare(ours, &theirs)?;
         return Ok(theirs);
     }
@@ -132,6 +136,8 @@ pub(crate) struct Agreement<T> {
     pub salt: u128,
     /// The session to which all hashes are bound, the salt's shares among them.
     pub session: [u8; 32],
+    /// How the keys of the TLS session came about; `None` without TLS.
+    pub key_exchange: Option<KeyExchange>,
     /// Seconds since 1970 by the receiver's clock, which is near the sender's.
     pub clock: u64,
 }
@@ -385,6 +391,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         peer_key_kinds,
         salt,
         session,
+        key_exchange: ch.key_exchange(),
         clock: from_receiver.clock,
     })
 }

@@ -18,6 +18,7 @@ pub(super) fn hello(role: Role) -> Hello {
         role,
         task: "intersect".into(),
         security: Security::SemiHonest,
+        post_quantum: false,
         protocols: vec!["ecdh-hfh99".into()],
         key_digest: "vesica-key@2".into(),
         key_columns: vec!["as it is".into()],
@@ -221,6 +222,22 @@ fn the_sender_signs_no_date_that_is_far_from_its_own() {
         assert!(failure.fault.contains("the receiver's clock is 10 min 1 s behind the sender's"), "{failure}");
         assert!(failure.mend.contains("set the clock"), "{failure}");
     }
+}
+
+/// The channel has no TLS here, as if whoever is on the way had taken it away.
+#[test]
+fn a_session_that_does_not_last_is_refused_by_both_sides() {
+    let both = |post_quantum| {
+        let side = |role| Hello { post_quantum, ..hello(role) };
+        let (ours, theirs) = (side(Role::Sender), side(Role::Receiver));
+        let (sent, received) = try_two_party(|ch, _| agree_on(ch, &ours), |ch, _| agree_on(ch, &theirs));
+        [sent.result.map(drop), received.result.map(drop)]
+    };
+    for outcome in both(true) {
+        let refused = Failure::from(outcome.expect_err("refused"));
+        assert!(refused.code == 11 && refused.fault.contains("--post-quantum asks for TLS"), "{refused}");
+    }
+    assert!(both(false).iter().all(Result::is_ok));
 }
 
 #[test]

@@ -14,6 +14,7 @@
 mod lines;
 mod memory;
 mod model;
+pub(crate) mod post_quantum;
 mod prices;
 mod workload;
 
@@ -41,13 +42,15 @@ const fn as_fast_as(time: u64) -> u64 {
     time.saturating_add(time / 32)
 }
 
-/// What a side permits beyond what every run may do.
+/// What a side permits beyond what every run may do, and what it asks for beyond a security.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
     /// A broken protocol, if one is named.
     pub broken: bool,
     /// Protocols that show the receiver the exact number of common keys where the task hides it.
     pub count: bool,
+    /// Only what no quantum computer is known to break: no discrete logarithm, and base OTs from ML-KEM.
+    pub post_quantum: bool,
 }
 
 impl Permissions {
@@ -67,7 +70,7 @@ fn unpermitted(entry: &Entry, security: Security, permissions: Permissions) -> O
 
 /// The protocols that a side allows, among `entries` (the protocols of a task): the one named, which may be a variant,
 /// or all rows that reach `security` and show no more than is permitted, in the
-/// registry's order. A variant runs only where both sides name it.
+/// registry's order. A variant runs only where both sides name it, or where both ask for what lasts and its row does not.
 pub(crate) fn allowed(
     task: &str,
     entries: &[&'static Entry],
@@ -100,13 +103,22 @@ pub(crate) fn allowed(
                 format_args!("choose another protocol, or say --security {} on both sides", offered.join(" or ")),
             ));
         }
-        return Ok(vec![entry]);
+        return match permissions.post_quantum {
+            true => post_quantum::required(task, entries, entry, security).map(|entry| vec![entry]),
+            false => Ok(vec![entry]),
+        };
     }
     let reach = |security| {
         let reaches = |entry: &&'static Entry| entry.mode(security).is_some() && entry.broken().is_none();
         entries.iter().copied().filter(reaches).collect::<Vec<_>>()
     };
-    let found = reach(security);
+    let mut found = reach(security);
+    if permissions.post_quantum && !found.is_empty() {
+        found = post_quantum::all(entries, security);
+        if found.is_empty() {
+            return Err(post_quantum::refusal(task, entries, security));
+        }
+    }
     if found.is_empty() {
         let mend = match security {
             Security::Malicious if !reach(Security::SemiHonest).is_empty() => {
@@ -308,6 +320,8 @@ pub enum Refusal {
     Broken,
     /// The protocol has no mode of the security that is asked for.
     NoMode,
+    /// The protocol falls to a quantum computer, and that is asked about.
+    FallsToQuantum,
     /// The protocol does not serve this workload.
     Unsupported,
     /// The protocol would serve, but the model has no constants for it.
@@ -339,21 +353,29 @@ pub fn plan(workload: &dyn Workload, setting: &Setting<'_>) -> Result<Plan, Fail
     let (mut eligible, mut refused) = (Vec::new(), Vec::new());
     let (entries, security) = (workload.entries(), workload.extent().security);
     for &entry in &entries {
-        let outcome = match allowed(workload.task(), &entries, Some(entry.id), security, Permissions::default()) {
-            Err(failure) if entry.broken().is_some() => Err((Refusal::Broken, failure.fault)),
-            Err(failure) => Err((Refusal::NoMode, failure.fault)),
-            Ok(_) => workload.predicted_bytes(entry).map_err(|unsupported| (Refusal::Unsupported, unsupported.what)),
+        let asked = Permissions { post_quantum: setting.permissions.post_quantum, ..Permissions::default() };
+        // With --post-quantum a row stands for its variant on other base OTs.
+        let outcome = match allowed(workload.task(), &entries, Some(entry.id), security, asked).as_deref() {
+            Err(failure) if entry.broken().is_some() => Err((Refusal::Broken, failure.fault.clone())),
+            Err(failure) if entry.mode(security).is_none() => Err((Refusal::NoMode, failure.fault.clone())),
+            Err(failure) => Err((Refusal::FallsToQuantum, failure.fault.clone())),
+            Ok(&[entry, ..]) => Ok(entry),
+            Ok([]) => Ok(entry),
         };
-        let predicted = outcome.and_then(|bytes| {
+        let outcome = outcome.and_then(|entry| {
+            let bytes = workload.predicted_bytes(entry);
+            Ok((entry, bytes.map_err(|unsupported| (Refusal::Unsupported, unsupported.what))?))
+        });
+        let predicted = outcome.and_then(|(entry, bytes)| {
             let on = |machine| model::predict(entry.id, workload, middle(&bytes), machine, setting.link);
             match (on(setting.machine), on(&Machine::REFERENCE), memory(entry.id, workload)) {
-                (Some(here), Some(reference), Some(memory)) => Ok((bytes, here, reference, memory)),
+                (Some(here), Some(reference), Some(memory)) => Ok((entry, bytes, here, reference, memory)),
                 _ => Err((Refusal::NeverMeasured, "it was never measured; see bench/plan".into())),
             }
         });
         match predicted {
             Err((kind, why)) => refused.push(Refused { entry, kind, why }),
-            Ok((bytes, here, reference, memory)) => {
+            Ok((entry, bytes, here, reference, memory)) => {
                 let usd = setting.prices.usd(setting.traffic, &here, setting.threads);
                 let unpermitted = unpermitted(entry, security, setting.permissions);
                 let bytes = [*bytes.start(), *bytes.end()];
@@ -433,7 +455,7 @@ mod tests {
         super::allowed(task.name(), &task.entries(), named, security, permissions)
     }
 
-    const DEFAULT: Permissions = Permissions { broken: false, count: false };
+    const DEFAULT: Permissions = Permissions { broken: false, count: false, post_quantum: false };
     const COUNT: Permissions = Permissions { count: true, ..DEFAULT };
     const BROKEN: Permissions = Permissions { broken: true, ..DEFAULT };
 

@@ -40,7 +40,7 @@ pub use serve::{Clients, Origin, Outcome, Reloaded, Serve, ServeConfig, ServeLog
 pub use slow_hash::SlowHash;
 
 use vesica_party::service::{Server as _, Service, State};
-use vesica_party::{Abort, Entry, Extra, Resistance};
+use vesica_party::{Abort, Entry, Extra, Resistance, Security};
 use vesica_protocols::recurrent::cm25_select::{self, Cm25Select};
 use vesica_protocols::recurrent::kept::{Keeper, Kept};
 use vesica_protocols::recurrent::oprf_buckets::{self, OprfBuckets};
@@ -53,6 +53,7 @@ use vesica_structures::rng::SecretRng;
 
 use crate::failure::{Failure, code};
 use crate::key::KeySpec;
+use crate::plan::post_quantum::falls;
 use crate::session::randomness;
 
 /// A service that a table can be served by: what either side has fits into a file.
@@ -377,6 +378,28 @@ fn offered(id: &str, trusts: bool) -> Result<&'static str, Failure> {
     }
 }
 
+/// Refuses a protocol that falls to a quantum computer.
+///
+/// # Errors
+/// If it does, or serves no tables.
+fn require_post_quantum(id: &str, security: Security) -> Result<(), Failure> {
+    let Some(entry) = served().find(|entry| is_named(entry, id)) else { return Err(not_served(id)) };
+    let lasts = |entry: &Entry| entry.modes.iter().all(|mode| mode.falls_to_quantum().is_none());
+    if entry.mode(security).is_none_or(|mode| mode.falls_to_quantum().is_none()) {
+        return Ok(());
+    }
+    let others: Vec<&str> = served().filter(|entry| lasts(entry)).map(|entry| entry.id).collect();
+    Err(Failure::new(
+        code::REFUSED,
+        falls(entry, security),
+        format_args!(
+            "have the table served with --protocol {}, or omit --post-quantum; docs/service.md says what that protocol asks \
+             of either side",
+            others.join(" or ")
+        ),
+    ))
+}
+
 /// Refuses a protocol that serves no tables.
 fn not_served(id: &str) -> Failure {
     let named = format!("name one of {}", served().map(|entry| entry.id).collect::<Vec<_>>().join(", "));
@@ -410,6 +433,19 @@ mod tests {
         fn with<S: TableService>(self) -> Self::Output {
             &S::ENTRY
         }
+    }
+
+    /// `auto` therefore refuses `--post-quantum`: each row that it takes has an OPRF from a group.
+    #[test]
+    fn services_that_fall_to_a_quantum_computer_are_refused_for_what_they_assume() {
+        for entry in ENTRIES {
+            for mode in entry.modes {
+                let refused = require_post_quantum(entry.id, mode.security).expect_err(entry.id);
+                assert!(refused.fault.contains("Diffie-Hellman") && refused.mend.contains("cm25-select"), "{refused}");
+            }
+        }
+        require_post_quantum("cm25-select", Security::SemiHonest).expect("it lasts");
+        require_post_quantum("no-such", Security::SemiHonest).expect_err("it is none");
     }
 
     #[test]

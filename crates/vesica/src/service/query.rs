@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use vesica_party::transport::Connection;
+use vesica_party::transport::{Connection, KeyExchange};
 use vesica_party::{Channel, ChannelOptions, Role, Security};
 use vesica_structures::rng::SecretRng;
 
@@ -22,8 +22,8 @@ use crate::failure::Failure;
 use crate::progress::{Gauge, Stage, Watch, begin_pass};
 use crate::session::deadline::Deadline;
 use crate::session::{
-    Destination, End, Events, Interrupt, OwnTable, Protection, RetryPolicy, bind_end, named_path, reach_end,
-    refuse_one_file,
+    Destination, End, Events, Interrupt, OwnTable, Protection, RetryPolicy, bind_end, check_post_quantum, named_path,
+    reach_end, refuse_one_file,
 };
 use crate::table::{KeyTable, ResultKind, Sink, Source};
 use crate::task::Columns;
@@ -45,6 +45,9 @@ pub struct QueryConfig {
     pub deadline: Option<Duration>,
     /// The least security that is accepted.
     pub security: Security,
+    /// Whether nothing may run that a quantum computer is known to break: neither the key exchange of TLS nor the
+    /// protocol.
+    pub post_quantum: bool,
     /// How many bits of a hash of each key the server may see; nothing for none.
     pub leak_prefix: Option<u32>,
     /// Refuse a set with room for more items.
@@ -76,6 +79,7 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
 /// The steps of a query, in their order. Each takes the state that the one before it gave.
 fn all_steps(ctx: &Context<'_>) -> Result<QueryReport, Failure> {
     refuse_alternatives(&ctx.config.source.key)?;
+    check_post_quantum(ctx.config.post_quantum, &ctx.config.protection)?;
     check_files(ctx.config)?;
     let state = ctx.config.state.as_deref().map(prepared::resolved).transpose()?;
     let _lock = state.as_deref().map(|path| lock(path, ctx)).transpose()?;
@@ -113,6 +117,9 @@ impl Context<'_> {
         let bound = bind_end(&End::Connect(self.config.connect.clone()), self.events)?;
         let retry = RetryPolicy { wait, flag, stop: &stop };
         let connection = reach_end(&bound, &self.config.protection, &retry, self.events)?;
+        if self.config.post_quantum {
+            KeyExchange::require_post_quantum(connection.key_exchange)?;
+        }
         self.events.connected();
         Ok(connection)
     }

@@ -137,6 +137,8 @@ fn statement(
         broken: agreement.entry.broken().map(Into::into),
         choice: agreement.why.clone(),
         security: hello.security,
+        post_quantum: hello.post_quantum,
+        key_exchange: agreement.key_exchange.map(|key_exchange| key_exchange.name().into()),
         sender_items: agreement.extent.sender_items as u64,
         receiver_items: agreement.extent.receiver_items as u64,
         buckets: agreement.buckets,

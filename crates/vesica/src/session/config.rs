@@ -68,6 +68,9 @@ pub struct Config {
     pub link: Option<Link>,
     /// The least security that is accepted.
     pub security: Security,
+    /// Whether nothing may run that a quantum computer is known to break: neither the key exchange of TLS nor the
+    /// protocol.
+    pub post_quantum: bool,
     /// Whether a named protocol may be a broken one.
     pub allow_broken: bool,
     /// Whether `auto` may take a protocol that shows the receiver the number of common keys where
@@ -174,6 +177,7 @@ impl Config {
             protocol: None,
             link: None,
             security: Security::Malicious,
+            post_quantum: false,
             allow_broken: false,
             allow_count: false,
             buckets: 1,

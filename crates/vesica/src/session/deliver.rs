@@ -1,6 +1,7 @@
 //! What only this side sees, once the partner is gone: the receipt, the output, the report.
 
 use vesica_party::Tally;
+use vesica_party::transport::KeyExchange;
 
 use super::advice::{self, Matched};
 use super::agree::Carried;
@@ -150,11 +151,13 @@ impl Done {
             broken: agreement.entry.broken(),
             choice: agreement.why.clone(),
             security: extent.security,
+            post_quantum: config.post_quantum,
             session: to_hex(&agreement.session),
             peer: match &config.protection {
                 Protection::Tls { peer, .. } => Some(peer.fingerprint().to_string()),
                 Protection::InsecurePlaintext => None,
             },
+            key_exchange: agreement.key_exchange.map(KeyExchange::name),
             own_items: self.own_items,
             peer_items: agreement.peer_items(config.role),
             buckets: agreement.buckets,

@@ -44,6 +44,7 @@ pub(crate) use run::in_role;
 pub use run::{run, run_on_cluster};
 pub use tell::{Meeting, tell_partner};
 pub use validate::check;
+pub(crate) use validate::check_post_quantum;
 pub(crate) use work::dummies;
 
 use crate::failure::Failure;

@@ -135,6 +135,8 @@ impl Divided<'_> {
         let ran = waves.run(ch, machines, rng, &|ch| ctx.reason(ch, "the buckets were run"))?;
         let Sofar { learned, masks, attempts, commits, .. } = ran;
         let cluster = OfCluster { attempts, commits, traffic: rendezvous.traffic() };
+        // What a last step is built on follows the protocol, as what the workers ran.
+        ch.follow(agreement.entry);
         let mut ran = Ran { matched: None, new: None, result: None, cluster };
         match (learned, role) {
             (Some(Learned::Matched(keys)), _) => ran.matched = Some(keys),
@@ -217,6 +219,7 @@ fn ticket(
         sender_items: run.sender_items,
         receiver_items: run.receiver_items,
         security: run.security,
+        post_quantum: config.post_quantum,
         runs: run.runs,
         work,
         dummies: **dummies,

@@ -32,6 +32,7 @@ mod lengths;
 mod new_rows;
 mod on_cluster;
 mod paying;
+mod post_quantum;
 mod work_folder;
 
 const OURS: &str = "id,quantity,region\na,2,north\nb,-3,south\nc,5,\nq,7,north\n,9,west\n";
@@ -95,6 +96,7 @@ impl Folder {
             protocol: Some("insecure-plain".into()),
             link: None,
             security: Security::SemiHonest,
+            post_quantum: false,
             allow_broken: false,
             allow_count: false,
             buckets: 1,

@@ -57,13 +57,16 @@ fn side(config: &Config) -> Side<'_> {
 pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure> {
     check_buckets(config)?;
     check_resume(config)?;
-    let permissions = Permissions { broken: config.allow_broken, count: config.allow_count };
+    check_post_quantum(config.post_quantum, &config.protection)?;
+    let Config { allow_broken: broken, allow_count: count, post_quantum, .. } = *config;
+    let permissions = Permissions { broken, count, post_quantum };
     let (task, entries) = (config.task, config.task.entries());
     let entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
     let hello = Hello {
         role: config.role,
         task: task.name().into(),
         security: config.security,
+        post_quantum,
         protocols: entries.into_iter().map(|entry| entry.id.to_owned()).collect(),
         key_digest: DIGEST_VERSION.into(),
         key_columns: config.source.key.agreement(),
@@ -103,6 +106,21 @@ fn check_resume(config: &Config) -> Result<(), Failure> {
             "--resume with --both-learn is for a partner that is trusted to follow the protocol",
             "omit one of them, or say --security semi-honest on both sides",
         ),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a connection without TLS where everything must last.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn check_post_quantum(post_quantum: bool, protection: &Protection) -> Result<(), Failure> {
+    match protection {
+        Protection::InsecurePlaintext if post_quantum => Err(Failure::new(
+            code::USAGE,
+            "--post-quantum with --insecure-plaintext, which hides nothing from anybody",
+            "omit one of them",
+        )),
         _ => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use vesica_party::{Abort, Channel, Entry, Malformed, Registered, Role, Security, Task, variants};
+use vesica_party::{Abort, BaseOtChoice, Channel, Entry, Malformed, Registered, Role, Security, Task, variants};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
@@ -227,16 +227,17 @@ impl<J: Job> Workload for TypedWorkload<J> {
         let request = self.request();
         let bytes = row::<J>(entry.id)?.predicted_bytes(&request)?;
         let runs = self.extent.runs as u64;
-        let last = match totals::<J>() {
-            Some(totals) if self.extent.runs > 1 => match (totals.withheld)(&request)? {
+        let of_last = || -> Result<RangeInclusive<u64>, Unsupported> {
+            let Some(totals) = totals::<J>().filter(|_| self.extent.runs > 1) else { return Ok(0..=0) };
+            Ok(match (totals.withheld)(&request)? {
                 Some(withheld) => withheld.predicted_bytes(),
                 None => {
                     let masks = 8 * (totals.numbers)(&request) as u64;
                     masks..=masks
                 }
-            },
-            _ => 0..=0,
+            })
         };
+        let last = BaseOtChoice::of(entry).unwrap_or_default().counted_by(of_last)?;
         let of_all = |bytes: &u64, last: &u64| bytes.saturating_mul(runs).saturating_add(*last);
         Ok(of_all(bytes.start(), last.start())..=of_all(bytes.end(), last.end()))
     }

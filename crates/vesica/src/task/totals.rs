@@ -43,6 +43,8 @@ impl<J: Job> BucketTotals<'_, J> {
         rng: &mut SecretRng,
     ) -> Result<Option<Unopened>, Abort> {
         let (request, numbers) = (self.agreed.workload.request(), self.agreed.numbers_of_bucket(self.totals));
+        // Also where no bucket is due any more: what the last step is built on follows the protocol.
+        ch.follow(self.row.entry());
         let added = self.agreed.added_to_totals(self.totals, rng);
         let mut kept = kept.filter(KeptMatches::is_recorded);
         let mut going = kept.as_mut().and_then(KeptMatches::going);

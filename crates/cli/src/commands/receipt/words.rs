@@ -6,6 +6,7 @@
 use vesica::Failure;
 use vesica::handshake::printable_within;
 use vesica::key::iso_utc;
+use vesica::party::transport::KeyExchange;
 use vesica::party::transport::tls::PublicKey;
 use vesica::party::{Entry, Mode, Resistance, Role, Security};
 use vesica::receipt::{Receipt, Statement};
@@ -129,8 +130,22 @@ fn the_run(statement: &Statement) -> Section {
             .folded(),
         PageRow::of("chosen as", shown(choice)).folded(),
     ];
+    if let Some(group) = &statement.key_exchange {
+        let strength = match group == KeyExchange::X25519MlKem768.name() {
+            true => "; no way is known by which a quantum computer opens a recording of the traffic",
+            false => "",
+        };
+        rows.push(PageRow::of("encryption", format!("TLS 1.3, with keys by {}{strength}", shown(group))).folded());
+    }
     match broken {
-        None => rows.push(PageRow::of("security", format!("{} ({security})", in_words(*security)))),
+        None => {
+            rows.push(PageRow::of("security", format!("{} ({security})", in_words(*security))));
+            if statement.post_quantum {
+                let asked = "both sides asked for what no quantum computer is known to break; the signatures below do not last \
+                             against one";
+                rows.push(PageRow::of("post-quantum", asked));
+            }
+        }
         Some(how) => {
             rows.push(PageRow::of(
                 "security",

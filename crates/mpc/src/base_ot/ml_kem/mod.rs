@@ -42,7 +42,8 @@ use super::{ChosenKeys, KeyPairs, Scheme, mode};
 use crate::binding::Binding;
 use crate::tasks::RandomOt;
 
-const ASSUMPTIONS: &[Assumption] =
+/// What it rests on.
+pub(super) const ASSUMPTIONS: &[Assumption] =
     assume!["module-LWE with the parameters of ML-KEM-768", "random oracles (BLAKE3, SHA-3 and SHAKE)"];
 
 /// Masny and Rindal's OT on ML-KEM-768.

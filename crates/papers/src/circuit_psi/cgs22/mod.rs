@@ -54,6 +54,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
 use vesica_party::{Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task};
@@ -87,7 +88,7 @@ circuit_row!(
     Cgs22, RelaxedMatching, Exchangeable::new(peqt::Variant::Leaves), Entry {
         id: "cgs22",
         aliases: &[],
-        variants: &[Choice { values: &[SILENT, SOFTSPOKEN], ..OTS }],
+        variants: &[Choice { values: &[SILENT, SOFTSPOKEN], ..OTS }, base_ot::CHOICE],
         task: Shares::NAME,
         paper: Paper {
             key: "CGS22",

@@ -96,6 +96,7 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt;
 use vesica_party::{
@@ -138,7 +139,7 @@ circuit_row!(
     Pepsi, ConstantWeightMatching, Exchangeable::new(peqt::Variant::Cubic), Entry {
         id: "pepsi",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Shares::NAME,
         paper: Paper {
             key: "PEPSI24",

@@ -1,5 +1,6 @@
 //! The rows of the registries.
 
+use vesica_mpc::base_ot;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::SwitchingNetwork;
 use vesica_mpc::silent::SilentVole;
@@ -42,7 +43,7 @@ impl For<Intersect> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Intersect::NAME,
         paper: PAPER,
         // The VOLE rows send a tenth of it.
@@ -58,7 +59,7 @@ impl For<Union> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21-union",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Union::NAME,
         paper: PAPER,
         // czz24-union sends a third of it.
@@ -86,7 +87,7 @@ impl For<Cardinality> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21-cardinality",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Cardinality::NAME,
         paper: PAPER,
         // vesica-cardinality sends a third of it.
@@ -102,7 +103,7 @@ impl For<Sum> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21-sum",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Sum::NAME,
         paper: PAPER,
         status: Status::Sound,
@@ -117,7 +118,7 @@ impl For<UnionCardinality> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21-union-cardinality",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: UnionCardinality::NAME,
         paper: PAPER,
         // vesica-union-cardinality sends a third of it.
@@ -133,7 +134,7 @@ impl For<UnionSum> for Gmr21 {
     const ENTRY: Entry = Entry {
         id: "gmr21-union-sum",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: UnionSum::NAME,
         paper: PAPER,
         status: Status::Sound,

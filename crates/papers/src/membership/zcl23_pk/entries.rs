@@ -15,7 +15,7 @@ const RECORDS: &str = "Random OTs by SoftSpokenOT, each turned by a bit: one str
                        makes of an OT's block, for records of any width.";
 
 const ASSUMPTIONS: &[Assumption] = assumptions![
-    assume!["DDH on Ristretto255", "BLAKE3 and AES are pseudo-random functions"],
+    assume![(discrete_logarithm "DDH on Ristretto255"), "BLAKE3 and AES are pseudo-random functions"],
     <OtExtension as Protocol>::ENTRY.modes[0].assumptions
 ];
 

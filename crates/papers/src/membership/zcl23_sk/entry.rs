@@ -1,5 +1,6 @@
 //! The row of the registry.
 
+use vesica_mpc::base_ot;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assume, assumptions};
@@ -14,7 +15,7 @@ impl For<Union> for Zcl23Sk {
     const ENTRY: Entry = Entry {
         id: "zcl23-sk",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Union::NAME,
         paper: Paper {
             key: "ZCL23",

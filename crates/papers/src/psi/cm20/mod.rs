@@ -52,6 +52,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task, assume, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
@@ -71,7 +72,10 @@ pub enum Cm20 {}
 const ENTRY: Entry = Entry {
     id: "cm20",
     aliases: &[],
-    variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE, compare::BLOOM, compare::CUCKOO])],
+    variants: &[
+        compare::choice(&[LIST, compare::VACUUM, compare::FUSE, compare::BLOOM, compare::CUCKOO]),
+        base_ot::CHOICE,
+    ],
     task: Intersect::NAME,
     paper: Paper {
         key: "CM20",

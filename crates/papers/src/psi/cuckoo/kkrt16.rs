@@ -1,5 +1,6 @@
 //! `kkrt16`: a batched OPRF, one instance a bin (section 5 and Figure 5 of the paper).
 
+use vesica_mpc::base_ot;
 use vesica_mpc::code_oprf::{Kkrt16 as Oprf, PseudoRandom};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::Unsupported;
@@ -17,7 +18,10 @@ impl Paper for Kkrt16 {
     const ENTRY: Entry = Entry {
         id: "kkrt16",
         aliases: &[],
-        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE, compare::BLOOM, compare::CUCKOO])],
+        variants: &[
+            compare::choice(&[LIST, compare::VACUUM, compare::FUSE, compare::BLOOM, compare::CUCKOO]),
+            base_ot::CHOICE,
+        ],
         task: Intersect::NAME,
         paper: <Oprf as Protocol>::ENTRY.paper,
         status: Status::Sound,

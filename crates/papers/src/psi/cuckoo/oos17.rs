@@ -1,5 +1,6 @@
 //! `oos17`: one 1-of-`2^k` OT a bin (the paper's application to PSI), in the semi-honest model.
 
+use vesica_mpc::base_ot;
 use vesica_mpc::code_oprf::{Bch, Oos17 as Ot};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{FailureEvent, Unsupported, ceil_log2};
@@ -18,7 +19,7 @@ impl Paper for Oos17 {
     const ENTRY: Entry = Entry {
         id: "oos17",
         aliases: &[],
-        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE])],
+        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE]), base_ot::CHOICE],
         task: Intersect::NAME,
         paper: <Ot as Protocol>::ENTRY.paper,
         status: Status::Sound,

@@ -1,6 +1,7 @@
 //! `pssz15`, "Phasing": permutation-based hashing takes `log2` of the bins off the strings that are compared
 //! by the OTs of PSZ14.
 
+use vesica_mpc::base_ot;
 use vesica_mpc::code_oprf::{Kk13, WalshHadamard};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{FailureEvent, Paper as Publication, Unsupported};
@@ -21,7 +22,7 @@ impl Paper for Pssz15 {
     const ENTRY: Entry = Entry {
         id: "pssz15",
         aliases: &[],
-        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE])],
+        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE]), base_ot::CHOICE],
         task: Intersect::NAME,
         paper: Publication {
             key: "PSSZ15",

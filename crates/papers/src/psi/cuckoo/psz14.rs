@@ -1,6 +1,7 @@
 //! `psz14`: strings of a bin compared by chunks of 8 bits, each with a 1-of-256 OT ("Private
 //! set intersection via OT" in the paper).
 
+use vesica_mpc::base_ot;
 use vesica_mpc::code_oprf::{Kk13, WalshHadamard};
 use vesica_party::{CostClass, Entry, Mode, Protocol, Rounds, Status, Task};
 use vesica_structures::facts::{FailureEvent, Paper as Publication, Unsupported, ceil_log2};
@@ -18,7 +19,7 @@ impl Paper for Psz14 {
     const ENTRY: Entry = Entry {
         id: "psz14",
         aliases: &[],
-        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE])],
+        variants: &[compare::choice(&[LIST, compare::VACUUM, compare::FUSE]), base_ot::CHOICE],
         task: Intersect::NAME,
         paper: Publication {
             key: "PSZ14",

@@ -42,13 +42,13 @@ const fn modes(assumptions: &'static [Assumption]) -> [Mode; 2] {
 }
 
 const SHA_MODES: &[Mode] = &modes(assume![
-    "gap-CDH on Ristretto",
+    (discrete_logarithm "gap-CDH on Ristretto"),
     "random oracles (SHA-512, BLAKE3)",
     "SHA-256 is a random oracle",
     "AES-128 is a PRF (rows)",
 ]);
 const AES_MODES: &[Mode] = &modes(assume![
-    "gap-CDH on Ristretto",
+    (discrete_logarithm "gap-CDH on Ristretto"),
     "random oracles (SHA-512, BLAKE3)",
     "AES-128 is an ideal cipher (H^b, H^o, H^k, rows)",
 ]);
@@ -144,7 +144,7 @@ impl Variant for Wide {
         modes: &[Mode::semi_honest(
             Rounds::exactly(3),
             assume![
-                "gap-CDH on Ristretto",
+                (discrete_logarithm "gap-CDH on Ristretto"),
                 "random oracles (SHA-512, BLAKE3)",
                 "AES-128 is a PRF whose Davies-Meyer form is one too (H^b), and a PRF for rows",
             ],

@@ -1,5 +1,6 @@
 //! The rows: one for each circuit PSI that PsiBench runs as a PSI, and PSTY19, which they come from.
 
+use vesica_mpc::base_ot;
 use vesica_party::{Choice, ChoiceValue, Entry, Mode, Protocol, Rounds, Task};
 
 use super::Opened;
@@ -76,17 +77,17 @@ const RS21_SOFTSPOKEN: &[Mode] = &[opened_by::<vole::Rs21Circuit>(1, RS21_ROUNDS
 opened_row!(
     /// `psty19-psi`.
     Psty19, psty19::Psty19, "psty19-psi",
-    &[EQUALITY, ots!(<psty19::Psty19 as Protocol>::ENTRY.variants[1], PSTY19_SOFTSPOKEN)],
+    &[EQUALITY, ots!(<psty19::Psty19 as Protocol>::ENTRY.variants[1], PSTY19_SOFTSPOKEN), base_ot::CHOICE],
     &[opened::<psty19::Psty19>(PSTY19_ROUNDS)]
 );
 opened_row!(
     /// `cgs22-psi`.
     Cgs22, cgs22::Cgs22, "cgs22-psi",
-    &[ots!(<cgs22::Cgs22 as Protocol>::ENTRY.variants[0], CGS22_SOFTSPOKEN)], &[opened::<cgs22::Cgs22>(CGS22_ROUNDS)]
+    &[ots!(<cgs22::Cgs22 as Protocol>::ENTRY.variants[0], CGS22_SOFTSPOKEN), base_ot::CHOICE], &[opened::<cgs22::Cgs22>(CGS22_ROUNDS)]
 );
 opened_row!(
     /// `rs21-circuit-psi`.
     Rs21, vole::Rs21Circuit, "rs21-circuit-psi",
-    &[EQUALITY, ots!(<vole::Rs21Circuit as Protocol>::ENTRY.variants[1], RS21_SOFTSPOKEN)],
+    &[EQUALITY, ots!(<vole::Rs21Circuit as Protocol>::ENTRY.variants[1], RS21_SOFTSPOKEN), base_ot::CHOICE],
     &[opened::<vole::Rs21Circuit>(RS21_ROUNDS)]
 );

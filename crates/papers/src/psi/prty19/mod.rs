@@ -88,6 +88,7 @@ mod table;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
     Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task, assume, assumptions,
@@ -212,6 +213,7 @@ const SPOT_LOW: Entry = Entry {
             values: &[POLYNOMIAL, CLUSTERED],
         },
         compare::choice(&[SPOT_LOW_LIST, compare::VACUUM, compare::FUSE]),
+        base_ot::CHOICE,
     ],
     task: Intersect::NAME,
     paper: PAPER,
@@ -243,7 +245,7 @@ pub enum SpotFast {}
 const SPOT_FAST: Entry = Entry {
     id: "spot-fast",
     aliases: &["spot-light"],
-    variants: &[compare::choice(&[SPOT_FAST_LIST, compare::VACUUM, compare::FUSE])],
+    variants: &[compare::choice(&[SPOT_FAST_LIST, compare::VACUUM, compare::FUSE]), base_ot::CHOICE],
     task: Intersect::NAME,
     paper: PAPER,
     status: Status::Sound,

@@ -1,5 +1,6 @@
 //! The descriptions of the rows.
 
+use vesica_mpc::base_ot;
 use vesica_mpc::code_oprf::Oos17;
 use vesica_party::{
     Assumption, Attack, Choice, ChoiceValue, CostClass, Effort, Entry, Leak, Learner, Mode, Protocol, Resistance,
@@ -109,7 +110,7 @@ const ONE_LEARNS: &str = "Only the receiver learns, and there are no payloads, a
 pub const DUAL_EXECUTION: Entry = Entry {
     id: "rr17-de",
     aliases: &[],
-    variants: &[Choice { name: "bins", what: NUMBER_OF_BINS, values: &[TENTH, QUARTER] }],
+    variants: &[Choice { name: "bins", what: NUMBER_OF_BINS, values: &[TENTH, QUARTER] }, base_ot::CHOICE],
     task: Intersect::NAME,
     paper: PAPER,
     status: Status::Sound,
@@ -130,7 +131,7 @@ pub const DUAL_EXECUTION: Entry = Entry {
 pub const ENCODE_COMMIT: Entry = Entry {
     id: "rr17-ec",
     aliases: &[],
-    variants: &[Choice { name: "bins", what: NUMBER_OF_BINS, values: &[QUARTER, TENTH] }],
+    variants: &[Choice { name: "bins", what: NUMBER_OF_BINS, values: &[QUARTER, TENTH] }, base_ot::CHOICE],
     task: Intersect::NAME,
     paper: PAPER,
     status: Status::Sound,

@@ -138,7 +138,7 @@ impl Protocol for Rt21 {
             corrupt_receiver: Resistance::Malicious,
             rounds: Rounds::exactly(6),
             assumptions: assume![
-                "the gap Diffie-Hellman problem on Curve25519 is hard",
+                (discrete_logarithm "the gap Diffie-Hellman problem on Curve25519 is hard"),
                 "a Feistel network of 14 rounds of BLAKE3 is an ideal permutation",
                 "BLAKE3 is a random oracle (commitment, keys from the salt, H_2, H_3, keystreams of payloads)",
                 "AES-128 is an ideal cipher (rows of the table)",

@@ -123,7 +123,7 @@ impl Service for Ra17 {
         modes: &[Mode::semi_honest(
             Rounds::exactly(3),
             assume![
-                "DDH on Ristretto255",
+                (discrete_logarithm "DDH on Ristretto255"),
                 "hash-to-group and BLAKE3 (outputs, keystreams of payloads) are random oracles"
             ],
             &[SIZES],

@@ -94,7 +94,7 @@ impl Protocol for Ikn20 {
         modes: &[Mode::semi_honest(
             Rounds::exactly(5),
             assume![
-                "DDH on Ristretto255",
+                (discrete_logarithm "DDH on Ristretto255"),
                 "hash-to-group is a random oracle",
                 "BLAKE3 is a pseudo-random generator on group elements, and a random oracle for public polynomials",
                 RING_LWE,

@@ -107,6 +107,7 @@ pub(crate) mod tests;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::peqt::CubicEquality;
 use vesica_mpc::permute_share::bits::BitNetwork;
@@ -185,7 +186,7 @@ impl For<Union> for Tcl23 {
     const ENTRY: Entry = Entry {
         id: "tcl23",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Union::NAME,
         paper: Paper {
             key: "TCLZ23",

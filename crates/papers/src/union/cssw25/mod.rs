@@ -96,6 +96,7 @@ pub(in crate::union) mod tests;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::bits::BitNetwork;
@@ -226,7 +227,7 @@ impl For<Union> for Cssw25 {
     const ENTRY: Entry = Entry {
         id: "cssw25",
         aliases: &[],
-        variants: &[SHUFFLE],
+        variants: &[SHUFFLE, base_ot::CHOICE],
         task: Union::NAME,
         paper: Paper {
             key: "CSSW25",

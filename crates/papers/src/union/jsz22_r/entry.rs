@@ -1,5 +1,6 @@
 //! The row of the registry.
 
+use vesica_mpc::base_ot;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_party::{CostClass, Entry, Protocol, Rounds, Status, Task, assumptions};
 
@@ -13,7 +14,7 @@ impl For<Union> for Jsz22R {
     const ENTRY: Entry = Entry {
         id: "jsz22-r",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Union::NAME,
         paper: jsz22::PAPER,
         status: Status::Sound,

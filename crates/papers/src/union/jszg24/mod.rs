@@ -96,6 +96,7 @@ pub(in crate::union) mod tests;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::SwitchingNetwork;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
@@ -124,7 +125,7 @@ impl Protocol for Jszg24 {
     const ENTRY: Entry = Entry {
         id: "jszg24",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Union::NAME,
         paper: Paper {
             key: "JSZG24",

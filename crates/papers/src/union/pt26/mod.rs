@@ -122,6 +122,7 @@ mod tests;
 
 use std::ops::{Range, RangeInclusive};
 
+use vesica_mpc::base_ot;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_party::{
@@ -151,7 +152,7 @@ impl Protocol for Pt26 {
     const ENTRY: Entry = Entry {
         id: "pt26",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Union::NAME,
         paper: Paper {
             key: "PT26",

@@ -6,10 +6,11 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustls::{AlertDescription, CertificateError, Connection, Error};
+use rustls::{AlertDescription, CertificateError, Connection, Error, NamedGroup};
 
 use super::identity::{Fingerprint, Identity, PublicKey};
 use super::pinning::{self, AcceptedKeys, Pin};
+use crate::transport::KeyExchange;
 use crate::{Abort, exit_code};
 
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
@@ -170,6 +171,8 @@ pub(super) struct Established {
     pub exporter: [u8; 32],
     /// The key that the peer has proved to hold.
     pub peer: PublicKey,
+    /// How both ends agreed on the session's keys.
+    pub key_exchange: KeyExchange,
 }
 
 /// Runs the handshake. A listener asks `admit` before it says welcome.
@@ -182,8 +185,8 @@ pub(super) fn establish(
     admit: &dyn Fn() -> bool,
 ) -> Result<Established, TlsFailure> {
     let (mut tls, pin) = match end {
-        End::Connector => pinning::client(identity, accepted.clone()),
-        End::Listener => pinning::server(identity, accepted.clone()),
+        End::Connector => pinning::client(identity, accepted.clone(), pinning::provider()),
+        End::Listener => pinning::server(identity, accepted.clone(), pinning::provider()),
     }
     .map_err(TlsFailure::NotOurTls)?;
     let mut limited = Limited { socket, until: Instant::now() + limit };
@@ -195,7 +198,12 @@ pub(super) fn establish(
     socket.set_write_timeout(None)?;
     let exporter = tls.export_keying_material([0u8; 32], EXPORTER_LABEL, None).map_err(TlsFailure::NotOurTls)?;
     let peer = pin.shown().ok_or_else(|| TlsFailure::NotOurTls(Error::General("the peer showed no key".into())))?;
-    Ok(Established { tls, exporter, peer })
+    let key_exchange = match tls.negotiated_key_exchange_group().map(|group| group.name()) {
+        Some(NamedGroup::X25519MLKEM768) => KeyExchange::X25519MlKem768,
+        Some(NamedGroup::X25519) => KeyExchange::X25519,
+        other => return Err(TlsFailure::NotOurTls(Error::General(format!("a key exchange in the group {other:?}")))),
+    };
+    Ok(Established { tls, exporter, peer, key_exchange })
 }
 
 fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>, admit: &dyn Fn() -> bool) -> io::Result<()> {

@@ -78,12 +78,13 @@ fn secure(
     admit: &dyn Fn() -> bool,
 ) -> Result<Connection, TlsFailure> {
     tcp::tune(&socket)?;
-    let establish::Established { tls, exporter, peer } =
+    let establish::Established { tls, exporter, peer, key_exchange } =
         establish::establish(end, &socket, identity, accepted, limit, admit)?;
     let (reader, writer, closer) = records::split(tls, socket.clone());
     let mut connection = Connection::new(reader, writer, closer);
     connection.socket = Some(socket);
     connection.exporter = Some(exporter);
+    connection.key_exchange = Some(key_exchange);
     connection.peer_key = Some(peer.to_spki().to_vec());
     Ok(connection)
 }

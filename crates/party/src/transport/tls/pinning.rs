@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::aws_lc_rs::{self, kx_group};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
 use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::server::AlwaysResolvesServerRawPublicKeys;
@@ -221,9 +222,19 @@ impl ClientCertVerifier for Pin {
     }
 }
 
+/// The algorithms of our TLS. The hybrid key exchange comes first, so that two sides of this release take it. X25519 alone
+/// remains for a partner of another release, which is then told why it is refused.
+pub(super) fn provider() -> CryptoProvider {
+    CryptoProvider { kx_groups: vec![kx_group::X25519MLKEM768, kx_group::X25519], ..aws_lc_rs::default_provider() }
+}
+
 /// The state of a connection that we opened, to a peer that must have a key of `peer`.
-pub(super) fn client(identity: &Identity, peer: AcceptedKeys) -> Result<(Connection, Arc<Pin>), Error> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+pub(super) fn client(
+    identity: &Identity,
+    peer: AcceptedKeys,
+    provider: CryptoProvider,
+) -> Result<(Connection, Arc<Pin>), Error> {
+    let provider = Arc::new(provider);
     let pin = Pin::new(peer, &provider);
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])?
@@ -240,8 +251,12 @@ pub(super) fn client(identity: &Identity, peer: AcceptedKeys) -> Result<(Connect
 }
 
 /// The state of a connection that we accepted, from a peer that must have a key of `peer`.
-pub(super) fn server(identity: &Identity, peer: AcceptedKeys) -> Result<(Connection, Arc<Pin>), Error> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+pub(super) fn server(
+    identity: &Identity,
+    peer: AcceptedKeys,
+    provider: CryptoProvider,
+) -> Result<(Connection, Arc<Pin>), Error> {
+    let provider = Arc::new(provider);
     let pin = Pin::new(peer, &provider);
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&TLS13])?

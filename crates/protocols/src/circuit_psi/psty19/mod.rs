@@ -36,6 +36,7 @@ pub mod params;
 mod receiver;
 mod sender;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
 use vesica_party::{Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Party, Rounds, Status, Task};
@@ -63,7 +64,7 @@ circuit_row!(
     Psty19, OpprfMatching<PolynomialOpprf>, Exchangeable::new(peqt::Variant::AndTree), Entry {
         id: "psty19",
         aliases: &[],
-        variants: &[EQUALITY, Choice { values: &[SILENT, ON_SOFTSPOKEN], ..OTS }],
+        variants: &[EQUALITY, Choice { values: &[SILENT, ON_SOFTSPOKEN], ..OTS }, base_ot::CHOICE],
         task: Shares::NAME,
         paper: Paper {
             key: "PSTY19",

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::inner_product::InnerProduct;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::peqt;
@@ -68,7 +69,7 @@ circuit_row!(
     VesicaCircuit, OpprfMatching<NarrowOpprf>, Exchangeable::new(peqt::Variant::Cubic), Entry {
         id: "vesica-circuit",
         aliases: &[],
-        variants: &[OKVS],
+        variants: &[OKVS, base_ot::CHOICE],
         task: Shares::NAME,
         paper: FASTER,
         status: Status::Recommended,
@@ -103,7 +104,7 @@ macro_rules! aggregate_row {
             const ENTRY: Entry = Entry {
                 id: $id,
                 aliases: &[],
-                variants: &[],
+                variants: &[base_ot::CHOICE],
                 task: $task::NAME,
                 paper: $paper,
                 status: Status::$status,

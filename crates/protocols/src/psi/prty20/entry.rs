@@ -1,5 +1,6 @@
 //! The description of the row.
 
+use vesica_mpc::base_ot;
 use vesica_mpc::code_oprf::Oos17;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
@@ -80,6 +81,7 @@ pub(super) const ENTRY: Entry = Entry {
             values: &[TWO_HASHES, CLUSTERED, BAND],
         },
         compare::choice(&[LIST, VACUUM, FUSE]),
+        base_ot::CHOICE,
     ],
     task: Intersect::NAME,
     paper: Paper {

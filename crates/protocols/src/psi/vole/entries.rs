@@ -1,5 +1,6 @@
 //! The product's rows, and what all rows of the folder say.
 
+use vesica_mpc::base_ot;
 use vesica_mpc::silent::SilentVole;
 use vesica_party::{
     Assumption, Choice, ChoiceValue, CostClass, Entry, Leak, Mode, Protocol, Resistance, Rounds, Security, Status,
@@ -139,7 +140,7 @@ impl VoleRow for VoleFast {
     const ENTRY: Entry = Entry {
         id: "vole-fast",
         aliases: &[],
-        variants: &[tags(&[SORTED, SHUFFLED])],
+        variants: &[tags(&[SORTED, SHUFFLED]), base_ot::CHOICE],
         task: Intersect::NAME,
         paper: Paper {
             key: "this work",
@@ -164,7 +165,7 @@ impl VoleRow for VoleLean {
     const ENTRY: Entry = Entry {
         id: "vole-lean",
         aliases: &[],
-        variants: &[tags(&[SORTED, SHUFFLED])],
+        variants: &[tags(&[SORTED, SHUFFLED]), base_ot::CHOICE],
         task: Intersect::NAME,
         paper: Paper {
             key: "this work",

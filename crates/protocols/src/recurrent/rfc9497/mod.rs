@@ -156,7 +156,7 @@ impl Service for OprfRfc9497 {
         modes: &[
             Mode::semi_honest(
                 Rounds::exactly(3),
-                assume!["gap Diffie-Hellman on Ristretto255", RANDOM_ORACLES],
+                assume![(discrete_logarithm "gap Diffie-Hellman on Ristretto255"), RANDOM_ORACLES],
                 &[SIZES],
             ),
             Mode {

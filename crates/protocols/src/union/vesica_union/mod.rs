@@ -104,6 +104,7 @@ pub mod tests;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::bits::BitNetwork;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
@@ -132,7 +133,7 @@ impl Protocol for VesicaUnion {
     const ENTRY: Entry = Entry {
         id: "vesica-union",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Union::NAME,
         paper: Paper {
             key: "this work",

@@ -31,6 +31,7 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_party::{CostClass, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task};
 use vesica_structures::facts::{Paper, Unsupported};
 
@@ -50,7 +51,7 @@ impl Protocol for VesicaUnionBoth {
     const ENTRY: Entry = Entry {
         id: "vesica-union-both",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Union::NAME,
         paper: Paper {
             key: "this work",

@@ -1,5 +1,6 @@
 //! What only this side sees, once the server is gone: the rows that match, and the report.
 
+use vesica_party::transport::KeyExchange;
 use vesica_protocols::tasks::SealedPayloads;
 
 use super::ask::{Answered, AnswersSoFar};
@@ -21,7 +22,8 @@ impl Answered {
     pub fn deliver(self, ctx: &Context<'_>) -> Result<QueryReport, Failure> {
         ctx.interrupt.complete();
         let Self { inquiry, answers: AnswersSoFar { asked, matches, payloads, unread, .. }, enrolment, bytes } = self;
-        let Inquiry { own: Own { source, sink, table, .. }, description, questions, mut warnings } = inquiry;
+        let Inquiry { own: Own { source, sink, table, .. }, description, questions, key_exchange, mut warnings } =
+            inquiry;
         let config = ctx.config;
         warnings.extend(advice::empty(&table.stats));
         // Not before: a server must not see by the client's messages whether its answers could be read.
@@ -55,6 +57,7 @@ impl Answered {
                 Protection::Tls { peer, .. } => Some(peer.fingerprint().to_string()),
                 Protection::InsecurePlaintext => None,
             },
+            key_exchange: key_exchange.map(KeyExchange::name),
             rows: table.stats.rows,
             keys: questions.items() as u64,
             matched_keys: matches.len() as u64,

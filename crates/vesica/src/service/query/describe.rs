@@ -2,6 +2,7 @@
 
 use vesica_party::Channel;
 use vesica_party::service::{depart, describe};
+use vesica_party::transport::KeyExchange;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
@@ -20,6 +21,8 @@ pub(super) struct Inquiry {
     /// What the server said first.
     pub description: Description,
     pub questions: Questions,
+    /// How the keys of the first TLS session came about; `None` without TLS.
+    pub key_exchange: Option<KeyExchange>,
     pub warnings: Vec<String>,
 }
 
@@ -86,7 +89,8 @@ impl Own {
         let connection = ctx.reach()?;
         match ctx.open(connection, |ch| self.hear(ctx, ch)) {
             Ok((ch, (description, questions, warnings))) => {
-                Ok(Described { inquiry: Inquiry { own: self, description, questions, warnings }, ch })
+                let key_exchange = ch.key_exchange();
+                Ok(Described { inquiry: Inquiry { own: self, description, questions, key_exchange, warnings }, ch })
             }
             Err(failure) => {
                 ctx.let_go();

@@ -35,6 +35,8 @@ pub struct QueryReport {
     pub security: Security,
     /// The fingerprint of the server's key.
     pub server: Option<String>,
+    /// The group in which the keys of the first TLS session were agreed on; null over plaintext.
+    pub key_exchange: Option<&'static str>,
     /// Rows of the table.
     pub rows: u64,
     /// Its distinct keys.

@@ -7,7 +7,7 @@ use crate::failure::{Failure, code};
 use crate::handshake::kind_warnings;
 use crate::memory::{Budget, Bytes};
 use crate::service::quota::OVER_QUOTA;
-use crate::service::{Description, Quota, TRUSTING, leak_of_prefix, trust_in_server};
+use crate::service::{Description, Quota, TRUSTING, leak_of_prefix, require_post_quantum, trust_in_server};
 use crate::table::{Join, KeyStats};
 use crate::words::counted;
 
@@ -28,6 +28,9 @@ impl Context<'_> {
         let (key, trust) = (&self.config.source.key, trust(described));
         let mut warnings = Vec::new();
         self.check_security(described, trust.as_deref())?;
+        if self.config.post_quantum {
+            require_post_quantum(&described.protocol, described.security)?;
+        }
         self.check_set(described)?;
         warnings.extend(self.check_leak(described)?);
         warnings.extend(self.check_trust(described, trust.as_deref())?);

@@ -93,6 +93,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         wait: Duration::from_secs(20),
         deadline: None,
         security: Security::Malicious,
+        post_quantum: false,
         trust_server: false,
         leak_prefix: None,
         max_set_items: 1000,

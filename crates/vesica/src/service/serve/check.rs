@@ -2,13 +2,16 @@
 
 use vesica_protocols::tasks::IntersectRequest;
 
-use super::config::ServeConfig;
+use super::config::{Clients, ServeConfig};
 use crate::failure::{Failure, code};
-use crate::service::{ServiceOptions, TableService, WithService, refuse_alternatives};
+use crate::service::{ENTRIES, ServiceOptions, TableService, WithService, refuse_alternatives, require_post_quantum};
 use crate::words::counted;
 
 /// Refuses what only a protocol has that `auto` never takes.
 pub(super) fn refuse_for_auto(config: &ServeConfig) -> Result<(), Failure> {
+    if config.post_quantum {
+        ENTRIES.iter().try_for_each(|entry| require_post_quantum(entry.id, config.security))?;
+    }
     let what = [
         (config.leak_prefix.is_some(), "leaks a prefix", "--leak-prefix"),
         (config.trust_clients, "trusts its clients", "--trust-clients"),
@@ -40,6 +43,9 @@ impl WithService for Settled<'_> {
             both_learn: false,
             runs: 1,
         };
+        if self.0.post_quantum {
+            require_post_quantum(S::ENTRY.id, security)?;
+        }
         Ok(S::params(&least, ServiceOptions { leak_prefix, integer_bits }).map(drop)?)
     }
 }
@@ -55,6 +61,13 @@ pub(super) fn check(config: &ServeConfig) -> Result<(), Failure> {
         ));
     }
     check_integers(config)?;
+    if config.post_quantum && matches!(config.clients, Clients::InsecurePlaintext) {
+        return Err(Failure::new(
+            code::USAGE,
+            "--post-quantum with --insecure-plaintext, which hides nothing from anybody",
+            "omit one of them",
+        ));
+    }
     let Some(quota) = config.quota else { return Ok(()) };
     if quota.items < config.items_per_query {
         return Err(Failure::new(

@@ -44,6 +44,9 @@ pub struct ServeConfig {
     pub expect_queries: u64,
     /// What the protocol withstands.
     pub security: Security,
+    /// Whether nothing may run that a quantum computer is known to break: neither the key exchange of TLS nor the
+    /// protocol.
+    pub post_quantum: bool,
     /// Keys that the set has room for; `None` for some more than the table has.
     pub capacity: Option<u64>,
     /// Items of each query.

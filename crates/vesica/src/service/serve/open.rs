@@ -111,6 +111,7 @@ fn bind(config: &ServeConfig) -> Result<(String, Box<dyn Acceptor>), Failure> {
             identity: identity.clone(),
             clients: clients.clone(),
             handshake_limit: TLS_LIMIT,
+            post_quantum: config.post_quantum,
         }),
     };
     Ok((address, acceptor))

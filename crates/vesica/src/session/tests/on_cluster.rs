@@ -415,6 +415,10 @@ fn recommended_protocols_pads_and_senders_that_learn() {
     for protocol in ["vole-fast", "vole-lean"] {
         check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| config.protocol = Some(protocol.into()));
     }
+    let (received, _) = check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| {
+        (config.protocol, config.post_quantum) = (None, true);
+    });
+    assert_eq!(received.protocol.split_once(':').map(|(_, choice)| choice), Some("base-ot=ml-kem"));
     let (received, sent) = check([70, 300], 33, 3, [2, 2], [WORKS; 2], |config| {
         config.settings.both_learn = true;
         config.pad_to = Some(400);
@@ -797,6 +801,20 @@ fn check_withheld(
     fates: [&FateOf; 2],
     at_least: u64,
 ) -> Vec<(u32, Vec<u64>)> {
+    let change = |config: &mut Config| config.settings.at_least = at_least;
+    check_changed(task, by_region, sizes, common, fates, &change).1
+}
+
+/// The same, with these changes of both sides.
+#[track_caller]
+fn check_changed(
+    task: &str,
+    by_region: bool,
+    sizes: [usize; 2],
+    common: usize,
+    fates: [&FateOf; 2],
+    change: &dyn Fn(&mut Config),
+) -> (Report, Vec<(u32, Vec<u64>)>) {
     let folder = Folder::new();
     let keys = |side, count: usize| (0..count).map(move |number| key(side, number, common));
     let (mut ours, mut theirs) = (threads(keys('r', sizes[0]), 3, fates[0]), threads(keys('s', sizes[1]), 2, fates[1]));
@@ -807,7 +825,7 @@ fn check_withheld(
         if has_columns {
             config.settings.values = columns(&["amount"], &[], &[]);
         }
-        config.settings.at_least = at_least;
+        change(&mut config);
         match role {
             Role::Receiver => {
                 config.destination = folder.config(role, task).destination;
@@ -837,7 +855,7 @@ fn check_withheld(
         _ => "amount_times_amount",
     };
     let row = |(region, (count, result)): (Option<String>, (u64, i64))| {
-        let result = if count >= at_least { result.to_string() } else { String::new() };
+        let result = if count >= received.reveal_if_at_least { result.to_string() } else { String::new() };
         match by_region {
             true => format!("{},{result}\n", region.unwrap_or_default()),
             false if result.is_empty() => "\"\"\n".to_owned(),
@@ -847,8 +865,8 @@ fn check_withheld(
     let rows: String = expected.into_iter().map(row).collect();
     let header = if by_region { "region," } else { "" };
     assert_eq!(folder.read("result.csv"), format!("{header}{name}\n{rows}"), "{task}, {sizes:?}, {common}");
-    assert_eq!((received.revealed, ours.commits), (sent.revealed, theirs.commits));
-    ours.totals.into_inner().expect("a lock")
+    assert_eq!((&received.revealed, ours.commits), (&sent.revealed, theirs.commits));
+    (received, ours.totals.into_inner().expect("a lock"))
 }
 
 #[test]
@@ -875,6 +893,13 @@ fn results_of_few_keys_on_clusters_are_withheld() {
         check_withheld(task, false, [60, 60], 30, [WORKS; 2], 30);
         check_withheld(task, false, [60, 60], 30, [WORKS; 2], 31);
     }
+    // The circuit of the drivers is built on what the protocol of the workers is built on: base OTs from ML-KEM are 578 KB.
+    let lasts = |config: &mut Config| {
+        (config.settings.at_least, config.post_quantum) = (10, true);
+    };
+    let (received, _) = check_changed("sum", true, [60, 60], 30, [WORKS; 2], &lasts);
+    let (of_buckets, bytes) = (3 * 578_000, received.bytes_sent + received.bytes_received);
+    assert!(received.protocol.contains("ml-kem") && bytes > of_buckets + 500_000, "{bytes}");
     let totals = check_withheld("sum", true, [60, 60], 30, [&loses, WORKS], 10);
     assert!(totals.len() == 6 && totals.iter().all(|(_, of_bucket)| of_bucket.len() == 6), "{totals:?}");
     let all: HashSet<u64> = totals.iter().flat_map(|(_, of_bucket)| of_bucket.iter().copied()).collect();

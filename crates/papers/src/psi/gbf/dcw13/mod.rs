@@ -54,6 +54,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{Channel, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task, assume, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
@@ -77,7 +78,7 @@ impl Protocol for Dcw13 {
     const ENTRY: Entry = Entry {
         id: "dcw13",
         aliases: &["gbf"],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Intersect::NAME,
         paper: Paper {
             key: "DCW13",

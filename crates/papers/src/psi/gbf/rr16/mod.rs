@@ -88,6 +88,7 @@ mod sender;
 
 use std::ops::RangeInclusive;
 
+use vesica_mpc::base_ot;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
     CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Role, Rounds, Security, Status, Task, assume,
@@ -127,7 +128,7 @@ impl Protocol for Rr16 {
     const ENTRY: Entry = Entry {
         id: "rr16",
         aliases: &[],
-        variants: &[],
+        variants: &[base_ot::CHOICE],
         task: Intersect::NAME,
         paper: Paper {
             key: "RR16",
