@@ -149,18 +149,12 @@ fn as_json(entry: &Entry) -> Value {
         "group_operations": entry.map_and_compare.map(|style| style.work.group_operations),
         "symmetric_operations": entry.map_and_compare.map(|style| style.work.symmetric_operations),
         "deviations": entry.deviations,
-        "modes": entry.modes.iter().map(|own| mode_of(entry, own)).collect::<Vec<_>>(),
+        "modes": entry.modes.iter().map(|own| mode(own, entry.lasts_with(own))).collect::<Vec<_>>(),
     })
 }
 
-/// A mode of a protocol, with the choice by which it does not fall to a quantum computer any more.
-fn mode_of(entry: &Entry, own: &Mode) -> Value {
-    let mut value = mode(own);
-    value["lasts_with"] = json!(entry.lasts_with(own));
-    value
-}
-
-fn mode(mode: &Mode) -> Value {
+/// A mode, with the choice by which it does not fall to a quantum computer any more.
+fn mode(mode: &Mode, lasts_with: Option<String>) -> Value {
     json!({
         "security": mode.security.to_string(),
         "corrupt_sender": mode.corrupt_sender.to_string(),
@@ -168,6 +162,7 @@ fn mode(mode: &Mode) -> Value {
         "rounds": { "least": mode.rounds.least, "most": mode.rounds.most },
         "shows_count": mode.shows_count(),
         "falls_to_quantum": mode.falls_to_quantum().map(|assumption| assumption.what),
+        "lasts_with": lasts_with,
         "assumptions": mode.assumptions.iter().map(|assumption| assumption.what).collect::<Vec<_>>(),
         "attacks": mode.attacks().map(|attack| attack_as_json(&attack)).collect::<Vec<_>>(),
         "leakage": mode.leakage.iter().map(|leak| json!({ "to": learner(leak.to), "what": leak.what })).collect::<Vec<_>>(),
@@ -186,7 +181,7 @@ fn attack_as_json(attack: &Attack) -> Value {
 
 /// A choice; a value's modes are `null` where they are those of the protocol.
 fn choice(choice: &Choice) -> Value {
-    let modes = |modes: &[Mode]| modes.iter().map(mode).collect::<Vec<_>>();
+    let modes = |modes: &[Mode]| modes.iter().map(|own| mode(own, None)).collect::<Vec<_>>();
     let value = |value: &ChoiceValue| json!({ "value": value.name, "what": value.what, "deviations": value.deviations, "replaced": value.replaced.iter().map(|[old, new]| json!({ "assumption": old.what, "by": new.what })).collect::<Vec<_>>(), "modes": value.modes.map(modes) });
     json!({ "name": choice.name, "what": choice.what, "values": choice.values.iter().map(value).collect::<Vec<_>>() })
 }

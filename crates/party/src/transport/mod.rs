@@ -69,7 +69,7 @@ impl KeyExchange {
         };
         Err(Abort::Local {
             code: exit_code::REFUSED,
-            fault: fault.into(),
+            fault,
             mend: "use the same release of vesica on both sides, without --insecure-plaintext".into(),
         })
     }

@@ -155,7 +155,8 @@ fn the_receipt_states_it() {
         config
     };
     let (received, sent) = both(side(Role::Receiver), side(Role::Sender));
-    (received.expect("a result"), sent.expect("sent"));
+    received.expect("a result");
+    sent.expect("sent");
     for role in [Role::Receiver, Role::Sender] {
         let receipt = Receipt::load(&folder.path(&format!("{role}.json"))).expect("a receipt");
         assert_eq!(receipt.verify(), (true, true));
