@@ -237,12 +237,12 @@ class Jobs:
                 raise InputError(fault, "bring all values to one type, for example with .astype(str)")
 
     def _divide(self, argument: str) -> list[int]:
-        division, widths, received = json.loads(argument)
+        division, (key_width, width), received = json.loads(argument)
         self._division, self._received = division, received
         if self._join == "left" and received is None:
             fault = "join='left' without columns of the partner: all rows would be the result, as they are"
             raise InputError(fault, "omit join=, or ask the partner for payload=")
-        work = partial(_executors.divide, self.folder, division, self._beside, widths)
+        work = partial(_executors.divide, self.folder, division, self._beside, (key_width, width))
         counts = [share["keys"] for share in self._each(self._shares, work)]
         return [sum(of_shares) for of_shares in zip(*counts)]
 

@@ -25,7 +25,6 @@ use vesica_structures::secret::Secret;
 
 use super::job::{ASSUMED_BYTES, AgreedJob, InBuckets, Job, Rows, Settling, assumed_records};
 use super::{Amounts, Columns, Disclosure, Example, Flags, ResultKind, Sample, Settings, Side, Unopened, Words};
-use crate::buckets::Bucket;
 use crate::cluster::Received;
 use crate::cluster::keys::Widths;
 use crate::failure::{Failure, code};
