@@ -139,8 +139,8 @@ class Jobs:
             raise OutputError(fault, mend) from error
         self.seconds["result"] = time.monotonic() - began
         columns = kept[0]["own"] if kept else len(self._pool.columns)
-        keys = [value for name, value in self._key if name == "key"] if self._join == "union" else None
-        return self._pool.result(f"{self.folder}/result", columns, keys)
+        keys = [value for name, value in self._key if name == "key" and value is not None]
+        return self._pool.result(f"{self.folder}/result", columns, keys if self._join == "union" else None)
 
     def _write_rows(self) -> list[dict[str, Any]]:
         self._each(self._shares, partial(_executors.find, self.folder, self._shares, len(self._files)))
