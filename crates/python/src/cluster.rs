@@ -261,19 +261,20 @@ pub fn own_rows(py: Python<'_>, flags: Vec<Flag>, received: &str, rows: &Bound<'
     collected(py, |sink| write_own_rows(NAME, &rows, (&columns, payload.as_ref()), sink))
 }
 
-/// The rows of keys that are new in a bucket, as they stand behind own `rows`, of which the columns count. `section` is
-/// what the worker of the bucket left, under `key` in hexadecimal.
+/// The rows of keys that are new in a bucket, as they stand behind own `rows`, of which the columns count. `left` has the key
+/// of what the worker of the bucket left, in hexadecimal, and what that is.
 #[pyfunction]
 pub fn new_rows(
     py: Python<'_>,
     flags: Vec<Flag>,
     received: &str,
     rows: &Bound<'_, PyAny>,
-    (key, section): (&str, PyBackedBytes),
+    left: (String, PyBackedBytes),
 ) -> PyResult<ArrowTable> {
     let own = RecordBatch::from_pyarrow_bound(rows)?;
     let (columns, (keys, payload)) = (key_columns(py, &flags)?, read_new_keys(py, received)?);
-    let key = from_hex(key).ok_or_else(|| raised(py, &defect("the key of what a worker left")))?;
+    let (key, section) = left;
+    let key = from_hex(&key).ok_or_else(|| raised(py, &defect("the key of what a worker left")))?;
     let records = keys::open_matched(&key, 0, section.to_vec()).map_err(|failure| raised(py, &failure))?;
     let new = NewKeys { columns: &columns, keys: &keys, payload: payload.as_ref(), records: &records };
     collected(py, |sink| write_new_keys(NAME, own.schema(), &new, sink))

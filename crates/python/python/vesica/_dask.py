@@ -192,7 +192,14 @@ def _read(own: int, keys: Sequence[str] | None, uri: str, has_rows: bool = True)
     if keys is not None:
         for column in _said_by_pandas(table.schema)["columns"]:
             name, kind = column["field_name"], _with_missing(column["numpy_type"])
-            if kind is not None and column["pandas_type"] != "categorical" and name in rows and name not in keys:
+            if name not in rows or name in keys:
+                continue
+            if column["pandas_type"] == "categorical":
+                if len(rows[name].cat.categories) == 0:
+                    # Without any category, pandas does not know the type that they have in other parts.
+                    none = pa.array([], table.schema.field(name).type.value_type).to_pandas()
+                    rows[name] = rows[name].cat.set_categories(none)
+            elif kind is not None:
                 # Numbers of pandas that miss some become floats, which round.
                 rows[name] = table[name].to_pandas(types_mapper=partial(_typed, kind))
     if not theirs:

@@ -139,8 +139,8 @@ class Jobs:
             raise OutputError(fault, mend) from error
         self.seconds["result"] = time.monotonic() - began
         columns = kept[0]["own"] if kept else len(self._pool.columns)
-        keys = [value for name, value in self._key if name == "key"] if self._join == "union" else None
-        return self._pool.result(f"{self.folder}/result", columns, keys)
+        keys = [value for name, value in self._key if name == "key" and value is not None]
+        return self._pool.result(f"{self.folder}/result", columns, keys if self._join == "union" else None)
 
     def _write_rows(self) -> list[dict[str, Any]]:
         self._each(self._shares, partial(_executors.find, self.folder, self._shares, len(self._files)))
@@ -237,12 +237,12 @@ class Jobs:
                 raise InputError(fault, "bring all values to one type, for example with .astype(str)")
 
     def _divide(self, argument: str) -> list[int]:
-        division, widths, received = json.loads(argument)
+        division, (key_width, width), received = json.loads(argument)
         self._division, self._received = division, received
         if self._join == "left" and received is None:
             fault = "join='left' without columns of the partner: all rows would be the result, as they are"
             raise InputError(fault, "omit join=, or ask the partner for payload=")
-        work = partial(_executors.divide, self.folder, division, self._beside, widths)
+        work = partial(_executors.divide, self.folder, division, self._beside, (key_width, width))
         counts = [share["keys"] for share in self._each(self._shares, work)]
         return [sum(of_shares) for of_shares in zip(*counts)]
 

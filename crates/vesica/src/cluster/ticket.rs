@@ -394,12 +394,12 @@ impl Drop for Ticket {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use vesica_party::Role;
 
     use super::*;
 
-    fn ticket() -> Ticket {
+    pub fn ticket() -> Ticket {
         Ticket {
             session: [1; 32],
             bucket: 3,

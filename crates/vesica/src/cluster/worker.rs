@@ -418,3 +418,31 @@ pub(super) fn unknown(what: &str, name: &str) -> Abort {
         mend: "install the same release of vesica on the driver and on all executors".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::ticket::tests::ticket;
+
+    /// Else a partner in a union would learn how many keys of a bucket are common.
+    #[test]
+    fn either_side_of_a_union_says_which_of_its_items_are_dummies() {
+        let mut ticket = ticket();
+        (ticket.division, ticket.bucket, ticket.keys) = (Division::new(5, 1, 8), 0, 3);
+        ticket.work = Work::New { record_bytes: 6, of_sender: (3, 2), of_receiver: Some((4, 0)) };
+        for (role, record) in [(Role::Sender, [7, 7, 7, 7, 7, 0]), (Role::Receiver, [7, 7, 7, 7, 0, 0])] {
+            ticket.role = role;
+            let digests = (1..=3).map(|key| [key << 64, key]).collect();
+            let given = Input::new(&ticket, digests, vec![7; 3 * ticket.work.width(role)]).expect("keys of the bucket");
+            let (items, records, dummies) = match given {
+                Input::Keys(UnionSenderInput { items, records, dummies }) if role == Role::Sender => {
+                    (items, records, dummies)
+                }
+                Input::Own(UnionReceiverInput { items, records, dummies }) => (items, records, dummies),
+                _ => panic!("what a union takes"),
+            };
+            assert_eq!((items.len(), dummies), (8, 5));
+            assert_eq!(records, [record.repeat(3), vec![0; 5 * 6]].concat());
+        }
+    }
+}

@@ -395,7 +395,7 @@ fn keys_in_whole_and_their_payloads_come_to_buckets_as_one_table_has_them() {
         let table = divided(&key(&["k"]), &sent, &ours);
         let spec = UnionSpec {
             payload: (!payload.is_empty())
-                .then(|| PayloadSpec { columns: payload, duplicates: crate::table::Duplicates::Refuse }),
+                .then_some(PayloadSpec { columns: payload, duplicates: crate::table::Duplicates::Refuse }),
             most_bytes: 100,
         };
         let all: Vec<RowOf> = ours.concat().concat();

@@ -1,7 +1,9 @@
 //! What both sides come to.
 
 use super::*;
-use crate::table::{PayloadField, PayloadKind};
+use crate::buckets::{Buckets, Masks};
+use crate::key::KeySpec;
+use crate::table::{Format, PayloadField, PayloadKind, read_union_within};
 use crate::task::job::Declaration;
 
 fn kind(kind: PayloadKind, reads_as: &[PayloadKind]) -> KeyKind {
@@ -105,4 +107,33 @@ fn a_receiver_may_insist_on_payload_columns() {
     assert!(UnionJob::differences(Role::Receiver, &of(None), &of(Some("score"))).is_empty());
     let differences = UnionJob::differences(Role::Sender, &of(None), &of(Some("score")));
     assert!(differences.len() == 1 && differences[0].field == "--payload");
+}
+
+/// Else the partner would learn how many keys of a bucket are common.
+#[test]
+fn either_side_says_which_items_of_a_bucket_are_dummies() {
+    let table = crate::fuzzing::input(b"id\none\ntwo\nthree\n", Format::Csv).unwrap();
+    let (spec, key) = (UnionSpec { payload: None, most_bytes: 99 }, KeySpec::parse(&["id"], &[]).unwrap());
+    let table = read_union_within(&table, &key, Some(&spec), &|| None).unwrap();
+    let own = table.union.as_ref().and_then(|union| union.records.as_ref()).unwrap();
+    let width = own.schema.width;
+    let terms =
+        Terms { keys: own.schema.clone(), payload: None, receiver_keys: Some(own.schema.clone()), in_buckets: true };
+    // Of five items the last two are those of --pad-to.
+    let buckets = Buckets::new((100..105).collect(), 3, 2, 4, 1000..).unwrap();
+    let (of, masks) = (UnionJob::IN_BUCKETS.unwrap(), Masks::new(2, &[], &mut SecretRng::insecure_from_seed(1)));
+    let mut seen = 0;
+    for number in 0..2 {
+        let bucket = || buckets.bucket(number).unwrap();
+        let keys: Vec<usize> = bucket().places().flatten().filter(|place| *place < 3).collect();
+        let mut expected: Vec<u8> =
+            keys.iter().flat_map(|key| &own.bytes[key * width..(key + 1) * width]).copied().collect();
+        expected.resize(4 * width, 0);
+        let sent = (of.sender_input)(&terms, bucket(), &table, &masks);
+        let asked = (of.receiver_input)(&terms, bucket(), &table);
+        assert_eq!((sent.items.len(), sent.dummies, sent.records), (4, 4 - keys.len(), expected.clone()));
+        assert_eq!((asked.items.len(), asked.dummies, asked.records), (4, 4 - keys.len(), expected));
+        seen += keys.len();
+    }
+    assert_eq!(seen, 3);
 }
