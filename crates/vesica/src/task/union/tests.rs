@@ -1,7 +1,7 @@
 //! What both sides come to.
 
 use super::*;
-use crate::buckets::{Buckets, Masks};
+use crate::buckets::Buckets;
 use crate::key::KeySpec;
 use crate::table::{Format, PayloadField, PayloadKind, read_union_within};
 use crate::task::job::Declaration;
@@ -121,7 +121,7 @@ fn either_side_says_which_items_of_a_bucket_are_dummies() {
         Terms { keys: own.schema.clone(), payload: None, receiver_keys: Some(own.schema.clone()), in_buckets: true };
     // Of five items the last two are those of --pad-to.
     let buckets = Buckets::new((100..105).collect(), 3, 2, 4, 1000..).unwrap();
-    let (of, masks) = (UnionJob::IN_BUCKETS.unwrap(), Masks::new(2, &[], &mut SecretRng::insecure_from_seed(1)));
+    let of = UnionJob::IN_BUCKETS.unwrap();
     let mut seen = 0;
     for number in 0..2 {
         let bucket = || buckets.bucket(number).unwrap();
@@ -129,7 +129,7 @@ fn either_side_says_which_items_of_a_bucket_are_dummies() {
         let mut expected: Vec<u8> =
             keys.iter().flat_map(|key| &own.bytes[key * width..(key + 1) * width]).copied().collect();
         expected.resize(4 * width, 0);
-        let sent = (of.sender_input)(&terms, bucket(), &table, &masks);
+        let sent = (of.sender_input)(&terms, bucket(), &table, &[]);
         let asked = (of.receiver_input)(&terms, bucket(), &table);
         assert_eq!((sent.items.len(), sent.dummies, sent.records), (4, 4 - keys.len(), expected.clone()));
         assert_eq!((asked.items.len(), asked.dummies, asked.records), (4, 4 - keys.len(), expected));
