@@ -201,7 +201,7 @@ pub const CHOICE: vesica_party::Choice = vesica_party::Choice {
     ],
 };
 
-/// What [`send`] and [`receive`] rest on by default.
+/// What the base OTs of this crate rest on by default.
 pub const ASSUMPTIONS: &[Assumption] =
     assume![(discrete_logarithm "gap-CDH on Ristretto"), "random oracles (SHA-512, BLAKE3)"];
 
