@@ -12,7 +12,7 @@ use crate::Entry;
 /// Where the first OTs of a run come from, which all others are extended from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BaseOtChoice {
-    /// From a Diffie-Hellman key agreement [MR19].
+    /// From a Diffie-Hellman key agreement: Masny and Rindal (2019).
     #[default]
     Mr19,
     /// From the key encapsulation ML-KEM-768, by the construction of the same paper.

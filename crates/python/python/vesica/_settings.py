@@ -64,6 +64,8 @@ class RunSettings(TypedDict, total=False):
     memory: Optional[Size]
     threads: Optional[Count]
     receipt: Optional[Path]
+    run_log: Optional[Path]
+    no_run_log: bool
     expect_peer_items: Optional[Count]
     max_groups: Count
     epsilon: Optional[Union[float, str]]
