@@ -582,14 +582,15 @@ mod tests {
         format!("{:#?}", Config { machine: Machine::REFERENCE, ..args.config(&way).expect("a side") })
     }
 
-    /// The library states the defaults of the command once more, for programs that call it.
+    /// The library states the defaults of the command once more, for programs that call it; but for the log, which has a
+    /// place of the user's.
     #[test]
     fn a_side_of_the_library_has_the_defaults_of_the_command() {
         let table = || OwnTable::file("a.csv", &["id"]).expect("a key");
         let end = || End::Listen("127.0.0.1:0".into());
         let receiver = Config::receive(table(), Destination::file("b.csv"), end(), Protection::InsecurePlaintext);
         let sender = Config::send(table(), end(), Protection::InsecurePlaintext);
-        let flags = "--input a.csv --key id --listen 127.0.0.1:0 --insecure-plaintext";
+        let flags = "--input a.csv --key id --listen 127.0.0.1:0 --insecure-plaintext --no-run-log";
         assert_eq!(
             typed(&format!("vesica receive {flags} --output b.csv")),
             format!("{:#?}", receiver.expect("a side"))

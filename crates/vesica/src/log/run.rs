@@ -54,13 +54,18 @@ impl<'a> RunLog<'a> {
     /// Notes that the protocol is about to begin.
     ///
     /// # Errors
-    /// If that cannot be written: the run must not begin then.
-    pub fn begin(&self, agreed: impl FnOnce() -> Agreed) -> Result<(), Failure> {
-        if self.file.is_none() {
-            return Ok(());
-        }
+    /// If that cannot be written, and the log's user named it: the run must not begin then. Else that is a warning.
+    pub fn begin(&self, events: &dyn Events, agreed: impl FnOnce() -> Agreed) -> Result<(), Failure> {
+        let Some(file) = &self.file else { return Ok(()) };
         *self.agreed.borrow_mut() = Some(agreed());
-        self.append(Event::Begun, None).map_err(|failure| Failure { told: Some(TOLD), ..failure })
+        match self.append(Event::Begun, None) {
+            Err(failure) if file.is_named => Err(Failure { told: Some(TOLD), ..failure }),
+            Err(failure) => {
+                events.warning(&format!("the beginning of this run is not in the log: {}", failure.fault));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
     }
 
     /// Notes what both sides sign.

@@ -177,7 +177,7 @@ impl<'m> OwnSizes<'m> {
             Some(record) => Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?),
             None => None,
         };
-        ctx.log.begin(|| {
+        ctx.log.begin(ctx.events, || {
             let disclosure = agreement.terms.disclosure();
             Agreed {
                 session: to_hex(&agreement.session),
