@@ -331,8 +331,8 @@ pub struct SharedArgs {
     /// vesica/runs.log in your folder for state, $XDG_STATE_HOME or ~/.local/state]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "VESICA_RUN_LOG", hide_env_values = true, help_heading = "Report")]
     pub run_log: Option<PathBuf>,
-    /// Do not log this run
-    #[arg(long, conflicts_with = "run_log", help_heading = "Report")]
+    /// Do not log this run, whatever else says where
+    #[arg(long, help_heading = "Report")]
     pub no_run_log: bool,
     /// Try everything up to the exchange of sizes, if your partner says --dry-run too: connect, verify identities,
     /// compare all settings, look for faults in your whole table, and estimate time and bytes. Writes nothing. A file

@@ -1,7 +1,6 @@
 //! `vesica log`: verifies, shows and compares logs of runs.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -27,17 +26,13 @@ const ABOUT: &str = "Each line of a log is signed, and has the hash of the line 
                      value of a table, and nothing of a result. Whoever can write its files can put an older copy in \
                      their place: compare it with the partner's log, or with how far it was when that was noted.";
 
-/// The log of a user who names none. The folder is made.
+/// The log of a user who names none.
 pub fn default_log() -> Option<PathBuf> {
-    let folder = identity::state_folder()?;
-    // Without it, opening the log says why.
-    let _ = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    Some(folder.join("runs.log"))
+    Some(identity::state_folder()?.join("runs.log"))
 }
 
 fn named(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
-    let folder = || identity::state_folder().map(|folder| folder.join("runs.log"));
-    file.or_else(folder).ok_or_else(|| {
+    file.or_else(default_log).ok_or_else(|| {
         Failure::new(code::USAGE, "there is no home directory with a default log", "name the log's file")
     })
 }
@@ -87,6 +82,12 @@ pub fn run(args: LogArgs) -> Outcome {
                 let fault = format!("the logs differ: {}", few.collect::<Vec<_>>().join("; "));
                 let mend = "ask your partner for its receipts of these runs; a run that was killed on one side before \
                             its first line is in the other log alone";
+                return Err(Failure::new(code::MISMATCH, fault, mend));
+            }
+            if same == 0 {
+                let fault = "no run of the two logs' sides with each other is in both logs: nothing was compared";
+                let mend = "name your log and that of a partner with whom you had runs; each must have the file .head \
+                            beside it";
                 return Err(Failure::new(code::MISMATCH, fault, mend));
             }
             if args.json {
@@ -146,17 +147,27 @@ fn summary(verified: &Verified) -> String {
 
 /// All runs, oldest first: a run stands where it ended, or began if it has no end.
 fn page(verified: &Verified) -> Page {
-    let is_ended = |line: &Line| line.entry.event != Event::Begun;
-    let has_end = |run: &str| verified.lines.iter().any(|line| is_ended(line) && line.entry.run == run);
-    let shown = verified.lines.iter().filter(|line| is_ended(line) || !has_end(&line.entry.run));
-    let began = |run: &str| verified.lines.iter().find(|line| !is_ended(line) && line.entry.run == run);
+    let by_run = |is_begun: bool| {
+        let of_event = verified.lines.iter().filter(move |line| (line.entry.event == Event::Begun) == is_begun);
+        of_event.map(|line| (line.entry.run.as_str(), line)).collect::<HashMap<&str, &Line>>()
+    };
+    let (begun, ended) = (by_run(true), by_run(false));
+    let shown = verified
+        .lines
+        .iter()
+        .filter(|Line { entry, .. }| entry.event != Event::Begun || !ended.contains_key(entry.run.as_str()));
     let Head { lines, hash } = &verified.head;
     Page {
         title: "Log of Vesica runs",
         about: ABOUT,
         holds: true,
-        verdict: format!("All lines are signed, and none is missing between them. Its head is {lines}:{hash}"),
-        sections: shown.map(|line| section(&line.entry, began(&line.entry.run).map(|line| &line.entry))).collect(),
+        verdict: format!(
+            "All lines are signed, by {}, and none is missing between them. Its head is {lines}:{hash}",
+            verified.keys.iter().map(|key| short(key)).collect::<Vec<_>>().join(" and ")
+        ),
+        sections: shown
+            .map(|Line { entry, .. }| section(entry, begun.get(entry.run.as_str()).map(|line| &line.entry)))
+            .collect(),
     }
 }
 

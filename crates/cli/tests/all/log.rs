@@ -75,7 +75,7 @@ fn a_log_that_was_changed_is_found_out_and_ends_the_run() {
     verify(&log.replacen("\"begun\"", "\"failed\"", 1), "line 0 was changed");
     verify(&first, "1 lines, and had 2");
     let [receiver, sender] = join(&folder, "", "", "");
-    sender.expect(3, &["the log their.log is not as it was left", "--run-log"]);
+    sender.expect(3, &["their.log is not as it was left", "--run-log"]);
     receiver.expect(9, &["its log of runs cannot be written"]);
     folder.write("their.log", log);
     expect(&join(&folder, "", "", ""), [0, 0]);

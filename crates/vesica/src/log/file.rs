@@ -1,6 +1,6 @@
 //! Appending to a log.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use vesica_party::service::replace;
-use vesica_party::transport::tls::Identity;
+use vesica_party::transport::tls::{Identity, PublicKey};
 
 use super::{Entry, HEAD, Head, Line, SignedHead, hash, is_signed, signed};
 use crate::bounded::read_text;
@@ -32,6 +32,21 @@ pub(super) fn head_path(log: &Path) -> PathBuf {
     name.into()
 }
 
+/// Waits until no other process uses the log in a way that this lock excludes.
+pub(super) fn lock(file: &File, operation: FlockOperation) -> io::Result<()> {
+    let patience = Instant::now() + PATIENCE;
+    loop {
+        match flock(file, operation) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < patience => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(Errno::WOULDBLOCK) => return Err(io::Error::other("another process holds it")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
 /// A log that no other process writes to.
 pub(super) struct OpenLog {
     path: PathBuf,
@@ -39,15 +54,17 @@ pub(super) struct OpenLog {
     /// Where the last whole line ends.
     end: u64,
     head: Head,
+    /// Whether the head beside the log is one line behind.
+    is_behind: bool,
 }
 
 impl OpenLog {
     /// Opens the log, or makes it, for its user alone. It waits for other runs, and looks whether the last line is the one
-    /// that the head names.
+    /// that the head names, which this side or one that has signed these lines must have signed.
     ///
     /// # Errors
     /// If the files cannot be read or written, or do not go together.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
+    pub fn open(path: &Path, own: PublicKey) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             let fault = format_args!("cannot write the log {}: {error}", path.display()).to_string();
             Failure::new(code::OUTPUT, fault, "name another file with --run-log, or say --no-run-log")
@@ -57,19 +74,12 @@ impl OpenLog {
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(failed(io::Error::other("it is no file")));
         }
-        let patience = Instant::now() + PATIENCE;
-        loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => break,
-                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < patience => {
-                    thread::sleep(Duration::from_millis(5));
-                }
-                Err(error) => return Err(failed(error.into())),
-            }
-        }
-        let (end, last) = last_line(&mut file).map_err(failed)?;
-        let head = check_end(path, last.as_deref())?;
-        Ok(Self { path: path.to_owned(), file, end, head })
+        lock(&file, FlockOperation::NonBlockingLockExclusive).map_err(failed)?;
+        // The head is beside the file itself, by whatever links it is named.
+        let path = fs::canonicalize(path).map_err(failed)?;
+        let (end, last) = last_lines(&mut file).map_err(failed)?;
+        let (head, is_behind) = check_end(&path, &last, &own.to_string())?;
+        Ok(Self { path, file, end, head, is_behind })
     }
 
     /// Appends a line with the entry that `make` gives for its number and the hash before it. It is on the disk when this
@@ -84,32 +94,46 @@ impl OpenLog {
             Failure::new(code::OUTPUT, fault, "check the disk and the folder's rights")
         };
         let unsigned = || failed(io::Error::other("it could not be signed"));
+        let write_head = |head: Head| {
+            let (key, signature) = signed(HEAD, &head, identity).ok_or_else(unsigned)?;
+            let text = serde_json::to_string(&SignedHead { head, key, signature }).unwrap_or_default();
+            replace(&head_path(&path), |file| file.write_all(text.as_bytes())).map_err(failed)
+        };
+        // Never two lines behind.
+        if self.is_behind {
+            write_head(self.head.clone())?;
+        }
         let Head { lines, hash: previous } = self.head;
         let line = Line::new(make(lines, previous), identity).ok_or_else(unsigned)?.text();
-        // A run that was killed in the middle of its line had not begun.
-        self.file.set_len(self.end).map_err(failed)?;
-        self.file.write_all(format!("{line}\n").as_bytes()).map_err(failed)?;
-        self.file.sync_all().map_err(failed)?;
-        let head = Head { lines: lines + 1, hash: hash(line.as_bytes()) };
-        let (key, signature) = signed(HEAD, &head, identity).ok_or_else(unsigned)?;
-        let text = serde_json::to_string(&SignedHead { head, key, signature }).unwrap_or_default();
-        replace(&head_path(&path), |file| file.write_all(text.as_bytes())).map_err(failed)
+        if line.len() as u64 >= MOST_LINE_BYTES {
+            return Err(failed(io::Error::other("a line of it would be too long")));
+        }
+        let written = (|| {
+            // What a killed run has left of its line goes.
+            self.file.set_len(self.end).map_err(failed)?;
+            self.file.write_all(format!("{line}\n").as_bytes()).map_err(failed)?;
+            self.file.sync_all().map_err(failed)?;
+            write_head(Head { lines: lines + 1, hash: hash(line.as_bytes()) })
+        })();
+        // A line that cannot have its head is none.
+        written.inspect_err(|_| _ = self.file.set_len(self.end).and_then(|()| self.file.sync_all()))
     }
 }
 
-/// Where the last whole line of a log ends, and this line; what follows it was never finished.
-fn last_line(file: &mut File) -> io::Result<(u64, Option<Vec<u8>>)> {
+/// Where the last whole line of a log ends, and the last two lines, the last one first; what follows them was never
+/// finished.
+fn last_lines(file: &mut File) -> io::Result<(u64, Vec<Vec<u8>>)> {
     let length = file.seek(SeekFrom::End(0))?;
     let from = length.saturating_sub(2 * MOST_LINE_BYTES);
     file.seek(SeekFrom::Start(from))?;
     let mut tail = Vec::new();
     (&*file).take(length - from).read_to_end(&mut tail)?;
     let Some(end) = tail.iter().rposition(|&byte| byte == b'\n') else {
-        return if from == 0 { Ok((0, None)) } else { Err(io::Error::other("it has a line without an end")) };
+        return if from == 0 { Ok((0, Vec::new())) } else { Err(io::Error::other("it has a line without an end")) };
     };
     tail.truncate(end);
-    let line = tail.rsplit(|&byte| byte == b'\n').next().unwrap_or_default().to_vec();
-    Ok((from + end as u64 + 1, Some(line)))
+    let lines = tail.rsplit(|&byte| byte == b'\n').take(2).map(<[u8]>::to_vec).collect();
+    Ok((from + end as u64 + 1, lines))
 }
 
 /// What the head of a log says, if there is one.
@@ -130,23 +154,27 @@ pub(super) fn read_head(log: &Path) -> Result<Option<(Head, String)>, Failure> {
     }
 }
 
-/// How far a log is whose last whole line is this one. A run that was killed between line and head has left a head that is
-/// one line behind.
-fn check_end(path: &Path, last: Option<&[u8]>) -> Result<Head, Failure> {
-    let said = read_head(path)?.map_or_else(Head::none, |(head, _)| head);
-    let Some(text) = last else {
+/// How far a log is that ends with these lines, the last one first, and whether its head is one line behind: then a run was
+/// killed between line and head.
+fn check_end(path: &Path, last: &[Vec<u8>], own: &str) -> Result<(Head, bool), Failure> {
+    let (said, signer) = read_head(path)?.unwrap_or_else(|| (Head::none(), own.to_owned()));
+    let Some(text) = last.first() else {
         return match said.lines {
-            0 => Ok(said),
+            0 => Ok((said, false)),
             lines => Err(changed(path, &format!("it has no lines, and had {lines}"))),
         };
     };
-    let line: Option<Line> = serde_json::from_slice(text).ok();
-    let line = line.filter(Line::is_signed).ok_or_else(|| changed(path, "its last line was changed"))?;
+    let read = |text: &Vec<u8>| serde_json::from_slice::<Line>(text).ok().filter(Line::is_signed);
+    let line = read(text).ok_or_else(|| changed(path, "its last line was changed"))?;
+    let is_known = |line: &Line| line.key == signer;
+    if own != signer && !is_known(&line) && !last.get(1).and_then(read).as_ref().is_some_and(is_known) {
+        return Err(changed(path, "its head is signed by a key that has not signed its last lines"));
+    }
     let Entry { number, ref previous, .. } = line.entry;
     let found = Head { lines: number + 1, hash: hash(text) };
-    let is_next = number == said.lines && *previous == said.hash;
-    match found == said || is_next {
-        true => Ok(found),
+    let is_behind = number == said.lines && *previous == said.hash;
+    match found == said || is_behind {
+        true => Ok((found, is_behind)),
         false => Err(changed(path, &format!("it ends with line {number}, and had {} lines", said.lines))),
     }
 }

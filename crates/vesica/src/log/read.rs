@@ -1,10 +1,14 @@
 //! Reading and verifying a log.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::file::{MOST_LINE_BYTES, changed, read_head};
+use rustix::fs::FlockOperation;
+use vesica_party::transport::tls::PublicKey;
+
+use super::file::{MOST_LINE_BYTES, changed, lock, read_head};
 use super::{Event, Head, Line, hash};
 use crate::failure::{Failure, code};
 
@@ -33,7 +37,15 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
         let fault = format_args!("cannot read the log {}: {error}", path.display()).to_string();
         Failure::new(code::INPUT, fault, "name a log that --run-log of a run has written")
     };
-    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    // A pipe would be waited for.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(unreadable(io::Error::other("it is no file")));
+    }
+    let path = &fs::canonicalize(path).map_err(unreadable)?;
+    let file = File::open(path).map_err(unreadable)?;
+    // Runs wait so long: line and head go together.
+    lock(&file, FlockOperation::NonBlockingLockShared).map_err(unreadable)?;
+    let mut file = BufReader::new(file);
     let (mut lines, mut keys, mut head, mut is_torn) = (Vec::<Line>::new(), Vec::new(), Head::none(), false);
     let mut noted_at = noted.filter(|noted| noted.lines == 0).map(|_| Head::none().hash);
     loop {
@@ -42,14 +54,21 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
         if length == 0 {
             break;
         }
-        let Some((b'\n', text)) = text.split_last() else {
-            is_torn = true;
-            break;
-        };
         let number = head.lines;
         let wrong = |what: &str| changed(path, &format!("line {number} {what}"));
+        let text = match text.split_last() {
+            Some((b'\n', text)) => text,
+            _ if number == 0 || length as u64 == MOST_LINE_BYTES => return Err(wrong("is no line of a log")),
+            _ => {
+                is_torn = true;
+                break;
+            }
+        };
         let line: Line = serde_json::from_slice(text).map_err(|_| wrong("is no line of a log"))?;
-        if line.text().as_bytes() != text || !line.is_signed() {
+        // A key in another notation would be taken for another key.
+        let is_plain = |key: &str| key.parse().is_ok_and(|parsed: PublicKey| parsed.to_string() == key);
+        if line.text().as_bytes() != text || !line.is_signed() || !is_plain(&line.key) || !is_plain(&line.entry.partner)
+        {
             return Err(wrong("was changed: its signature is wrong"));
         }
         if line.entry.number != number || line.entry.previous != head.hash {
@@ -64,20 +83,22 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
         }
         lines.push(line);
     }
-    check_head(path, &head, lines.last())?;
+    check_head(path, &head, lines.last(), &keys)?;
     if let Some(noted) = noted.filter(|noted| noted_at.as_ref() != Some(&noted.hash)) {
         let what = format!("its first {} lines are not those of the head that was noted", noted.lines);
         return Err(changed(path, &what));
     }
-    let of = |event| lines.iter().filter(move |line| (line.entry.event == Event::Begun) == event);
-    let has_ended = |run: &str| of(false).any(|line| line.entry.run == run);
-    let open = of(true).filter(|line| !has_ended(&line.entry.run)).count();
+    let runs = |begun| {
+        let of_event = lines.iter().filter(move |line| (line.entry.event == Event::Begun) == begun);
+        of_event.map(|line| line.entry.run.as_str()).collect::<HashSet<_>>()
+    };
+    let open = runs(true).difference(&runs(false)).count();
     Ok(Verified { head, keys, open, is_torn, lines })
 }
 
-/// Whether the head beside the log is that of the log, or one line behind.
-fn check_head(path: &Path, found: &Head, last: Option<&Line>) -> Result<(), Failure> {
-    let Some((said, _)) = read_head(path)? else {
+/// Whether the head beside the log is that of the log, or one line behind, and signed by one of the keys that signed it.
+fn check_head(path: &Path, found: &Head, last: Option<&Line>, keys: &[String]) -> Result<(), Failure> {
+    let Some((said, signer)) = read_head(path)? else {
         return match last {
             None => Ok(()),
             Some(_) => Err(changed(
@@ -86,6 +107,9 @@ fn check_head(path: &Path, found: &Head, last: Option<&Line>) -> Result<(), Fail
             )),
         };
     };
+    if last.is_some() && !keys.contains(&signer) {
+        return Err(changed(path, "its head is signed by a key that has signed none of its lines"));
+    }
     let is_behind = last.is_some_and(|last| last.entry.number == said.lines && last.entry.previous == said.hash);
     match *found == said || is_behind {
         true => Ok(()),

@@ -1,8 +1,11 @@
 //! The lines of one run.
 
 use std::cell::RefCell;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use vesica_party::transport::tls::Identity;
 use vesica_structures::rng::SecretRng;
 
 use super::file::OpenLog;
@@ -30,10 +33,10 @@ impl<'a> RunLog<'a> {
     /// # Errors
     /// If the log cannot be written, and its user named it; else that is a warning.
     pub fn new(config: &'a Config, events: &dyn Events) -> Result<Self, Failure> {
-        let is_signed = matches!(config.protection, Protection::Tls { .. });
-        let mut log = Self { file: config.log.clone().filter(|_| is_signed), ..Self::none(config) };
+        let mut log = Self { file: config.log.clone(), ..Self::none(config) };
+        let Protection::Tls { identity, .. } = &config.protection else { return Ok(Self { file: None, ..log }) };
         if let Some(file) = &log.file
-            && let Err(failure) = OpenLog::open(&file.path)
+            && let Err(failure) = open(file, identity)
         {
             if file.is_named {
                 return Err(Failure { told: Some(TOLD), ..failure });
@@ -51,13 +54,19 @@ impl<'a> RunLog<'a> {
         Self { config, file: None, run, agreed: RefCell::default(), statement: RefCell::default() }
     }
 
+    /// Notes what both sides agreed on, for all lines from here on.
+    pub fn agree(&self, agreed: impl FnOnce() -> Agreed) {
+        if self.file.is_some() {
+            *self.agreed.borrow_mut() = Some(agreed());
+        }
+    }
+
     /// Notes that the protocol is about to begin.
     ///
     /// # Errors
     /// If that cannot be written, and the log's user named it: the run must not begin then. Else that is a warning.
-    pub fn begin(&self, events: &dyn Events, agreed: impl FnOnce() -> Agreed) -> Result<(), Failure> {
+    pub fn begin(&self, events: &dyn Events) -> Result<(), Failure> {
         let Some(file) = &self.file else { return Ok(()) };
-        *self.agreed.borrow_mut() = Some(agreed());
         match self.append(Event::Begun, None) {
             Err(failure) if file.is_named => Err(Failure { told: Some(TOLD), ..failure }),
             Err(failure) => {
@@ -97,7 +106,7 @@ impl<'a> RunLog<'a> {
             noise::left(&noise.budget, &peer.fingerprint().to_string())
         };
         let epsilon_left = if event == Event::Begun { None } else { left() };
-        OpenLog::open(&file.path)?.append(identity, |number, previous| Entry {
+        OpenLog::open(&file.path, identity.public())?.append(identity, |number, previous| Entry {
             number,
             previous,
             time,
@@ -114,4 +123,13 @@ impl<'a> RunLog<'a> {
             vesica: env!("CARGO_PKG_VERSION").to_owned(),
         })
     }
+}
+
+/// Opens the log, to see whether it can be written. The folder of the default place is made.
+fn open(file: &LogFile, identity: &Identity) -> Result<(), Failure> {
+    if let Some(folder) = file.path.parent().filter(|_| !file.is_named) {
+        // Without it, opening the log says why.
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    }
+    OpenLog::open(&file.path, identity.public()).map(drop)
 }

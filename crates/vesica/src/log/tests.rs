@@ -35,7 +35,10 @@ fn entry(identity: &Identity, run: &str, event: Event) -> impl FnOnce(u64, Strin
 }
 
 fn append(path: &Path, identity: &Identity, run: &str, event: Event) {
-    OpenLog::open(path).expect("a log").append(identity, entry(identity, run, event)).expect("written");
+    OpenLog::open(path, identity.public())
+        .expect("a log")
+        .append(identity, entry(identity, run, event))
+        .expect("written");
 }
 
 /// A log of three runs, of which the last goes on.
@@ -96,12 +99,12 @@ fn whatever_is_changed_shows() {
         // A run does not go on with it either.
         if number < lines.len() - 1 {
             fs::write(&path, lines[..number].concat()).expect("written");
-            assert!(OpenLog::open(&path).is_err(), "{number} lines");
+            assert!(OpenLog::open(&path, identity.public()).is_err(), "{number} lines");
         }
     }
     fs::write(&path, &whole).expect("written");
     fs::remove_file(head_path(&path)).expect("removed");
-    assert!(verify(&path, None).is_err() && OpenLog::open(&path).is_err(), "without its head");
+    assert!(verify(&path, None).is_err() && OpenLog::open(&path, identity.public()).is_err(), "without its head");
     for place in 0..head.len() {
         let mut changed = head.clone();
         changed[place] ^= 1;
@@ -149,6 +152,60 @@ fn a_log_goes_on_behind_a_kill() {
     assert_eq!((verified.lines.len(), verified.is_torn), (3, false));
 }
 
+/// Somebody without the private key cuts the log off, and signs a head with a key of their own.
+#[test]
+fn a_head_of_another_key_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("runs.log");
+    let [identity, other] = [(); 2].map(|()| Identity::generate().expect("an identity"));
+    log(&path, &identity);
+    let text = fs::read_to_string(&path).expect("there");
+    let first = text.lines().next().expect("a line");
+    fs::write(&path, format!("{first}\n")).expect("written");
+    let head = Head { lines: 1, hash: hash(first.as_bytes()) };
+    let (key, signature) = signed(HEAD, &head, &other).expect("signed");
+    let content = serde_json::to_string(&SignedHead { head, key, signature }).expect("JSON");
+    fs::write(head_path(&path), content).expect("written");
+    assert!(verify(&path, None).is_err() && OpenLog::open(&path, identity.public()).is_err());
+}
+
+/// Where heads cannot be written, no line is; and a head one line behind is mended before the next line.
+#[test]
+fn a_head_is_never_two_lines_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
+    append(&path, &identity, "1111", Event::Begun);
+    let before = fs::read(&path).expect("there");
+    // In the way of the head's new file.
+    let mut in_the_way = head_path(&path).into_os_string();
+    in_the_way.push(".new");
+    fs::create_dir(&in_the_way).expect("a folder");
+    let open = || OpenLog::open(&path, identity.public()).expect("a log");
+    for _ in 0..3 {
+        open().append(&identity, entry(&identity, "1111", Event::Failed)).expect_err("no head");
+        assert_eq!(fs::read(&path).expect("there"), before);
+    }
+    fs::remove_dir(&in_the_way).expect("removed");
+    let head = fs::read(head_path(&path)).expect("there");
+    append(&path, &identity, "1111", Event::Failed);
+    fs::write(head_path(&path), head).expect("written");
+    append(&path, &identity, "2222", Event::Begun);
+    assert_eq!(verify(&path, None).expect("as it was left").lines.len(), 3);
+}
+
+/// By a link or by its own name, a log has one head.
+#[test]
+fn a_log_has_one_head_by_whatever_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [path, link] = ["runs.log", "link.log"].map(|name| folder.path().join(name));
+    let identity = Identity::generate().expect("an identity");
+    append(&path, &identity, "1111", Event::Begun);
+    std::os::unix::fs::symlink(&path, &link).expect("a link");
+    append(&link, &identity, "1111", Event::Completed);
+    append(&path, &identity, "2222", Event::Begun);
+    assert_eq!([&path, &link].map(|path| verify(path, None).expect("as it was left").lines.len()), [3, 3]);
+}
+
 #[test]
 fn processes_write_one_after_the_other() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -178,7 +235,7 @@ fn compared(change: impl Fn(&mut Entry)) -> Compared {
                 }
                 entry
             };
-            OpenLog::open(path).expect("a log").append(own, changed).expect("written");
+            OpenLog::open(path, own.public()).expect("a log").append(own, changed).expect("written");
         }
     }
     let [mine, yours] = [&mine, &yours].map(|path| verify(path, None).expect("as it was left"));

@@ -171,13 +171,7 @@ impl<'m> OwnSizes<'m> {
             );
             ctx.events.notice(&divided);
         }
-        let (terms, received) = (&agreement.terms, ctx.config.received_bytes(&agreement.terms.disclosure()));
-        work_folder::check_room(ctx.config, &own.table, received, (terms.workload().extent(), agreement.buckets))?;
-        let going = match own.record.take() {
-            Some(record) => Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?),
-            None => None,
-        };
-        ctx.log.begin(ctx.events, || {
+        ctx.log.agree(|| {
             let disclosure = agreement.terms.disclosure();
             Agreed {
                 session: to_hex(&agreement.session),
@@ -188,7 +182,14 @@ impl<'m> OwnSizes<'m> {
                 revealed: revealed::revealed(&*agreement.terms, agreement.entry, &agreement.extent, &source.key),
                 noise_epsilon: disclosure.noise,
             }
-        })?;
+        });
+        let (terms, received) = (&agreement.terms, ctx.config.received_bytes(&agreement.terms.disclosure()));
+        work_folder::check_room(ctx.config, &own.table, received, (terms.workload().extent(), agreement.buckets))?;
+        let going = match own.record.take() {
+            Some(record) => Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?),
+            None => None,
+        };
+        ctx.log.begin(ctx.events)?;
         debit(ctx, ch)?;
         let (key_notes, warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
         if source.key.has_alternatives() {
