@@ -1,10 +1,10 @@
-//! Reading small files whole: what a user names may be anything, and a wrong name must not fill the
+//! Small files, and names of files beside others. Reading them whole: what a user names may be anything, and a wrong name must not fill the
 //! memory.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The text of a file of at most `limit` bytes, without the byte-order mark that some editors write in front of it.
 ///
@@ -23,6 +23,13 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
         Some(unmarked) => Ok(unmarked.to_owned()),
         None => Ok(text),
     }
+}
+
+/// The file beside this one whose name ends so behind the name of this one.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use vesica_party::service::replace;
 use vesica_party::transport::tls::{Identity, PublicKey};
 
 use super::{Entry, HEAD, Head, Line, SignedHead, hash, is_signed, signed};
-use crate::bounded::read_text;
+use crate::bounded::{beside, read_text};
 use crate::failure::{Failure, code};
 
 /// Longest line of a log. What a run reveals names columns, which are bounded.
@@ -27,9 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The file beside a log that says how far the log is.
 pub(super) fn head_path(log: &Path) -> PathBuf {
-    let mut name = log.as_os_str().to_owned();
-    name.push(".head");
-    name.into()
+    beside(log, ".head")
 }
 
 /// Waits until no other process uses the log in a way that this lock excludes.

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use vesica_party::transport::tls::Identity;
 use vesica_structures::rng::SecretRng;
@@ -11,6 +10,7 @@ use vesica_structures::rng::SecretRng;
 use super::file::OpenLog;
 use super::{Agreed, Entry, Event, LogFile, Why};
 use crate::failure::{Failure, code, escaped};
+use crate::handshake::clock;
 use crate::noise;
 use crate::receipt::to_hex;
 use crate::session::{Config, Events, Protection};
@@ -100,7 +100,6 @@ impl<'a> RunLog<'a> {
         let (Some(file), Protection::Tls { identity, peer }) = (&self.file, &self.config.protection) else {
             return Ok(());
         };
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let left = || {
             let noise = self.config.settings.noise.as_ref()?;
             noise::left(&noise.budget, &peer.fingerprint().to_string())
@@ -109,7 +108,7 @@ impl<'a> RunLog<'a> {
         OpenLog::open(&file.path, identity.public())?.append(identity, |number, previous| Entry {
             number,
             previous,
-            time,
+            time: clock::now(),
             run: self.run.clone(),
             event,
             role: self.config.role,

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{Epsilon, SCALE, short};
+use crate::bounded::beside;
 use crate::failure::{Failure, code};
 use crate::table::decimal;
 
@@ -113,12 +114,6 @@ const TOLD: &str = "its privacy budget does not cover this run";
 
 /// What the partner hears of a file that is no budget, or cannot be written.
 const TOLD_UNUSABLE: &str = "its privacy budget cannot be used";
-
-fn beside(path: &Path, ending: &str) -> std::path::PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
-}
 
 fn load(path: &Path) -> Result<Budget, Failure> {
     let refused = |what: &dyn std::fmt::Display| {

@@ -138,17 +138,16 @@ impl Divided<'_> {
         // What a last step is built on follows the protocol, as what the workers ran.
         ch.follow(agreement.entry);
         let mut ran = Ran { matched: None, new: None, result: None, cluster };
-        match (learned, role) {
-            (Some(Learned::Matched(keys)), _) => ran.matched = Some(keys),
-            (Some(Learned::New(keys)), _) => ran.new = Some(keys),
-            (Some(Learned::Totals(of_all)), _) => {
-                let of_all = Secret::new(of_all);
-                ran.result = in_role(role, ch, |ch| agreement.terms.show_totals((&of_all, &added), ch, rng))?;
-            }
-            (None, Role::Sender) if !masks.is_empty() => {
-                ran.result = in_role(role, ch, |ch| agreement.terms.show_totals((&masks, &added), ch, rng))?;
-            }
-            (None, _) => {}
+        let of_all = match learned {
+            Some(Learned::Matched(keys)) => return Ok(Ran { matched: Some(keys), ..ran }),
+            Some(Learned::New(keys)) => return Ok(Ran { new: Some(keys), ..ran }),
+            Some(Learned::Totals(of_all)) => Secret::new(of_all),
+            // Of another task than totals there are none.
+            None if role == Role::Sender => masks,
+            None => return Ok(ran),
+        };
+        if !of_all.is_empty() {
+            ran.result = in_role(role, ch, |ch| agreement.terms.show_totals((&of_all, &added), ch, rng))?;
         }
         Ok(ran)
     }

@@ -27,10 +27,8 @@ pub(super) fn send(
     ch: &mut Channel,
     rng: &mut SecretRng,
 ) -> Result<(), Abort> {
-    let both = |words: &[u64], bits| known(words, bits).chain(unknown(words.len(), bits)).collect::<Vec<_>>();
-    let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, widths.results)).collect();
-    inputs.extend(both(counts, widths.count));
-    let shares = circuit.run(inputs, ch, rng)?;
+    let both = |words: &[u64], bits| known(words, bits).chain(unknown(words.len(), bits)).collect();
+    let shares = circuit.run(inputs(results, counts, widths, both), ch, rng)?;
     open_to_receiver(&shares, ch).map(drop)
 }
 
@@ -44,10 +42,8 @@ pub(super) fn receive(
     rng: &mut SecretRng,
 ) -> Result<AggregateOutput, Abort> {
     let groups = counts.len();
-    let both = |words: &[u64], bits| unknown(words.len(), bits).chain(known(words, bits)).collect::<Vec<_>>();
-    let mut inputs: Vec<_> = results.iter().flat_map(|result| both(result, widths.results)).collect();
-    inputs.extend(both(counts, widths.count));
-    let shares = circuit.run(inputs, ch, rng)?;
+    let both = |words: &[u64], bits| unknown(words.len(), bits).chain(known(words, bits)).collect();
+    let shares = circuit.run(inputs(results, counts, widths, both), ch, rng)?;
     // Opened to this side.
     let opened = open_to_receiver(&shares, ch)?.unwrap_or_default();
     let [shown, planes @ ..] = &opened[..] else { return Ok(AggregateOutput { groups: vec![None; groups] }) };
@@ -56,6 +52,13 @@ pub(super) fn receive(
     let values: Vec<Vec<u64>> = (0..groups).map(|group| words(planes, group, widths.results)).collect();
     let shown = |(group, values)| shown.get(group).then_some(values);
     Ok(AggregateOutput { groups: values.into_iter().enumerate().map(shown).collect() })
+}
+
+/// The inputs of [`circuit`], where `both` gives the sender's share of words of so many bits, and behind it the receiver's.
+fn inputs(results: &[&[u64]], counts: &[u64], widths: Widths, both: impl Fn(&[u64], u32) -> Vec<Bits>) -> Vec<Bits> {
+    let mut inputs: Vec<Bits> = results.iter().flat_map(|result| both(result, widths.results)).collect();
+    inputs.extend(both(counts, widths.count));
+    inputs
 }
 
 /// Inputs: for each result the sender's share and the receiver's, `results[i]` bits each; the
