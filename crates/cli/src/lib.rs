@@ -117,6 +117,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Identity(command) => commands::identity::run(command),
         Command::Receipt(command) => commands::receipt::run(command),
         Command::Log(command) => commands::log::run(command),
+        Command::Policy(command) => commands::policy::run(command),
         Command::Demo(command) => commands::demo::run(command),
         Command::Check(command) => commands::check::run(*command),
         Command::Plan(command) => commands::plan::run(command),
@@ -140,6 +141,7 @@ fn admit(command: &Command) -> Outcome {
         | Command::Identity(_)
         | Command::Receipt(_)
         | Command::Log(_)
+        | Command::Policy(_)
         | Command::Protocols(_)
         | Command::Completions(_)
         | Command::Man(_) => Ok(()),

@@ -52,6 +52,8 @@ mod outputs;
 mod packaging;
 #[path = "all/plans.rs"]
 mod plans;
+#[path = "all/policies.rs"]
+mod policies;
 #[path = "all/post_quantum.rs"]
 mod post_quantum;
 #[path = "all/progress.rs"]

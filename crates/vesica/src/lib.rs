@@ -12,6 +12,7 @@
 //! - [`task`] has one module for each task: columns, inputs, results, and what it reveals.
 //! - [`table`], [`key`] and [`profile`], from `vesica-data`, read tables, bring keys to one form,
 //!   and describe key columns.
+//! - [`policy`] says what may be done with a partner, and [`log`] what was.
 //! - [`report`], [`receipt`] and [`shares`] are what a run leaves behind; [`noise`] hides single
 //!   keys in aggregates.
 //! - [`failure`] says what went wrong, what to do about it, and the exit code.
@@ -72,10 +73,12 @@ pub mod handshake;
 #[cfg(test)]
 mod insecure;
 pub mod load;
+mod locked;
 pub mod log;
 pub mod memory;
 pub mod noise;
 pub mod plan;
+pub mod policy;
 pub mod probe;
 pub mod progress;
 pub mod receipt;

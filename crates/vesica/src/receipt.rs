@@ -12,11 +12,13 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use vesica_party::Security;
 use vesica_party::transport::tls::{Identity, PublicKey};
+use vesica_party::{Role, Security};
 
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
+use crate::handshake::Hello;
+use crate::policy::bound_to;
 use crate::table::ValueColumn;
 
 /// What both sides sign.
@@ -90,10 +92,51 @@ pub struct Statement {
     pub noise_epsilon: Option<String>,
     /// What the run revealed, and to whom.
     pub revealed: Vec<String>,
+    /// The sender's policy for the receiver; absent if it had none, and before wire version 15.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender_policy: Option<PolicyOf>,
+    /// The receiver's policy for the sender; absent if it had none, and before wire version 15.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_policy: Option<PolicyOf>,
     /// The sender's public key line.
     pub sender_key: String,
     /// The receiver's public key line.
     pub receiver_key: String,
+}
+
+/// What a receipt says of a side's policy: a hash by which who has the policy can tell that it was this one. Two receipts
+/// of one policy have different ones.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyOf {
+    /// The side's nonce of the session, in hexadecimal.
+    pub nonce: String,
+    /// The hash of nonce and policy ([`bound_to`](crate::policy::bound_to)), in hexadecimal.
+    pub hash: String,
+}
+
+/// The policies of both sides for each other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Policies {
+    pub sender: Option<PolicyOf>,
+    pub receiver: Option<PolicyOf>,
+}
+
+impl PolicyOf {
+    /// What two sides said of theirs.
+    pub(crate) fn both(ours: &Hello, theirs: &Hello) -> Policies {
+        let of = |role| {
+            let hello = if ours.role == role { ours } else { theirs };
+            hello.policy.map(|hash| Self { nonce: to_hex(&hello.nonce), hash: to_hex(&hash) })
+        };
+        Policies { sender: of(Role::Sender), receiver: of(Role::Receiver) }
+    }
+
+    /// Whether it is of the policy with this digest.
+    pub fn is_of(&self, digest: &[u8; 32]) -> bool {
+        let bound = from_hex(&self.nonce).map(|nonce| to_hex(&bound_to(digest, &nonce)));
+        bound.is_some_and(|bound| bound.eq_ignore_ascii_case(&self.hash))
+    }
 }
 
 fn one() -> u32 {
@@ -201,6 +244,8 @@ impl Receipt {
             reveal_if_at_least: 0,
             noise_epsilon: None,
             revealed: vec!["to the receiver: which of its keys the sender has".into()],
+            sender_policy: Some(PolicyOf { nonce: "22".repeat(32), hash: "33".repeat(32) }),
+            receiver_policy: None,
             sender_key: sender.public().to_string(),
             receiver_key: receiver.public().to_string(),
         };

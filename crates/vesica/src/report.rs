@@ -36,6 +36,8 @@ pub struct Report {
     pub peer: Option<String>,
     /// The group in which the keys of the TLS session were agreed on; null over plaintext.
     pub key_exchange: Option<&'static str>,
+    /// The digest of this side's policy for the partner, in hexadecimal; null without one.
+    pub policy: Option<String>,
     /// Own rows and keys.
     pub input: KeyStats,
     /// How the peer writes the values of each key column, in key order; `input` has the own ones.

@@ -142,8 +142,13 @@ pub fn mend(name: &str, otherwise: impl fmt::Display) -> String {
     otherwise.to_string()
 }
 
+/// The descriptions of all protocols for sets.
+pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
+    lists().flat_map(Rows::entries)
+}
+
 /// The description of this id or alias, of whatever task; of a variant that of its row.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let row = variants::split(name).0;
-    lists().flat_map(Rows::entries).chain(registry::blocks()).find(|entry| entry.answers_to(row))
+    all().chain(registry::blocks()).find(|entry| entry.answers_to(row))
 }

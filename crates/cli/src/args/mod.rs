@@ -4,6 +4,7 @@ mod brief;
 mod log;
 pub mod places;
 mod plan;
+mod policy;
 mod run;
 mod service;
 mod sides;
@@ -18,6 +19,7 @@ use clap_complete::Shell;
 pub use brief::{Brief, shorten};
 pub use log::{LogArgs, LogCommand};
 pub use plan::PlanArgs;
+pub use policy::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicySignArgs};
 pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, flags_of};
 pub use service::{LogName, QueryArgs, ServeArgs};
 pub use sides::{ENDS, ReceiveArgs, SendArgs, SharedArgs, TableArgs};
@@ -110,6 +112,8 @@ pub enum Command {
     Receipt(ReceiptArgs),
     /// Verify, show and compare logs of runs
     Log(LogArgs),
+    /// Explain what may be done with a partner, and try a job against that
+    Policy(PolicyArgs),
     /// Run a whole join on this machine: two tables, two processes, TLS
     Demo(DemoArgs),
     /// Inspect the key columns of a table: nulls, duplicates, what normalisers make of the keys. Or say
@@ -150,6 +154,7 @@ impl Command {
             Self::Check(check) => check.json,
             Self::Receipt(receipt) => receipt.json,
             Self::Log(log) => log.command.json(),
+            Self::Policy(policy) => policy.command.json(),
             Self::Plan(plan) => plan.json,
             Self::Protocols(protocols) => protocols.json,
             Self::Selftest(selftest) => selftest.json,
@@ -223,6 +228,9 @@ pub struct ReceiptArgs {
     /// its line
     #[arg(long, value_name = "NAME|FILE|LINE")]
     pub peer: Option<String>,
+    /// A partner: check that your policy for it was in this run what it is now
+    #[arg(long, value_name = "NAME|FILE|LINE")]
+    pub policy: Option<String>,
     /// Of a run on a cluster: the folder `commits` that either side's driver left. Checks that both sides
     /// signed what each wave of this run came to, that each bucket counts once, and that there are as many
     /// attempts as in the receipt

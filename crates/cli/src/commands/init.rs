@@ -7,11 +7,10 @@ use std::path::Path;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Security;
-use vesica::task::{self, AnyTask, Example};
+use vesica::task::{self, AnyTask, Example, takes_threshold};
 
 use crate::args::InitArgs;
 use crate::outcome::{Outcome, print};
-use crate::settings::takes_threshold;
 
 pub fn run(args: InitArgs) -> Outcome {
     let text = example(task::find(&args.task)?);

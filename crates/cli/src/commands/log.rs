@@ -191,7 +191,9 @@ fn section(entry: &Entry, began: Option<&Entry>) -> Section {
         &entry.agreed
     {
         rows.push(PageRow::of("keys", format!("{own_items} own, {partner_items} of the partner, dummies included")));
-        rows.extend(PageRow::list("revealed", revealed.iter().map(|text| show(text)).collect()));
+        // A run that was refused before it began has revealed sizes and settings alone.
+        let label = if entry.event == Event::Refused && began.is_none() { "would reveal" } else { "revealed" };
+        rows.extend(PageRow::list(label, revealed.iter().map(|text| show(text)).collect()));
         rows.extend(noise_epsilon.as_deref().map(|epsilon| PageRow::of("epsilon", show(epsilon))));
         rows.extend(entry.epsilon_left.as_deref().map(|left| PageRow::of("epsilon left", show(left))));
         let security = format!("{}, {}", show(protocol), entry.security);
@@ -204,6 +206,7 @@ fn section(entry: &Entry, began: Option<&Entry>) -> Section {
     if let Some(Why { code, fault }) = &entry.failure {
         rows.push(PageRow::of("why", format!("{} (exit code {code})", show(fault))));
     }
+    rows.extend(entry.policy.as_deref().map(|digest| PageRow::of("policy", show(digest)).folded()));
     rows.extend(entry.statement.as_deref().map(|hash| PageRow::of("statement", show(hash)).folded()));
     rows.push(PageRow::of("line", entry.number.to_string()).folded());
     Section { title: format!("{}: {what}", date(entry.time)), note: "", rows }

@@ -10,6 +10,7 @@ pub mod init;
 pub mod log;
 pub mod man;
 pub mod plan;
+pub mod policy;
 pub mod protocols;
 pub mod query;
 pub mod receipt;

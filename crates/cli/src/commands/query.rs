@@ -13,7 +13,7 @@ use super::sides::{InMemory, own_table, usage};
 use crate::args::QueryArgs;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
-use crate::{identity, signals, stderr};
+use crate::{identity, settings, signals, stderr};
 
 pub fn run(args: QueryArgs, verbose: u8) -> Outcome {
     let interrupt = Interrupt::default();
@@ -67,6 +67,10 @@ fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Q
             Protection::InsecurePlaintext
         }
     };
+    let policy = match &protection {
+        Protection::Tls { peer, .. } => settings::policy(*peer, args.peers.as_deref())?.map(Arc::new),
+        Protection::InsecurePlaintext => None,
+    };
     let connect = args.connect.ok_or_else(|| {
         usage(
             "the server's address is missing",
@@ -88,5 +92,6 @@ fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Q
         destination: Destination { sink: Arc::new(SinkFile { path: args.output, options }), join: args.join.into() },
         state: args.state,
         memory: args.memory,
+        policy,
     })
 }

@@ -12,6 +12,7 @@ use vesica::handshake::printable;
 use vesica::key::{KeySpec, NullWords};
 use vesica::log::LogFile;
 use vesica::party::Role;
+use vesica::policy::Policy;
 use vesica::report::{OutputReport, Report};
 use vesica::session::{
     self, Assumptions, Config, Destination, DryRun, End, Events, Interrupt, Meeting, OwnTable, Protection,
@@ -27,7 +28,7 @@ use crate::commands::dry_run;
 use crate::commands::log::default_log;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
-use crate::{calibration, identity, signals, stderr};
+use crate::{calibration, identity, settings, signals, stderr};
 
 /// The flags of one side.
 enum SideArgs {
@@ -100,10 +101,29 @@ pub fn check(command: Command) -> Outcome {
     if shared.peer.is_none() && !shared.insecure_plaintext {
         return Err(no_partner());
     }
-    // No key is read, so the way is as good as any.
-    let protection = Protection::InsecurePlaintext;
-    let way = Way { end: end(shared)?, protection, wait: shared.wait, deadline: shared.deadline, dry_run: None };
-    session::check(&args.config(&way)?)
+    // A partner whose key is not there yet has no policy.
+    let peer = shared.peer.as_deref().and_then(|peer| identity::peer(peer).ok());
+    let policy = peer.map(|peer| settings::policy(peer, shared.peers.as_deref())).transpose()?.flatten().map(Arc::new);
+    let config = unprotected(args, policy)?;
+    session::check(&config)
+}
+
+/// Whether a policy allows these settings now, as far as that tells without the tables and the partner.
+///
+/// # Errors
+/// If it does not, or the settings cannot be run.
+pub fn check_policy(command: Command, policy: Arc<Policy>) -> Outcome {
+    let config = unprotected(SideArgs::of(command)?, Some(policy.clone()))?;
+    session::check(&config)?;
+    policy.check_now(&config)
+}
+
+/// What flags say, but for the protection: no private key is read.
+fn unprotected(args: SideArgs, policy: Option<Arc<Policy>>) -> Result<Config, Failure> {
+    let shared = args.shared();
+    let (protection, dry_run) = (Protection::InsecurePlaintext, None);
+    let way = Way { end: end(shared)?, protection, wait: shared.wait, deadline: shared.deadline, policy, dry_run };
+    args.config(&way)
 }
 
 fn receiver(args: ReceiveArgs, way: &Way) -> Result<Config, Failure> {
@@ -253,6 +273,7 @@ fn config(role: Role, flags: &Flags, args: &SharedArgs, way: &Way) -> Result<Con
         max_peer_items: args.max_peer_items,
         memory: args.memory,
         machine: calibration::kept(threads::count()),
+        policy: way.policy.clone(),
         log: run_log(args),
         receipt: args.receipt.clone(),
         force: args.force,
@@ -294,6 +315,8 @@ struct Way {
     protection: Protection,
     wait: Duration,
     deadline: Option<Duration>,
+    /// What may be done with the partner.
+    policy: Option<Arc<Policy>>,
     /// For a dry run, how many keys are expected of the partner, if the flags say it.
     dry_run: Option<Option<u64>>,
 }
@@ -310,8 +333,12 @@ impl Way {
         if args.insecure_plaintext {
             warn("--insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
         }
+        let policy = match &protection {
+            Protection::Tls { peer, .. } => settings::policy(*peer, args.peers.as_deref())?.map(Arc::new),
+            Protection::InsecurePlaintext => None,
+        };
         let dry_run = args.dry_run.then_some(args.expect_peer_items);
-        Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, dry_run })
+        Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, policy, dry_run })
     }
 
     /// Runs what the flags say, or tries it; or, where they do not say it, tells the partner so.
@@ -549,6 +576,9 @@ fn summary(report: &Report) -> String {
     }
     if let Some(receipt) = &report.receipt {
         text.push_str(&format!("receipt: {receipt}\n"));
+    }
+    if report.peer.is_some() && report.policy.is_none() {
+        text.push_str("no policy says what may be done with this partner (docs/policy.md)\n");
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     text.push_str(&format!(

@@ -10,13 +10,12 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory, FromArgMatches};
 use vesica::Failure;
 use vesica::failure::code;
-use vesica::party::{Role, Security};
-use vesica::protocols::tasks::Extent;
-use vesica::task::{self, Amounts, AnyTask};
+use vesica::party::Role;
+use vesica::task;
 use vesica::written::is_name;
 
 use super::job::{AsFlag, OpenJob, as_flag, find, first_part, refused, typed_alone, unknown};
-use super::partners::{Found, QUERY};
+use super::partners::Found;
 use super::{Refused, Target, refuse_identity_without_use};
 use crate::args::places::{OF_PARTNERS, is_typed_alone};
 use crate::args::{Cli, ENDS, QueryArgs, flags_of};
@@ -97,16 +96,12 @@ impl Layers {
             said.seal();
         }
         let job = job.map(|job| job.path().to_owned());
-        let task = match target {
-            Target::Query => QUERY.to_owned(),
-            _ => said.word("task").unwrap_or_else(|| task::DEFAULT.into()),
-        };
         let partner = find_partner(&said)?;
         if let Some(found) = &partner {
-            found.allow(&task)?;
             add_partner(&mut said, found, &flags)?;
         }
         if let Some(job) = &job {
+            let task = said.word("task").unwrap_or_else(|| task::DEFAULT.into());
             refuse_silent_threshold(&task, &said, job)?;
         }
         let settings = flags.into_iter().map(|flag| said.take(flag)).collect();
@@ -376,7 +371,7 @@ fn add_partner(said: &mut SettingsSoFar, found: &Found, flags: &[Arg]) -> Result
 fn refuse_silent_threshold(task: &str, said: &SettingsSoFar, job: &Path) -> Result<(), Failure> {
     let is_said = said.find("reveal_if_at_least").is_some_and(|setting| !matches!(setting.origin, Origin::Partner(..)));
     let Ok(found) = task::find(task) else { return Ok(()) };
-    if is_said || !takes_threshold(found) {
+    if is_said || !task::takes_threshold(found) {
         return Ok(());
     }
     Err(Failure::new(
@@ -388,10 +383,4 @@ fn refuse_silent_threshold(task: &str, said: &SettingsSoFar, job: &Path) -> Resu
         "write for example reveal-if-at-least = 20 above its sections, or reveal-if-at-least = \"none\" to withhold \
          no result",
     ))
-}
-
-/// Whether a task withholds results of few keys if it is asked to.
-pub fn takes_threshold(task: &dyn AnyTask) -> bool {
-    let amounts = Amounts { at_least: 2, ..task.least_amounts() };
-    task.workload(&Extent::new(1, 1, Security::SemiHonest), &amounts).is_ok()
 }

@@ -23,8 +23,8 @@ use crate::args::{Cli, ConfigArgs, EitherSide, RunArgs};
 use crate::program::{self, Addition};
 
 use job::{OpenJob, no_role};
-pub use layers::{Layered, Layers, Origin, takes_threshold};
-pub use partners::public_key;
+pub use layers::{Layered, Layers, Origin};
+pub use partners::{named_peers, policy, public_key, public_key_in, signature_of};
 
 /// What the user asks for.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The file of partners: where it is, and what it says of one of them.
+//! The file of partners: where it is, and what it says of one of them, or may be done with it.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,12 @@ use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::nearest::nearest;
 use vesica::party::transport::tls::PublicKey;
-use vesica::task;
+use vesica::policy::Policy;
 use vesica::toml_text::MAX_BYTES;
-use vesica::written::{Partner, Peers, is_name};
+use vesica::written::{Partner, Peers, Rules, Setting, is_name, settings};
 
 use super::job::refused;
 use crate::identity;
-
-/// What a file of partners calls the task of `vesica query`.
-pub const QUERY: &str = "query";
 
 /// A partner, with the file that names it.
 #[derive(Debug)]
@@ -34,16 +31,7 @@ impl Found {
     /// # Errors
     /// If the file cannot be read, or there is neither such a partner nor such a file.
     pub fn find(name: &str, path: Option<&Path>, or_file: &Path) -> Result<Option<Self>, Failure> {
-        let read = match path {
-            Some(path) => Some((path.to_owned(), read(path)?)),
-            None => match default_path().filter(|path| path.exists()) {
-                Some(path) => {
-                    let peers = read(&path)?;
-                    Some((path, peers))
-                }
-                None => None,
-            },
-        };
+        let read = read_any(path)?;
         if let Some((path, peers)) = &read
             && let Some(partner) = peers.find(name)
         {
@@ -57,42 +45,104 @@ impl Found {
 
     /// Its public key, as `--peer` takes it: the line, or the path of a file.
     pub fn key(&self) -> String {
-        match self.partner.key.parse::<PublicKey>() {
-            Ok(_) => self.partner.key.clone(),
-            Err(_) => {
-                let folder = self.path.parent().unwrap_or(Path::new(""));
-                folder.join(&self.partner.key).to_string_lossy().into_owned()
-            }
-        }
+        self.key_of(&self.partner.key)
     }
 
-    /// Refuses a task that the file does not allow with this partner.
+    /// What may be done with the partner, who has this key; `None` if the file does not say it.
     ///
     /// # Errors
-    /// If there is a list of tasks, and it does not have this one, or names one that does not exist.
-    pub fn allow(&self, task: &str) -> Result<(), Failure> {
-        let Partner { name, line, tasks, .. } = &self.partner;
-        let known = || task::names().into_iter().chain([QUERY]);
-        if let Some(unknown) = tasks.iter().flatten().find(|allowed| known().all(|known| known != *allowed)) {
-            let mend = match nearest(unknown, known()) {
-                Some(close) => format!("did you mean {close}?"),
-                None => format!("the tasks are {}", known().collect::<Vec<_>>().join(", ")),
-            };
-            let fault = format_args!("line {line}: with {name} you allow {unknown:?}, and there is no such task");
-            return Err(refused(&self.path, fault, mend));
-        }
-        match tasks {
-            Some(tasks) if !tasks.iter().any(|allowed| allowed == task) => {
-                let allowed = if tasks.is_empty() { "no task".into() } else { tasks.join(", ") };
-                Err(refused(
-                    &self.path,
-                    format_args!("line {line}: with {name} you allow {allowed}, and this task is {task}"),
-                    format_args!("choose an allowed task, or add {task:?} to the tasks of [{name}]"),
-                ))
+    /// If the rules cannot be read, or are none.
+    pub fn policy(&self, key: PublicKey) -> Result<Option<Policy>, Failure> {
+        let Partner { name, tasks, policy, policy_signer, .. } = &self.partner;
+        let (file, mut rules) = match policy {
+            None => (self.path.clone(), Vec::new()),
+            Some(Rules::Here(rules)) => (self.path.clone(), rules.clone()),
+            Some(Rules::File(file)) => {
+                let file = self.beside(file);
+                let rules = read_rules(&file, policy_signer.as_deref().map(|signer| self.key_of(signer)).as_deref())?;
+                (file, rules)
             }
-            _ => Ok(()),
+        };
+        // What stands in the table itself is a rule like the others.
+        match (tasks, rules.iter().find(|rule| rule.key == "tasks")) {
+            (Some(tasks), Some(other)) => {
+                let fault = format_args!("line {}: `tasks` is there a second time", tasks.line);
+                return Err(refused(&self.path, fault, format_args!("{}, line {} has it", file.display(), other.line)));
+            }
+            (Some(tasks), None) if policy.is_none() => rules.push(tasks.clone()),
+            (Some(tasks), None) => {
+                let fault = format_args!("line {}: `tasks` of [{name}] stands beside its policy", tasks.line);
+                return Err(refused(&self.path, fault, "write it among the rules of the policy"));
+            }
+            (None, _) if policy.is_none() => return Ok(None),
+            (None, _) => {}
+        }
+        let state = identity::state_folder().map(|folder| folder.join("policy"));
+        let read = Policy::read((&file, name, key), &rules, state);
+        read.map(Some).map_err(|fault| refused(&file, fault, "docs/policy.md has all rules"))
+    }
+
+    /// A file that this one names.
+    fn beside(&self, name: &str) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(name)
+    }
+
+    /// A public key as flags take it: its line, or the path of a file beside this one.
+    fn key_of(&self, text: &str) -> String {
+        match text.parse::<PublicKey>() {
+            Ok(_) => text.to_owned(),
+            Err(_) => self.beside(text).to_string_lossy().into_owned(),
         }
     }
+}
+
+/// What may be done with the partner who has this key, by whatever name: by the file of partners, or without one by the
+/// user's own file. `None` if that says nothing of it.
+///
+/// # Errors
+/// If a file cannot be read, or two partners with rules have this key.
+pub fn policy(key: PublicKey, path: Option<&Path>) -> Result<Option<Policy>, Failure> {
+    let Some((path, peers)) = read_any(path)? else { return Ok(None) };
+    let mut policies: Vec<(usize, Policy)> = Vec::new();
+    for partner in peers.partners.into_iter().filter(|partner| partner.policy.is_some() || partner.tasks.is_some()) {
+        let (found, line) = (Found { path: path.clone(), partner: partner.clone() }, partner.line);
+        if identity::peer(&found.key())? == key {
+            policies.extend(found.policy(key)?.map(|policy| (line, policy)));
+        }
+    }
+    match policies.as_slice() {
+        [(first, _), (second, _), ..] => {
+            let fault = format_args!("lines {first} and {second}: two partners have the same key, and rules each");
+            Err(refused(&path, fault, "keep one of them"))
+        }
+        _ => Ok(policies.pop().map(|(_, policy)| policy)),
+    }
+}
+
+/// The rules in a file of their own, which `signer` must have signed if it is named.
+fn read_rules(file: &Path, signer: Option<&str>) -> Result<Vec<Setting>, Failure> {
+    let unreadable = |path: &Path, error: &std::io::Error| {
+        let fault = format_args!("cannot read the policy {}: {error}", path.display());
+        Failure::new(code::INPUT, fault, "docs/policy.md shows such a file, and how it is signed")
+    };
+    let text = read_text(file, MAX_BYTES).map_err(|error| unreadable(file, &error))?;
+    if let Some(signer) = signer {
+        let signer = identity::peer(signer)?;
+        let path = signature_of(file);
+        let signature = read_text(&path, MAX_BYTES).map_err(|error| unreadable(&path, &error))?;
+        if !vesica::policy::is_signed(&text, &signature, &signer) {
+            let fault = format_args!("{} has not been signed by {} as it is", file.display(), signer.fingerprint());
+            return Err(Failure::new(code::IDENTITY, fault, "have its owner sign it: `vesica policy sign`"));
+        }
+    }
+    settings(&text).map_err(|fault| refused(file, fault, "docs/policy.md has all rules"))
+}
+
+/// Where the signature under a file of rules is.
+pub fn signature_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".sig");
+    name.into()
 }
 
 /// The public key of a partner: from its name in the user's file of partners, from its line, or
@@ -101,11 +151,23 @@ impl Found {
 /// # Errors
 /// If there is no such partner, or no key in the file.
 pub fn public_key(text: &str) -> Result<PublicKey, Failure> {
+    public_key_in(text, named_peers().as_deref())
+}
+
+/// The file of partners that the environment names.
+pub fn named_peers() -> Option<PathBuf> {
+    env::var_os("VESICA_PEERS").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// As [`public_key`], with another file of partners.
+///
+/// # Errors
+/// If there is no such partner, or no key in the file.
+pub fn public_key_in(text: &str, path: Option<&Path>) -> Result<PublicKey, Failure> {
     if !is_name(text) {
         return identity::peer(text);
     }
-    let path = env::var_os("VESICA_PEERS").filter(|path| !path.is_empty()).map(PathBuf::from);
-    match Found::find(text, path.as_deref(), Path::new(text))? {
+    match Found::find(text, path, Path::new(text))? {
         Some(found) => identity::peer(&found.key()),
         None => identity::peer(text),
     }
@@ -114,6 +176,15 @@ pub fn public_key(text: &str) -> Result<PublicKey, Failure> {
 /// Where a user's own file of partners is.
 fn default_path() -> Option<PathBuf> {
     Some(identity::configuration_folder()?.join("peers.toml"))
+}
+
+/// The file of partners, or without one the user's own, if there is one.
+fn read_any(path: Option<&Path>) -> Result<Option<(PathBuf, Peers)>, Failure> {
+    let path = match path {
+        Some(path) => Some(path.to_owned()),
+        None => default_path().filter(|path| path.exists()),
+    };
+    path.map(|path| read(&path).map(|peers| (path, peers))).transpose()
 }
 
 fn read(path: &Path) -> Result<Peers, Failure> {

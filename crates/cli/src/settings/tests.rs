@@ -203,7 +203,7 @@ fn a_job_that_computes_says_its_threshold() {
         };
         let folder = Folder::new(&job(""));
         let run = folder.line("vesica run @/job.toml");
-        if !takes_threshold(*task) {
+        if !task::takes_threshold(*task) {
             command(&run);
             continue;
         }
@@ -306,22 +306,6 @@ fn a_partner_that_is_not_there_or_not_allowed_is_refused() {
     };
     refused(PEERS, &format!("vesica receive {table} acne"), "no partner \"acne\" in ", "did you mean acme?");
     refused(PEERS, &format!("vesica receive {table} nobody"), "no partner \"nobody\" in ", "acme, bank");
-    refused(
-        PEERS,
-        &format!("vesica receive {table} acme --task union"),
-        "peers.toml, line 1: with acme you allow intersect, query, and this task is union",
-        "add \"union\"",
-    );
-    refused(
-        &PEERS.replace("\"query\"", "\"unoin\""),
-        &format!("vesica receive {table} acme"),
-        "line 1: with acme you allow \"unoin\", and there is no such task",
-        "did you mean union?",
-    );
-    let job = "vesica run @/job.toml --role receiver --peers @/peers.toml --peer acme";
-    refused(PEERS, job, "this task is sum", "");
-    let other = PEERS.replace("\"query\"", "\"sum\"");
-    refused(&other, &format!("vesica query {table} acme"), "this task is query", "");
     let all = format!("vesica receive {table} acme");
     refused(&PEERS.replace("wait", "wat"), &all, "line 7: there is no setting `wat`", "did you mean `wait`?");
     refused(&PEERS.replace("\"10m\"", "\"x\""), &all, "line 7: `wait` is not usable", "");

@@ -41,7 +41,7 @@ fn folder() -> Folder {
     folder
 }
 
-fn vesica(variables: &[(&str, &str)]) -> Command {
+pub fn vesica(variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(crate::PROGRAM);
     command.envs(variables.iter().copied());
     command
@@ -183,9 +183,10 @@ fn partners_are_known_by_name() {
     assert!(shown.stdout.contains("# us has the key "), "{}", shown.stdout);
     assert!(folder.run("identity show --peer us").stdout.starts_with(public.split(' ').next().unwrap_or("?")));
     folder.run("identity show --peer uss").expect(6, &["there is no partner \"uss\"", "did you mean us?"]);
-    folder
-        .run(&format!("receive {table} {listen} --peers us-peers.toml --task union"))
-        .expect(2, &["us-peers.toml, line 1: with them you allow intersect", "add \"union\""]);
+    folder.run(&format!("receive {table} {} --peers us-peers.toml --task union", listen.replace("20", "1"))).expect(
+        11,
+        &["us-peers.toml, line 3: your policy for them has `tasks = [\"intersect\"]`, and the task is union"],
+    );
     let mut told = folder.start_under(vesica(&[("VESICA_PEERS", "us-peers.toml")]), "identity show --peer us");
     told.stdin = None;
     told.end().expect(6, &["no partner \"us\" in us-peers.toml", "the partners there are them"]);

@@ -43,7 +43,7 @@ pub(crate) mod values;
 mod write;
 
 pub use error::{Blame, TableError};
-pub use files::{Input, InputOptions, Parts, SourceFile, TableFile};
+pub use files::{Input, InputOptions, Parts, SourceFile, TableFile, name_matches};
 pub use format::Format;
 pub use formats::arrow::batches::Batches;
 pub use formats::arrow::columns::{keep_batch, scan_batch};

@@ -16,6 +16,11 @@ pub trait OpenSource: fmt::Debug + Send + Sync {
     fn files(&self) -> Vec<FileIdentity> {
         Vec::new()
     }
+
+    /// The paths of these files; none of what has no name.
+    fn paths(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Opens a sink, before the protocol starts: what cannot be written is refused then.

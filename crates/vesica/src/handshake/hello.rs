@@ -48,6 +48,8 @@ pub struct Hello {
     /// Seconds since 1970 by the side's clock when the two sides met. The receiver's is the date of
     /// the receipt.
     pub clock: u64,
+    /// The digest of the side's policy for its partner under the nonce, if it has one: for the receipt.
+    pub policy: Option<[u8; 32]>,
     /// Fresh randomness.
     pub nonce: [u8; 32],
     /// To the side's share of the salt, which it opens with its sizes.
@@ -176,6 +178,7 @@ mod tests {
             link: None,
             dry_run: false,
             clock: 0,
+            policy: None,
             nonce: [7; 32],
             salt_commitment: [8; 32],
             proposal: Vec::new(),

@@ -176,7 +176,8 @@ impl Hello {
     /// randomness will be.
     pub(crate) fn check_length(&self) -> Result<(), Failure> {
         // The more digits a number has, the longer is its JSON.
-        let longest = Self { clock: u64::MAX, nonce: [u8::MAX; 32], salt_commitment: [u8::MAX; 32], ..self.clone() };
+        let most = [u8::MAX; 32];
+        let longest = Self { clock: u64::MAX, policy: Some(most), nonce: most, salt_commitment: most, ..self.clone() };
         check_with_task(&longest.proposal, &longest)
     }
 }

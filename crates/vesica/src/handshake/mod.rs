@@ -49,7 +49,7 @@ pub(crate) use negotiator::Negotiator;
 pub use negotiator::{Refusal, TaskBytes};
 
 /// The version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u32 = 14;
+pub const WIRE_VERSION: u32 = 15;
 
 /// Exchanges versions and configurations.
 ///

@@ -30,6 +30,7 @@ pub(super) fn hello(role: Role) -> Hello {
         link: None,
         dry_run: false,
         clock: 1_700_000_000,
+        policy: None,
         nonce: [role as u8; 32],
         salt_commitment: commit(role, &SHARE),
         proposal: job(role).proposal(),

@@ -92,6 +92,9 @@ pub struct Entry {
     pub task: String,
     /// The security that this side asked for.
     pub security: Security,
+    /// The digest of this side's policy for the partner, in hexadecimal; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
     /// What was agreed on; absent of a run that ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreed: Option<Agreed>,

@@ -115,6 +115,7 @@ impl<'a> RunLog<'a> {
             partner: peer.to_string(),
             task: self.config.task.name().to_owned(),
             security: self.config.security,
+            policy: self.config.policy.as_ref().map(|policy| to_hex(&policy.digest())),
             agreed: self.agreed.borrow().clone(),
             statement: self.statement.borrow().clone(),
             epsilon_left,

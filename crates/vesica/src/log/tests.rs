@@ -26,6 +26,7 @@ fn entry(identity: &Identity, run: &str, event: Event) -> impl FnOnce(u64, Strin
         partner,
         task: "intersect".into(),
         security: Security::Malicious,
+        policy: None,
         agreed: Some(agreed),
         statement,
         epsilon_left: None,

@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{Epsilon, SCALE, short};
 use crate::bounded::beside;
 use crate::failure::{Failure, code};
+use crate::locked;
 use crate::table::decimal;
 
 /// Version of the file's format.
@@ -22,9 +19,6 @@ const VERSION: u32 = 1;
 
 /// Longest file that is read.
 const FILE_LIMIT: u64 = 1 << 20;
-
-/// Time between two attempts to take the lock.
-const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,15 +76,7 @@ pub fn debit(
     // The file itself is replaced, so that the lock is one beside it: two runs at once spend one after
     // the other.
     let lock = File::options().create(true).truncate(false).write(true).open(beside(path, ".lock")).map_err(failed)?;
-    // Not a lock that blocks: nothing could end the wait for it.
-    loop {
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => break,
-            Err(Errno::WOULDBLOCK | Errno::INTR) => goes_on(Moment::Locked)?,
-            Err(error) => return Err(failed(error.into())),
-        }
-        thread::sleep(PAUSE);
-    }
+    locked::take(&lock, || goes_on(Moment::Locked))?.map_err(failed)?;
     let mut budget = load(path)?;
     budget.debit(path, peer, epsilon)?;
     let text = serde_json::to_vec_pretty(&budget).map_err(|error| failed(error.into()))?;
@@ -204,6 +190,8 @@ pub(crate) fn take_from_budget_text(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{FlockOperation, flock};
+
     use super::*;
 
     fn epsilon(text: &str) -> Epsilon {

@@ -63,6 +63,36 @@ impl Epsilon {
     }
 }
 
+/// What several runs have spent together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spent(i64);
+
+impl FromIterator<Epsilon> for Spent {
+    /// A sum beyond what a number holds is as good as the largest one.
+    fn from_iter<I: IntoIterator<Item = Epsilon>>(each: I) -> Self {
+        Self(each.into_iter().fold(0, |sum, Epsilon(units)| sum.saturating_add(units)))
+    }
+}
+
+impl From<Epsilon> for Spent {
+    fn from(Epsilon(units): Epsilon) -> Self {
+        Self(units)
+    }
+}
+
+impl Spent {
+    /// With one run more; `None` if no number holds it.
+    pub fn checked_add(self, Epsilon(units): Epsilon) -> Option<Self> {
+        self.0.checked_add(units).map(Self)
+    }
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&short(self.0))
+    }
+}
+
 impl fmt::Display for Epsilon {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&short(self.0))

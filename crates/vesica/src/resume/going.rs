@@ -222,6 +222,11 @@ fn id(agreement: &Agreement<Box<dyn AnyAgreed>>) -> [u8; 32] {
 }
 
 impl Going {
+    /// Names the run, in each of its conversations.
+    pub fn id(&self) -> Option<&str> {
+        self.record.run_id()
+    }
+
     /// The buckets that go through the last pass in this conversation, ascending.
     pub fn due(&self) -> &[usize] {
         self.due.last().map_or(&[], |due| due)

@@ -254,7 +254,12 @@ impl Record {
         }
     }
 
-    /// The run that was begun, if there is one.
+    /// What names the run that was begun, if there is one.
+    pub fn run_id(&self) -> Option<&str> {
+        self.begun().map(|run| run.id.as_str())
+    }
+
+    /// What it says of the run.
     pub(super) fn begun(&self) -> Option<&Begun> {
         self.state.run.as_ref()
     }

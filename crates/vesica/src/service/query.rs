@@ -19,6 +19,7 @@ use vesica_structures::rng::SecretRng;
 use super::prepared::{self, Lock};
 use super::{randomness, refuse_alternatives};
 use crate::failure::Failure;
+use crate::policy::{Beginning, Intended, Policy};
 use crate::progress::{Gauge, Stage, Watch, begin_pass};
 use crate::session::deadline::Deadline;
 use crate::session::{
@@ -60,6 +61,8 @@ pub struct QueryConfig {
     pub state: Option<PathBuf>,
     /// Most bytes of memory that this process may take; `None` for what is free.
     pub memory: Option<u64>,
+    /// What may be done with this server; `None` for anything.
+    pub policy: Option<Arc<Policy>>,
 }
 
 /// Time between two looks at whether another run has left the state file.
@@ -80,10 +83,15 @@ pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -
 fn all_steps(ctx: &Context<'_>) -> Result<QueryReport, Failure> {
     refuse_alternatives(&ctx.config.source.key)?;
     check_post_quantum(ctx.config.post_quantum, &ctx.config.protection)?;
+    if let Some(policy) = &ctx.config.policy {
+        let QueryConfig { security, post_quantum, ref source, .. } = *ctx.config;
+        policy.check_settings(&Intended::query(security, post_quantum, source))?;
+    }
     check_files(ctx.config)?;
     let state = ctx.config.state.as_deref().map(prepared::resolved).transpose()?;
     let _lock = state.as_deref().map(|path| lock(path, ctx)).transpose()?;
-    let own = Own::read(ctx)?;
+    let mut own = Own::read(ctx)?;
+    own.count(ctx)?;
     let described = own.describe(ctx)?;
     let unasked = described.hash(ctx)?;
     let answered = unasked.ask(ctx, state.as_deref())?;
@@ -161,6 +169,8 @@ struct Own {
     sink: Box<dyn Sink>,
     table: KeyTable,
     rng: SecretRng,
+    /// What the policy for the server warns of.
+    warnings: Vec<String>,
 }
 
 impl Own {
@@ -171,7 +181,18 @@ impl Own {
         let sink = ctx.config.destination.sink.open(ResultKind::OwnRows, &*source)?;
         begin_pass(&*source, &position);
         let table = Columns::Payload(None).read(&*source, &ctx.config.source.key, None)?;
-        Ok(Self { source, sink, table, rng: randomness()? })
+        Ok(Self { source, sink, table, rng: randomness()?, warnings: Vec::new() })
+    }
+
+    /// Counts the query as the policy for the server says, before the server is asked for anything.
+    fn count(&mut self, ctx: &Context<'_>) -> Result<(), Failure> {
+        let Some(policy) = &ctx.config.policy else { return Ok(()) };
+        let late = || ctx.deadline().and_then(|deadline| deadline.check("another run was counted").err());
+        let goes_on = || ctx.interrupt.reason().or_else(late).map_or(Ok(()), Err);
+        policy.check_own_keys(self.table.distinct() as u64)?;
+        let marks = policy.marks(&self.table, goes_on)?;
+        self.warnings = policy.count(&Beginning::query(marks.as_ref()), goes_on)?;
+        Ok(())
     }
 }
 

@@ -22,12 +22,13 @@ use crate::failure::{Failure, code};
 use crate::handshake::messages::Sizes;
 use crate::handshake::{self, Hello, Negotiation};
 use crate::key::Kind;
-use crate::log::Agreed;
+use crate::log;
 use crate::memory::Budget;
 use crate::noise;
 use crate::plan::Link;
+use crate::policy::{Agreed, Beginning, Marks};
 use crate::progress::{Gauge, Stage};
-use crate::receipt::to_hex;
+use crate::receipt::{Policies, PolicyOf, to_hex};
 use crate::resume::{self, Going, Record};
 use crate::table::KeyStats;
 use crate::words::counted;
@@ -98,12 +99,22 @@ pub(super) struct OwnSizes<'m> {
     read: Read<'m>,
     padded: usize,
     sizes: Sizes,
+    /// By which later runs compare this table, if the policy for the partner asks for that.
+    marks: Option<Marks>,
 }
 
 impl<'m> Read<'m> {
     /// Makes what the partner hears of the own table.
-    pub fn size(self, ctx: &Context<'_>) -> Result<OwnSizes<'m>, Failure> {
+    pub fn size(self, ctx: &Context<'_>, ch: &Channel) -> Result<OwnSizes<'m>, Failure> {
         let table = &self.own.table;
+        let marks = match &ctx.config.policy {
+            Some(policy) => {
+                policy.check_own_keys(self.own.distinct as u64)?;
+                // Before the size is told: how long it takes depends on the number of keys without dummies.
+                policy.marks(table, || may_go_on(ctx, ch, "the table was compared with earlier ones"))?
+            }
+            None => None,
+        };
         let padded = padded(ctx.config, self.own.distinct)?;
         work_folder::check_room_for_own(ctx.config, table, padded)?;
         let sizes = Sizes {
@@ -114,7 +125,7 @@ impl<'m> Read<'m> {
             measure: self.ready.job.measure(table),
         };
         sizes.check_length()?;
-        Ok(OwnSizes { read: self, padded, sizes })
+        Ok(OwnSizes { read: self, padded, sizes, marks })
     }
 }
 
@@ -130,6 +141,8 @@ pub(super) struct InAgreement<'m> {
 /// What all later steps have in hand.
 pub(super) struct Carried {
     pub hello: Hello,
+    /// What the receipt says of both sides' policies for each other.
+    pub policies: Policies,
     pub agreement: TaskAgreement,
     pub own: Prepared,
     /// How many items this side brings, dummies included.
@@ -147,8 +160,8 @@ impl<'m> OwnSizes<'m> {
     /// Exchanges sizes, agrees on the terms and the protocol, pays for the noise, and says what is to be said before
     /// anything has been compared.
     pub fn agree(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<InAgreement<'m>, Failure> {
-        let Self { read: Read { ready: Ready { job, hello, mut rng, .. }, theirs, mut own, workers }, padded, sizes } =
-            self;
+        let Self { read: Read { ready, theirs, mut own, workers }, padded, sizes, marks } = self;
+        let Ready { job, hello, mut rng, .. } = ready;
         let Config { max_peer_items, memory, ref source, link, .. } = *ctx.config;
         let negotiation = Negotiation {
             task: &*job,
@@ -173,7 +186,7 @@ impl<'m> OwnSizes<'m> {
         }
         ctx.log.agree(|| {
             let disclosure = agreement.terms.disclosure();
-            Agreed {
+            log::Agreed {
                 session: to_hex(&agreement.session),
                 protocol: agreement.entry.id.into(),
                 own_items: padded as u64,
@@ -183,15 +196,27 @@ impl<'m> OwnSizes<'m> {
                 noise_epsilon: disclosure.noise,
             }
         });
+        check_policy(ctx, &agreement)?;
         let (terms, received) = (&agreement.terms, ctx.config.received_bytes(&agreement.terms.disclosure()));
         work_folder::check_room(ctx.config, &own.table, received, (terms.workload().extent(), agreement.buckets))?;
         let going = match own.record.take() {
-            Some(record) => Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?),
+            Some(record) => {
+                // Before it is written that the run has begun.
+                if let Some(policy) = &ctx.config.policy {
+                    let record = record.run_id();
+                    let run = Beginning { record, marks: marks.as_ref(), ..Beginning::of(ctx.config) };
+                    policy.check_counts(&run, || may_go_on(ctx, ch, "another run was counted"))?;
+                }
+                Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?)
+            }
             None => None,
         };
+        let of_policy = count(ctx, ch, going.as_ref(), marks.as_ref())?;
         ctx.log.begin(ctx.events)?;
         debit(ctx, ch)?;
-        let (key_notes, warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
+        let (key_notes, mut warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
+        of_policy.iter().for_each(|warning| ctx.events.warning(warning));
+        warnings.extend(of_policy);
         if source.key.has_alternatives() {
             let both_learn = agreement.terms.disclosure().both_learn;
             ctx.events.notice(&revealed::notice(source.key.alternatives().len(), both_learn));
@@ -199,7 +224,8 @@ impl<'m> OwnSizes<'m> {
         let link = Link::agreed(link, theirs.link);
         let record = going.as_ref().map(|going| (going.folder().to_owned(), going.lock()));
         let attempts = going.as_ref().map(|going| going.attempts);
-        let carried = Carried { hello, agreement, own, padded, going, record, attempts, key_notes, warnings };
+        let policies = PolicyOf::both(&hello, &theirs);
+        let carried = Carried { hello, policies, agreement, own, padded, going, record, attempts, key_notes, warnings };
         Ok(InAgreement { carried, rng, link, workers })
     }
 }
@@ -267,6 +293,34 @@ pub(super) fn padded(config: &Config, distinct: usize) -> Result<usize, Failure>
             Err(failure)
         }
     }
+}
+
+/// Refuses what both sides have agreed on, if the policy for the partner does.
+fn check_policy(ctx: &Context<'_>, agreement: &TaskAgreement) -> Result<(), Failure> {
+    let Some(policy) = &ctx.config.policy else { return Ok(()) };
+    policy.check_agreed(&Agreed {
+        entry: agreement.entry,
+        security: agreement.extent.security,
+        partner_keys: agreement.peer_items(ctx.config.role),
+        groups: agreement.terms.disclosure().groups.unwrap_or(1) as u64,
+    })
+}
+
+/// Counts the run as the policy for the partner says. Gives warnings.
+fn count(
+    ctx: &Context<'_>,
+    ch: &Channel,
+    going: Option<&Going>,
+    marks: Option<&Marks>,
+) -> Result<Vec<String>, Failure> {
+    let Some(policy) = &ctx.config.policy else { return Ok(Vec::new()) };
+    let run = Beginning { record: going.and_then(Going::id), marks, ..Beginning::of(ctx.config) };
+    policy.count(&run, || may_go_on(ctx, ch, "another run was counted; nothing was counted of this one"))
+}
+
+/// Why a run that waits for another process must end, if it must.
+fn may_go_on(ctx: &Context<'_>, ch: &Channel, busy: &str) -> Result<(), Failure> {
+    ctx.reason(ch, busy).map_or(Ok(()), Err)
 }
 
 /// Takes the noise's epsilon from the partner's budget, before the first message of the

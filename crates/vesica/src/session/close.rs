@@ -121,7 +121,7 @@ fn statement(
     ours: PublicKey,
     theirs: PublicKey,
 ) -> Statement {
-    let Carried { hello, agreement, .. } = carried;
+    let Carried { hello, agreement, policies, .. } = carried;
     let (sender, receiver) = match ctx.config.role {
         Role::Sender => (ours, theirs),
         Role::Receiver => (theirs, ours),
@@ -156,6 +156,8 @@ fn statement(
         reveal_if_at_least: disclosure.at_least,
         noise_epsilon: disclosure.noise,
         revealed: revealed(&*agreement.terms, agreement.entry, &agreement.extent, &ctx.config.source.key),
+        sender_policy: policies.sender.clone(),
+        receiver_policy: policies.receiver.clone(),
         sender_key: sender.to_string(),
         receiver_key: receiver.to_string(),
     }

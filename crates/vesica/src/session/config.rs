@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::key::{KeySpec, SpecError};
 use crate::log::LogFile;
 use crate::plan::{Link, Machine};
+use crate::policy::Policy;
 use crate::table::{InputOptions, Join, OpenSink, OpenSource, OutputOptions, SinkFile, SourceFile};
 use crate::task::{self, AnyTask, Disclosure, Flags, Settings};
 
@@ -96,6 +97,8 @@ pub struct Config {
     pub memory: Option<u64>,
     /// How fast this machine is. The time left is told by it, and nothing else depends on it.
     pub machine: Machine,
+    /// What may be done with this partner; `None` for anything.
+    pub policy: Option<Arc<Policy>>,
     /// Where the run is logged; runs without TLS have no identity to sign with, and are in no log.
     pub log: Option<LogFile>,
     /// Where to write the disclosure receipt; needs [`Protection::Tls`].
@@ -188,6 +191,7 @@ impl Config {
             max_peer_items: MAX_PEER_ITEMS,
             memory: None,
             machine: Machine::REFERENCE,
+            policy: None,
             log: None,
             receipt: None,
             force: false,

@@ -158,6 +158,7 @@ impl Done {
                 Protection::InsecurePlaintext => None,
             },
             key_exchange: agreement.key_exchange.map(KeyExchange::name),
+            policy: config.policy.as_ref().map(|policy| to_hex(&policy.digest())),
             own_items: self.own_items,
             peer_items: agreement.peer_items(config.role),
             buckets: agreement.buckets,

@@ -21,6 +21,7 @@ use crate::cluster::{
 };
 use crate::failure::{Failure, code};
 use crate::key::Digests;
+use crate::policy::Intended;
 use crate::table::{
     Duplicates, KeyTable, PayloadSchema, PayloadSpec, PayloadTable, Source, UnionKeys, ValueDuplicates, ValueTable,
     key_schema,
@@ -237,6 +238,9 @@ fn ticket(
 /// What a side of a cluster has before it reaches its partner.
 pub(super) fn ready(config: &Config) -> Result<Ready, Failure> {
     check(config)?;
+    if let Some(policy) = &config.policy {
+        policy.check_settings(&Intended::of(config, true))?;
+    }
     let mut ready = Ready::new(config)?;
     ready.hello.cluster = true;
     Ok(ready)

@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 use super::{Config, validate};
 use crate::failure::{Failure, code};
 use crate::handshake::{self, Hello};
+use crate::policy;
 use crate::task::AnyJob;
 
 /// What a side has before the partner is there.
@@ -23,6 +24,7 @@ impl Ready {
         let mut hello = validate::hello(config, &*job)?;
         let mut rng = randomness()?;
         fill(&mut rng, &mut hello.nonce);
+        hello.policy = config.policy.as_ref().map(|policy| policy::bound_to(&policy.digest(), &hello.nonce));
         let mut salt_share = [0; 32];
         fill(&mut rng, &mut salt_share);
         hello.salt_commitment = handshake::salt::commit(config.role, &salt_share);

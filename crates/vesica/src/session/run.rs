@@ -70,7 +70,7 @@ fn all_steps(ctx: &Context<'_>, executor: Executor<'_>) -> Result<Report, Failur
     let closed = (|| {
         let compared = connected.compare(ctx, &mut ch)?;
         let read = compared.read(ctx, &ch)?;
-        let sizes = read.size(ctx)?;
+        let sizes = read.size(ctx, &ch)?;
         let agreed = sizes.agree(ctx, &mut ch)?;
         let set_up = agreed.set_up(ctx, &ch)?;
         let ran = set_up.run(ctx, &mut ch)?;

@@ -32,6 +32,7 @@ mod lengths;
 mod new_rows;
 mod on_cluster;
 mod paying;
+mod policies;
 mod post_quantum;
 mod work_folder;
 
@@ -107,6 +108,7 @@ impl Folder {
             max_peer_items: 1000,
             machine: crate::plan::Machine::REFERENCE,
             memory: None,
+            policy: None,
             log: None,
             receipt: None,
             force: false,

@@ -8,15 +8,23 @@ use crate::handshake::Hello;
 use crate::key::DIGEST_VERSION;
 use crate::noise::check_budget;
 use crate::plan::{self, Permissions};
+use crate::policy::Intended;
 use crate::task::{AnyJob, Side};
 use vesica_party::Security;
 
 /// The own side of the task.
 ///
 /// # Errors
-/// If the configuration has what the task does not take, or the budget does not cover its noise.
+/// If the configuration has what the task does not take, is against the policy for the partner, or the budget does not
+/// cover its noise.
 pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
     let job = config.task.configure(&side(config))?;
+    if let Some(policy) = &config.policy {
+        policy.check_settings(&Intended::of(config, false))?;
+        if !config.resume {
+            policy.check_now(config)?;
+        }
+    }
     match (&config.settings.noise, &config.protection) {
         (None, _) => {}
         (Some(noise), Protection::Tls { peer, .. }) => {
@@ -37,9 +45,12 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
 /// asked.
 ///
 /// # Errors
-/// If it has what the task does not take, or allows no protocol.
+/// If it has what the task does not take, allows no protocol, or is against the policy for the partner.
 pub fn check(config: &Config) -> Result<(), Failure> {
     let job = config.task.configure(&side(config))?;
+    if let Some(policy) = &config.policy {
+        policy.check_settings(&Intended::of(config, false))?;
+    }
     hello(config, &*job).map(drop)
 }
 
@@ -61,7 +72,13 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
     let Config { allow_broken: broken, allow_count: count, post_quantum, .. } = *config;
     let permissions = Permissions { broken, count, post_quantum };
     let (task, entries) = (config.task, config.task.entries());
-    let entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
+    let mut entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
+    if let Some(policy) = &config.policy {
+        entries.retain(|entry| policy.allows(entry, config.security));
+        if entries.is_empty() {
+            return Err(policy.no_protocol());
+        }
+    }
     let hello = Hello {
         role: config.role,
         task: task.name().into(),
@@ -78,6 +95,7 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
         link: config.link,
         dry_run: false,
         clock: 0,
+        policy: None,
         nonce: [0; 32],
         salt_commitment: [0; 32],
         proposal: job.proposal(),

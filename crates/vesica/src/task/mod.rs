@@ -29,7 +29,7 @@ mod words;
 use std::fmt;
 use std::marker::PhantomData;
 
-use vesica_party::{Entry, Role, Task, variants};
+use vesica_party::{Entry, Role, Security, Task, variants};
 use vesica_protocols::tasks::{Extent, Intersect};
 use vesica_structures::facts::Unsupported;
 
@@ -178,6 +178,12 @@ pub fn find(name: &str) -> Result<&'static dyn AnyTask, Unsupported> {
 /// The names of all tasks.
 pub fn names() -> Vec<&'static str> {
     all().map(|task| task.name()).collect()
+}
+
+/// Whether a task withholds results of few keys if it is asked to.
+pub fn takes_threshold(task: &dyn AnyTask) -> bool {
+    let amounts = Amounts { at_least: 2, ..task.least_amounts() };
+    task.workload(&Extent::new(1, 1, Security::SemiHonest), &amounts).is_ok()
 }
 
 /// The task that a job runs, without the job's types.

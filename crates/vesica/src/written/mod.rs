@@ -11,5 +11,5 @@ mod peers;
 mod setting;
 
 pub use job::Job;
-pub use peers::{Partner, Peers, is_name};
+pub use peers::{Partner, Peers, Rules, is_name, settings};
 pub use setting::{Setting, Value};

@@ -27,9 +27,31 @@ pub struct Partner {
     /// Where it listens, if it does.
     pub address: Option<String>,
     /// The tasks that may be run with it; `None` for all.
-    pub tasks: Option<Vec<String>>,
+    pub tasks: Option<Setting>,
+    /// What else may be done with it.
+    pub policy: Option<Rules>,
+    /// The public key of who must have signed the file of the rules: the line, or the name of a `.pub` file.
+    pub policy_signer: Option<String>,
     /// Settings for runs with it, where nothing else says them.
     pub defaults: Vec<Setting>,
+}
+
+/// Where the rules for a partner are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// In the table `policy` of the partner's.
+    Here(Vec<Setting>),
+    /// In a file of their own.
+    File(String),
+}
+
+/// The settings of a file that has nothing else.
+///
+/// # Errors
+/// The line, and what is wrong there.
+pub fn settings(text: &str) -> Result<Vec<Setting>, String> {
+    let table = DeTable::parse(text).map_err(|error| fault(text, &error))?;
+    Setting::read_all(text, table.get_ref())
 }
 
 /// Whether a partner can have this name: letters, digits, `-` and `_`, so that no name of a `.pub`
@@ -74,21 +96,40 @@ impl Peers {
 
 impl Partner {
     fn read(text: &str, name: &str, line: usize, entries: &DeTable<'_>) -> Result<Self, String> {
-        let mut partner =
-            Self { name: name.into(), line, key: String::new(), address: None, tasks: None, defaults: Vec::new() };
+        let mut partner = Self {
+            name: name.into(),
+            line,
+            key: String::new(),
+            address: None,
+            tasks: None,
+            policy: None,
+            policy_signer: None,
+            defaults: Vec::new(),
+        };
         for (key, value) in entries {
             if let ("defaults", DeValue::Table(defaults)) = (key.get_ref().as_ref(), value.get_ref()) {
                 partner.defaults = Setting::read_all(text, defaults)?;
                 continue;
             }
+            if let ("policy", DeValue::Table(rules)) = (key.get_ref().as_ref(), value.get_ref()) {
+                partner.policy = Some(Rules::Here(Setting::read_all(text, rules)?));
+                continue;
+            }
             let setting = Setting::read(text, key, value)?;
             let line = setting.line;
-            match (setting.key.as_str(), setting.value) {
+            match (setting.key.as_str(), setting.value.clone()) {
                 ("key", Value::Word(key)) => partner.key = key,
                 ("address", Value::Word(address)) => partner.address = Some(address),
-                ("tasks", Value::List(tasks)) => partner.tasks = Some(tasks),
-                ("tasks", Value::Word(task)) => partner.tasks = Some(vec![task]),
-                ("key" | "address", value) => {
+                ("policy", Value::Word(file)) => partner.policy = Some(Rules::File(file)),
+                ("policy-signer", Value::Word(key)) => partner.policy_signer = Some(key),
+                ("tasks", Value::List(_) | Value::Word(_)) => partner.tasks = Some(setting),
+                ("policy", value) => {
+                    return Err(format!(
+                        "line {line}: `policy` is {}, and must be a table, [{name}.policy], or the name of a file",
+                        value.kind()
+                    ));
+                }
+                ("key" | "address" | "policy-signer", value) => {
                     return Err(format!("line {line}: `{}` is {}, and must be a string", setting.key, value.kind()));
                 }
                 ("tasks", value) => {
@@ -97,14 +138,20 @@ impl Partner {
                 ("defaults", _) => return Err(format!("line {line}: `defaults` must be a table: [{name}.defaults]")),
                 (unknown, _) => {
                     return Err(format!(
-                        "line {line}: a partner has no `{unknown}`: it has key, address, tasks, and settings in \
-                         [{name}.defaults]"
+                        "line {line}: a partner has no `{unknown}`: it has key, address, tasks, policy, policy-signer, and \
+                         settings in [{name}.defaults]"
                     ));
                 }
             }
         }
         if partner.key.is_empty() {
             return Err(format!("line {line}: the partner {name} has no public key: write key = \"...\" in its table"));
+        }
+        if partner.policy_signer.is_some() && !matches!(partner.policy, Some(Rules::File(_))) {
+            return Err(format!(
+                "line {line}: the partner {name} has a policy-signer, which is for rules in a file of their own: write \
+                 policy = \"FILE\""
+            ));
         }
         Ok(partner)
     }
@@ -123,8 +170,13 @@ tasks = [\"intersect\", \"sum\"]
 [acme.defaults]
 wait = \"10m\"
 
+[acme.policy]
+runs = \"2 per 1d\"
+
 [bank_2]
 key = \"keys/bank.pub\"
+policy = \"bank.toml\"
+policy_signer = \"owner.pub\"
 ";
 
     #[test]
@@ -132,10 +184,17 @@ key = \"keys/bank.pub\"
         let peers = Peers::parse(SMALL).expect("partners");
         let acme = peers.find("acme").expect("a partner");
         assert_eq!((acme.line, acme.address.as_deref()), (1, Some("acme.example:7400")));
-        assert_eq!(acme.tasks.as_deref(), Some(&["intersect".to_owned(), "sum".to_owned()][..]));
+        let tasks = Value::List(vec!["intersect".into(), "sum".into()]);
+        assert_eq!(acme.tasks, Some(Setting { key: "tasks".into(), value: tasks, line: 4 }));
+        assert_eq!(
+            acme.policy,
+            Some(Rules::Here(vec![Setting { key: "runs".into(), value: Value::Word("2 per 1d".into()), line: 10 }]))
+        );
         assert_eq!(acme.defaults, [Setting { key: "wait".into(), value: Value::Word("10m".into()), line: 7 }]);
         let bank = peers.find("bank_2").expect("a partner");
-        assert_eq!((bank.key.as_str(), bank.line, &bank.tasks), ("keys/bank.pub", 9, &None));
+        assert_eq!((bank.key.as_str(), bank.line, &bank.tasks), ("keys/bank.pub", 12, &None));
+        assert_eq!(bank.policy, Some(Rules::File("bank.toml".into())));
+        assert_eq!(bank.policy_signer.as_deref(), Some("owner.pub"));
         assert!(peers.find("ACME").is_none() && Peers::parse("") == Ok(Peers::default()));
     }
 
@@ -143,14 +202,17 @@ key = \"keys/bank.pub\"
     fn mistakes_name_their_line() {
         for (from, to, told) in [
             ("[acme]\n", "", "line 1: a setting stands outside"),
-            ("[bank_2]", "[\"a bank\"]", "line 9: \"a bank\" is no name"),
-            ("[bank_2]", "[\"bank.pub\"]", "line 9: \"bank.pub\" is no name"),
-            ("key = \"keys/bank.pub\"", "", "line 9: the partner bank_2 has no public key"),
-            ("key = \"keys/bank.pub\"", "key = true", "line 10: `key` is true or false"),
+            ("[bank_2]", "[\"a bank\"]", "line 12: \"a bank\" is no name"),
+            ("[bank_2]", "[\"bank.pub\"]", "line 12: \"bank.pub\" is no name"),
+            ("key = \"keys/bank.pub\"", "", "line 12: the partner bank_2 has no public key"),
+            ("key = \"keys/bank.pub\"", "key = true", "line 13: `key` is true or false"),
             ("[acme.defaults]\nwait = \"10m\"", "defaults = 1", "line 6: `defaults` must be a table"),
             ("tasks = [\"intersect\", \"sum\"]", "tasks = true", "line 4: `tasks` is true or false"),
             ("address", "adress", "line 3: a partner has no `adress`"),
-            ("[bank_2]", "[acme]", "line 9: "),
+            ("[bank_2]", "[acme]", "line 12: "),
+            ("[acme.policy]\nruns = \"2 per 1d\"", "policy = true", "line 9: `policy` is true or false"),
+            ("policy = \"bank.toml\"", "", "line 12: the partner bank_2 has a policy-signer"),
+            ("policy_signer = \"owner.pub\"", "policy_signer = true", "line 15: `policy-signer` is true"),
         ] {
             let text = SMALL.replacen(from, to, 1);
             assert_ne!(text, SMALL);

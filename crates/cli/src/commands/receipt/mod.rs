@@ -11,7 +11,7 @@ use vesica::Failure;
 use vesica::cluster::{Commit, Committed};
 use vesica::failure::code;
 use vesica::party::transport::tls::PublicKey;
-use vesica::receipt::Receipt;
+use vesica::receipt::{Receipt, Statement};
 use vesica::table::Place;
 
 pub use words::{Page, PageRow, Section};
@@ -64,8 +64,34 @@ pub fn text(args: &ReceiptArgs) -> Result<String, Failure> {
 fn read(args: &ReceiptArgs) -> Result<(Receipt, Option<Failure>), Failure> {
     let peer = args.peer.as_deref().map(settings::public_key).transpose()?;
     let receipt = Receipt::load(&args.file)?;
-    let refused = refusal(&receipt, peer);
+    let refused = match refusal(&receipt, peer) {
+        None => args.policy.as_deref().map(|partner| other_policy(&receipt, partner)).transpose()?.flatten(),
+        refused => refused,
+    };
     Ok((receipt, refused))
+}
+
+/// That this side's policy for the partner was another one in the run than it is now, if so.
+///
+/// # Errors
+/// If there is no such partner, or no policy for it.
+fn other_policy(receipt: &Receipt, partner: &str) -> Result<Option<Failure>, Failure> {
+    let Statement { sender_key, sender_policy, receiver_policy, .. } = &receipt.statement;
+    let peers = settings::named_peers();
+    let key = settings::public_key_in(partner, peers.as_deref())?;
+    let policy = settings::policy(key, peers.as_deref())?.ok_or_else(|| {
+        let mend = "write one as docs/policy.md shows, or omit --policy";
+        Failure::new(code::IDENTITY, format_args!("you have no policy for {partner}"), mend)
+    })?;
+    let is_receivers = sender_key.parse::<PublicKey>().is_ok_and(|sender| sender == key);
+    let own = if is_receivers { receiver_policy } else { sender_policy };
+    let fault = match own {
+        Some(own) if own.is_of(&policy.digest()) => return Ok(None),
+        Some(_) => "was another one in this run than it is now",
+        None => "was none in this run",
+    };
+    let fault = format_args!("your policy for {partner}, of {}, {fault}", policy.file().display()).to_string();
+    Ok(Some(Failure::new(code::MISMATCH, fault, "compare it with the policy that you had then")))
 }
 
 /// What the commits of the run say, if they are named.

@@ -9,12 +9,10 @@ use vesica::key::iso_utc;
 use vesica::party::transport::KeyExchange;
 use vesica::party::transport::tls::PublicKey;
 use vesica::party::{Entry, Mode, Resistance, Role, Security};
-use vesica::receipt::{Receipt, Statement};
+use vesica::receipt::{PolicyOf, Receipt, Statement};
 use vesica::table::ValueColumn;
-use vesica::task::{self, AnyTask, ResultKind, Settings};
+use vesica::task::{self, AnyTask, ResultKind, Settings, takes_threshold};
 use vesica::words::counted;
-
-use crate::settings::takes_threshold;
 
 /// Characters of a text from a receipt that are shown.
 const MOST_SHOWN: usize = 2000;
@@ -136,6 +134,12 @@ fn the_run(statement: &Statement) -> Section {
             false => "",
         };
         rows.push(PageRow::of("encryption", format!("TLS 1.3, with keys by {}{strength}", shown(group))).folded());
+    }
+    for (label, policy) in
+        [("sender's policy", &statement.sender_policy), ("receiver's policy", &statement.receiver_policy)]
+    {
+        let text = |policy: &PolicyOf| format!("{} under the nonce {}", shown(&policy.hash), shown(&policy.nonce));
+        rows.extend(policy.as_ref().map(|policy| PageRow::of(label, text(policy)).folded()));
     }
     match broken {
         None => {

@@ -13,6 +13,7 @@ mod source_file;
 mod spool;
 
 pub use input::Input;
+pub use part_names::matches as name_matches;
 pub use parts::Parts;
 pub use recognise::InputOptions;
 pub use source_file::{SourceFile, TableFile};

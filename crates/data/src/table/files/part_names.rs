@@ -183,7 +183,7 @@ fn entries(folder: &Path, pattern: &str, whole: &str) -> Result<Vec<String>, Tab
 }
 
 /// Whether `name` matches: `*` stands for any text, `?` for one character.
-fn matches(pattern: &str, name: &str) -> bool {
+pub fn matches(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
     // Behind the last star, and where the text that it stands for ends.
     let mut star = None;

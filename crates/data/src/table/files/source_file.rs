@@ -31,13 +31,18 @@ impl OpenSource for SourceFile {
     }
 
     fn files(&self) -> Vec<FileIdentity> {
+        match self.path.as_str() {
+            "-" => FileIdentity::of_standard_input().into_iter().collect(),
+            _ => self.paths().iter().filter_map(|path| FileIdentity::of_path(Path::new(path))).collect(),
+        }
+    }
+
+    fn paths(&self) -> Vec<String> {
         match (self.path.as_str(), named(&self.path)) {
-            ("-", _) => FileIdentity::of_standard_input().into_iter().collect(),
-            (_, Ok(Named::Parts(parts))) => {
-                parts.paths.iter().filter_map(|path| FileIdentity::of_path(Path::new(path))).collect()
-            }
+            ("-", _) => Vec::new(),
+            (_, Ok(Named::Parts(parts))) => parts.paths,
             // An error of the name comes when the table is opened.
-            (path, _) => FileIdentity::of_path(Path::new(path)).into_iter().collect(),
+            (path, _) => vec![path.to_owned()],
         }
     }
 }

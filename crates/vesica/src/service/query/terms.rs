@@ -6,6 +6,8 @@ use super::Context;
 use crate::failure::{Failure, code};
 use crate::handshake::kind_warnings;
 use crate::memory::{Budget, Bytes};
+use crate::policy::Agreed;
+use crate::rows;
 use crate::service::quota::OVER_QUOTA;
 use crate::service::{Description, Quota, TRUSTING, leak_of_prefix, require_post_quantum, trust_in_server};
 use crate::table::{Join, KeyStats};
@@ -32,6 +34,7 @@ impl Context<'_> {
             require_post_quantum(&described.protocol, described.security)?;
         }
         self.check_set(described)?;
+        self.check_policy(described)?;
         warnings.extend(self.check_leak(described)?);
         warnings.extend(self.check_trust(described, trust.as_deref())?);
         described.check_key(key)?;
@@ -42,6 +45,14 @@ impl Context<'_> {
         warnings.extend(stats.warnings(key));
         warnings.extend(kind_warnings(key, &stats.kinds(), &described.key_kinds));
         Ok(warnings)
+    }
+
+    /// Refuses a server whose set or protocol is against the policy for it.
+    fn check_policy(&self, described: &Description) -> Result<(), Failure> {
+        // A protocol that this release does not know is refused elsewhere.
+        let (Some(policy), Some(entry)) = (&self.config.policy, rows::find(&described.protocol)) else { return Ok(()) };
+        let (security, partner_keys) = (described.security, described.capacity);
+        policy.check_agreed(&Agreed { entry, security, partner_keys, groups: 1 })
     }
 
     /// Refuses a server that withstands less than is asked for.

@@ -103,6 +103,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         },
         state: None,
         memory: None,
+        policy: None,
     };
     let report = thread::scope(|scope| {
         scope.spawn(|| serve(&acceptor, &offer, &ServeLimits::default(), &seen, &stop));

@@ -1,0 +1,30 @@
+//! Waiting for a lock that one process at a time can hold.
+
+use std::fs::File;
+use std::io;
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use crate::failure::Failure;
+
+/// Time between two attempts.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Takes the lock of a file, and asks `goes_on` as long as another process holds it. Not a lock that blocks: nothing could
+/// end the wait for it.
+///
+/// # Errors
+/// If the run does not go on; inside, if there are no locks.
+pub(crate) fn take(file: &File, mut goes_on: impl FnMut() -> Result<(), Failure>) -> Result<io::Result<()>, Failure> {
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(Ok(())),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => goes_on()?,
+            Err(error) => return Ok(Err(error.into())),
+        }
+        thread::sleep(PAUSE);
+    }
+}
