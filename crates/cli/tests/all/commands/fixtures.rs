@@ -98,6 +98,8 @@ pub fn make(folder: &Folder, name: &str, page: &str) {
         let files = super::fenced(page).into_iter().filter(|(tag, text)| *tag == "toml" && text.contains("tasks = ["));
         folder.write(name, files.map(|(_, text)| text).collect::<String>());
         ["us.pub", "them.pub"].iter().for_each(|key| make(folder, key, page));
+    } else if name == "acme-policy.toml" {
+        folder.write(name, "tasks = [\"sum\"]\n");
     } else if name == "budget.json" {
         let shown = folder.run("identity show --peer us.pub").stdout;
         let budget = super::fenced(page).into_iter().find(|(tag, _)| *tag == "json").expect("a budget").1;
@@ -106,7 +108,10 @@ pub fn make(folder: &Folder, name: &str, page: &str) {
     } else if name == "acme" {
         // A name of a file of partners.
         std::fs::create_dir_all(folder.path("configuration/vesica")).expect("a folder");
-        folder.write("configuration/vesica/peers.toml", "[acme]\nkey = \"acme.pub\"\naddress = \"127.0.0.1:7400\"\n");
+        folder.write(
+            "configuration/vesica/peers.toml",
+            "[acme]\nkey = \"acme.pub\"\naddress = \"127.0.0.1:7400\"\ntasks = [\"intersect\", \"sum\", \"query\"]\n",
+        );
         make(folder, "configuration/vesica/acme.pub", page);
     }
 }

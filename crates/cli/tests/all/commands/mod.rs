@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 /// The pages whose commands run, from the top of the tree.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "README.md",
     "docs/buckets.md",
     "docs/cookbook.md",
@@ -23,6 +23,7 @@ const PAGES: [&str; 13] = [
     "docs/keys.md",
     "docs/limits.md",
     "docs/operating.md",
+    "docs/policy.md",
     "docs/service.md",
     "docs/shares-format.md",
     "docs/tasks.md",
@@ -30,7 +31,7 @@ const PAGES: [&str; 13] = [
 ];
 
 /// The subcommands whose help has examples or flags.
-const HELPS: [&str; 17] = [
+const HELPS: [&str; 23] = [
     "receive",
     "send",
     "run",
@@ -41,6 +42,12 @@ const HELPS: [&str; 17] = [
     "identity new",
     "identity show",
     "receipt",
+    "policy",
+    "policy check",
+    "policy sign",
+    "log verify",
+    "log show",
+    "log compare",
     "demo",
     "check",
     "plan",
