@@ -1,6 +1,7 @@
 //! The file of partners: where it is, and what it says of one of them, or may be done with it.
 
 use std::env;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use vesica::Failure;
@@ -180,9 +181,12 @@ fn default_path() -> Option<PathBuf> {
 
 /// The file of partners, or without one the user's own, if there is one.
 fn read_any(path: Option<&Path>) -> Result<Option<(PathBuf, Peers)>, Failure> {
+    // A file that is there and cannot be read is an error of its own: its rules must not be passed over.
+    let is_there =
+        |path: &PathBuf| path.symlink_metadata().map_or_else(|error| error.kind() != ErrorKind::NotFound, |_| true);
     let path = match path {
         Some(path) => Some(path.to_owned()),
-        None => default_path().filter(|path| path.exists()),
+        None => default_path().filter(is_there),
     };
     path.map(|path| read(&path).map(|peers| (path, peers))).transpose()
 }

@@ -115,7 +115,7 @@ fn a_run_that_is_killed_counts() {
     // Files that others can write to, or that are not as they were left, end a run.
     let state = folder.path(STATE).join("vesica/policy");
     fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).expect("set");
-    join(&folder, "", "--input ours.csv", "")[0].expect(4, &["others can write to"]);
+    join(&folder, "", "--input ours.csv", "")[0].expect(11, &["others can write to"]);
 }
 
 #[test]
@@ -211,8 +211,19 @@ fn queries_and_dry_runs_keep_the_rules() {
     };
     query(&rules).expect(11, &["line 6: ", "the partner's table has ", "distinct keys"]);
     query(&rules.replace(", \"query\"", "")).expect(11, &["line 5: ", "the task is query"]);
-    query(&rules.replace("100", "100000").replace("3 per", "2 per")).expect(0, &[]);
-    query(&rules.replace("100", "100000").replace("3 per", "2 per")).expect(11, &["2 runs were begun"]);
+    // What a rule refused is not counted.
+    let two = rules.replace("100", "100000").replace("3 per", "2 per");
+    query(&two).expect(0, &[]);
+    query(&two).expect(0, &[]);
+    query(&two).expect(11, &["2 runs were begun"]);
+    let dry = |rules: &str, expected: &str| {
+        folder.write("peers.toml", rules);
+        let ours = format!("--input seen.csv --key url --output out.csv --dry-run --peers peers.toml {expected}");
+        folder.join(&ours, "--input deny.csv --key url --dry-run").0
+    };
+    dry(&rules, "").expect(0, &[]);
+    dry(&rules, "--expect-peer-items 101").expect(11, &["line 6: ", "the partner's table has 101 distinct keys"]);
+    dry(&format!("{rules}own-keys = \"..299\""), "").expect(11, &["line 9: ", "the table has 300 distinct keys"]);
     folder.write("peers.toml", &rules);
     let (receiver, sender) = folder.join(
         "--input seen.csv --key url --output out.csv --task cardinality --security semi-honest --dry-run --peers peers.toml",

@@ -8,13 +8,14 @@
 //! `CELLS (1 - exp(-d / CELLS))` are different ones, some `d - d^2 / (2 CELLS)`, which for `d = 1000` is 970. That
 //! all numbers of differing keys of a cell add up to zero happens with probability `2^-64` a cell.
 //!
-//! The same is kept of the keys with the columns that go along with them, so that a table in which a few values have
-//! changed shows as well: a key whose values changed counts twice there.
+//! The same is kept of the keys with the columns and the groups that go along with them, so that a table in which a few
+//! values have changed shows as well: a key whose values changed counts twice there. Padding plays no part.
 
 use vesica_structures::secret::Secret;
 
 use crate::failure::Failure;
 use crate::key::Digest;
+use crate::receipt::to_hex;
 use crate::table::KeyTable;
 
 /// Cells of the numbers of a table.
@@ -52,33 +53,56 @@ impl Marks {
                 let width = some.payloads.len() / some.rows.len().max(1);
                 let mut records = some.payloads.chunks(width.max(1));
                 for digest in some.digests.iter() {
-                    marks.add(secret, digest, [records.next().unwrap_or_default(), &[]]);
+                    let record = records.next().unwrap_or_default();
+                    match table.values.is_some() {
+                        true => marks.add(secret, digest, &Beside { values: record, ..Beside::default() }),
+                        false => marks.add(secret, digest, &Beside { record, ..Beside::default() }),
+                    }
                 }
             }
             return Ok(marks);
         }
         let payload = table.payload.as_ref().or(table.union.as_ref().and_then(|union| union.records.as_ref()));
         let mut records = payload.map(|payload| payload.bytes.chunks(payload.schema.width.max(1)));
-        let count = table.digests.len().max(1);
-        let values = table.values.as_ref().map(|values| &values.values);
-        let mut values = values.map(|values| values.chunks((values.len() / count).max(1)));
+        let of_values = table.values.as_ref();
+        let columns = of_values.map_or(0, |values| values.values.len() / table.digests.len().max(1));
+        let mut values = of_values.map(|values| values.values.chunks(columns.max(1)));
+        let mut groups = of_values.map(|values| values.groups.iter());
         for digest in table.digests.iter() {
             let record = records.as_mut().and_then(Iterator::next).unwrap_or_default();
-            let values = values.as_mut().and_then(Iterator::next).unwrap_or_default();
-            let values: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            marks.add(secret, digest, [record, &values]);
+            let own = values.as_mut().and_then(Iterator::next).unwrap_or_default();
+            let own: Vec<u8> = own.iter().flat_map(|value| value.to_le_bytes()).collect();
+            // By its text: the place of a category changes with the others.
+            let group = groups.as_mut().and_then(Iterator::next).zip(of_values);
+            let group = group.and_then(|(&group, values)| values.categories.get(group as usize)?.as_deref());
+            marks.add(secret, digest, &Beside { record, values: &own, group: group.map(str::as_bytes) });
         }
         Ok(marks)
     }
 
-    fn add(&mut self, secret: &[u8; 32], [low, high]: Digest, columns: [&[u8]; 2]) {
+    fn add(&mut self, secret: &[u8; 32], [low, high]: Digest, beside: &Beside<'_>) {
         let mut hasher = blake3::Hasher::new_keyed(secret);
         hasher.update(&low.to_le_bytes()).update(&high.to_le_bytes());
         mark(&mut self.of_keys, &hasher);
-        for column in columns {
-            hasher.update(&(column.len() as u64).to_le_bytes()).update(column);
+        // Zeros pad a record to the longest one of its table.
+        let padding = beside.record.iter().rev().take_while(|&&byte| byte == 0).count();
+        let record = beside.record.get(..beside.record.len() - padding).unwrap_or_default();
+        for part in [Some(record), Some(beside.values), beside.group] {
+            let length = part.map_or(u64::MAX, |part| part.len() as u64);
+            hasher.update(&length.to_le_bytes()).update(part.unwrap_or_default());
         }
         mark(&mut self.of_records, &hasher);
+    }
+
+    /// Names the table among those of a partner, and names its keys.
+    pub(super) fn names(&self, secret: &[u8; 32]) -> (String, String) {
+        let name = |cells: &[&[u64]]| {
+            let mut hasher = blake3::Hasher::new_keyed(secret);
+            cells.iter().copied().flatten().for_each(|cell| _ = hasher.update(&cell.to_le_bytes()));
+            let hash = hasher.finalize();
+            to_hex(hash.as_bytes().first_chunk::<16>().unwrap_or(&[0; 16]))
+        };
+        (name(&[&self.of_keys, &self.of_records]), name(&[&self.of_keys]))
     }
 
     /// As bytes.
@@ -93,11 +117,6 @@ impl Marks {
         (bytes.len() == BYTES).then(|| Self { of_keys: of_keys.to_vec(), of_records: of_records.to_vec() })
     }
 
-    /// Whether both are of the same keys.
-    pub(super) fn is_same_table(&self, other: &Self) -> bool {
-        self.of_keys == other.of_keys
-    }
-
     /// How many keys, or keys with their columns, at least one of the two tables has alone, where these are fewer than
     /// `least` and more than none.
     pub(super) fn small_change(&self, other: &Self, least: u32) -> Option<usize> {
@@ -105,6 +124,14 @@ impl Marks {
         let changes = [differing(&self.of_keys, &other.of_keys), differing(&self.of_records, &other.of_records)];
         changes.into_iter().find(|changed| (1..least as usize).contains(changed))
     }
+}
+
+/// What stands beside a key.
+#[derive(Default)]
+struct Beside<'a> {
+    record: &'a [u8],
+    values: &'a [u8],
+    group: Option<&'a [u8]>,
 }
 
 /// Adds what a hasher has read to its cell.
@@ -123,9 +150,17 @@ fn mark(cells: &mut [u64], hasher: &blake3::Hasher) {
 mod tests {
     use super::*;
 
+    fn record(record: &[u8]) -> Beside<'_> {
+        Beside { record, ..Beside::default() }
+    }
+
+    fn names(marks: &Marks) -> (String, String) {
+        marks.names(&[7; 32])
+    }
+
     fn marks(keys: impl Iterator<Item = u128>) -> Marks {
         let mut marks = Marks { of_keys: vec![0; CELLS], of_records: vec![0; CELLS] };
-        keys.for_each(|key| marks.add(&[7; 32], [key, key << 3], [&[1, 2], &[]]));
+        keys.for_each(|key| marks.add(&[7; 32], [key, key << 3], &record(&[1, 2, 0])));
         marks
     }
 
@@ -146,16 +181,27 @@ mod tests {
             assert_eq!(now.small_change(&before, least), None, "{least}");
         }
         assert_eq!(marks((0..20_000).rev()).small_change(&before, 10), None);
-        assert!(marks((0..20_000).rev()).is_same_table(&before));
+        assert_eq!(names(&marks((0..20_000).rev())), names(&before));
     }
 
     #[test]
     fn a_changed_value_shows_and_the_keys_stay_the_same() {
         let before = marks(0..100);
         let mut now = marks(1..100);
-        now.add(&[7; 32], [0, 0], [&[1, 3], &[]]);
-        assert!(now.is_same_table(&before));
+        now.add(&[7; 32], [0, 0], &record(&[1, 3]));
+        assert_eq!((names(&now).1 == names(&before).1, names(&now).0 == names(&before).0), (true, false));
         assert_eq!(now.small_change(&before, 5), Some(2));
+        // A group, and a number that is as long as text; padding is none.
+        for (beside, changed) in [
+            (Beside { group: Some(b"north"), ..record(&[1, 2]) }, Some(2)),
+            (Beside { group: Some(b""), ..record(&[1, 2]) }, Some(2)),
+            (Beside { values: &[1, 2], ..Beside::default() }, Some(2)),
+            (record(&[1, 2, 0, 0, 0]), None),
+        ] {
+            let mut now = marks(1..100);
+            now.add(&[7; 32], [0, 0], &beside);
+            assert_eq!(now.small_change(&before, 5), changed);
+        }
         let again = Marks::from_bytes(&now.to_bytes());
         assert_eq!(again.as_ref(), Some(&now));
         assert_eq!(Marks::from_bytes(&now.to_bytes()[1..]), None);

@@ -22,7 +22,7 @@ pub struct Intended<'a> {
     pub post_quantum: bool,
     /// The own table.
     pub source: &'a OwnTable,
-    /// Own columns beside the key that take part.
+    /// Own columns beside the key whose values take part. What is grouped by stays with its side.
     pub columns: Vec<&'a str>,
     /// Results of fewer common keys are withheld; `None` of a task that withholds none.
     pub at_least: Option<u64>,
@@ -108,15 +108,23 @@ impl Policy {
         })
     }
 
+    /// Refuses a table of the partner of another size than a rule says.
+    ///
+    /// # Errors
+    /// If it is.
+    pub fn check_partner_keys(&self, keys: u64) -> Result<(), Failure> {
+        self.check_bounds(keys, "the partner's table has", |rule| match rule {
+            Rule::PartnerKeys(bounds) => Some(*bounds),
+            _ => None,
+        })
+    }
+
     /// Refuses what both sides have agreed on, if a rule does.
     ///
     /// # Errors
     /// If one does.
     pub fn check_agreed(&self, run: &Agreed<'_>) -> Result<(), Failure> {
-        self.check_bounds(run.partner_keys, "the partner's table has", |rule| match rule {
-            Rule::PartnerKeys(bounds) => Some(*bounds),
-            _ => None,
-        })?;
+        self.check_partner_keys(run.partner_keys)?;
         let each = self.rules.iter().map(|ruled| {
             let what = match &ruled.rule {
                 Rule::MaxGroups(most) if run.groups > *most => {
@@ -163,8 +171,9 @@ fn allows(rule: &Rule, entry: &Entry, security: Security) -> bool {
         // A variant is as excluded as its row.
         Rule::ExcludeProtocols(ids) => !ids.iter().any(|id| id == entry.id || id == entry.row_id()),
         Rule::ExcludeAssumptions(words) => {
-            let mode = entry.mode(security);
-            !mode.is_some_and(|mode| words.iter().any(|words| mode_rests_on(mode, words)))
+            let rests = |mode| words.iter().any(|words| mode_rests_on(mode, words));
+            // What has no such mode is refused elsewhere, and here as well.
+            entry.mode(security).is_some_and(|mode| !rests(mode))
         }
         _ => true,
     }

@@ -1,10 +1,13 @@
 //! Counting runs: a file for each partner, on the disk before a run begins, whatever becomes of it then.
 //!
-//! Time does not go back: what counts is the latest time that any run with the partner has seen. A clock that is set back
-//! gives no further runs, and one that was far ahead once has periods go by that time until it is reached.
+//! Time does not go back: what counts is the latest time at which this file was opened, also by a run that was refused. A
+//! clock that is set back gives no further runs and makes no day come again. After a clock that was far ahead, no period
+//! ends before the right time has come so far.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +16,7 @@ use vesica_party::service::replace;
 use vesica_structures::secret::Secret;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::changes::Marks;
+use super::changes::{BYTES, Marks};
 use super::rules::{DAY, Per, QUERY, period};
 use super::{Policy, Rule, Ruled};
 use crate::bounded::read_text;
@@ -70,9 +73,12 @@ struct Counted {
     /// The run, if it is kept in a record with which it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     record: Option<String>,
-    /// The number of the file of marks of its table.
+    /// Names the file of marks of its table, while that is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    table: Option<u64>,
+    table: Option<String>,
+    /// Names the keys of its table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keys: Option<String>,
 }
 
 /// A run that is about to begin.
@@ -84,20 +90,35 @@ pub(crate) struct Beginning<'a> {
     pub epsilon: Option<Epsilon>,
     /// Names the run if it is kept in a record: one that goes on was counted when it began.
     pub record: Option<&'a str>,
-    /// Of the own table.
-    pub marks: Option<&'a Marks>,
+    /// The own table, if a rule compares it with earlier ones.
+    pub table: Option<&'a HeldTable>,
+}
+
+/// A table that was compared with those of earlier runs, and whose marks are on the disk.
+#[derive(Debug)]
+pub(crate) struct HeldTable {
+    marks: Marks,
+    /// Names its marks, and its keys.
+    name: String,
+    keys: String,
+    /// The alternatives of its key: a row has as many digests.
+    alternatives: u32,
+    /// The tables with which it was compared.
+    seen: BTreeSet<String>,
+    /// What a rule warns of.
+    warnings: Vec<String>,
 }
 
 impl<'a> Beginning<'a> {
     /// A query to a server.
-    pub(crate) fn query(marks: Option<&'a Marks>) -> Self {
-        Self { task: QUERY, epsilon: None, record: None, marks }
+    pub(crate) fn query(table: Option<&'a HeldTable>) -> Self {
+        Self { task: QUERY, epsilon: None, record: None, table }
     }
 
     /// As far as a configuration says it.
     pub(crate) fn of(config: &'a Config) -> Self {
         let epsilon = config.settings.noise.as_ref().map(|noise| noise.epsilon);
-        Self { task: config.task.name(), epsilon, record: None, marks: None }
+        Self { task: config.task.name(), epsilon, record: None, table: None }
     }
 }
 
@@ -129,26 +150,48 @@ impl Policy {
         matches!(rule, Rule::RunsPerTable(_) | Rule::LeastChangedKeys { .. })
     }
 
-    /// What later runs will compare the own table by; `None` if no rule asks for that.
+    /// Compares the own table with those of earlier runs; `None` if no rule asks for that. How long this takes depends on
+    /// the table and on the earlier ones: do it before the partner hears of the table. `keeps` what later runs compare
+    /// with, or only looks.
     ///
     /// # Errors
-    /// If runs cannot be counted, or keys that outgrow memory cannot be read again.
-    pub(crate) fn marks(
+    /// If a rule refuses the table, runs cannot be counted, or keys that outgrow memory cannot be read again.
+    pub(crate) fn compare(
         &self,
         table: &KeyTable,
-        goes_on: impl FnMut() -> Result<(), Failure>,
-    ) -> Result<Option<Marks>, Failure> {
+        (record, keeps): (Option<&str>, bool),
+        mut goes_on: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<Option<HeldTable>, Failure> {
         if !self.rules.iter().any(|ruled| Self::compares_tables(&ruled.rule)) {
             return Ok(None);
         }
         let secret = {
-            let open = self.open(goes_on)?;
-            open.save().map_err(|error| self.unusable(error))?;
-            from_hex(&open.counts.secret)
-                .map(Secret::new)
-                .ok_or_else(|| self.damaged(&open.path, "it has no secret"))?
+            let open = self.open(&mut goes_on)?;
+            open.secret().ok_or_else(|| self.damaged(&open.path, "it has no secret"))?
         };
-        Marks::of(table, &secret).map(Some)
+        // Other runs need not wait for this.
+        let marks = Marks::of(table, &secret)?;
+        let open = self.open(goes_on)?;
+        let (name, keys) = marks.names(&secret);
+        let alternatives = table.keys_per_row() as u32;
+        let mut held = HeldTable { marks, name, keys, alternatives, seen: BTreeSet::new(), warnings: Vec::new() };
+        if keeps {
+            open.keep(&held).map_err(|error| self.unusable(error))?;
+        }
+        let run = Beginning { task: "", epsilon: None, record, table: Some(&held) };
+        if !open.has_counted(&run) {
+            let warnings = self.against_tables(&run, &open)?;
+            held.warnings = warnings;
+        }
+        held.seen = open.tables().map(str::to_owned).collect();
+        Ok(Some(held))
+    }
+
+    /// Refuses a table that is too often or too nearly that of an earlier run. Gives warnings.
+    fn against_tables(&self, run: &Beginning<'_>, open: &Open) -> Result<Vec<String>, Failure> {
+        let compares = |ruled: &&Ruled| Self::compares_tables(&ruled.rule);
+        let each = self.rules.iter().filter(compares).map(|ruled| self.against_counts(ruled, run, open));
+        Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Counts a run that is about to begin, if the rules let it. It is on the disk when this returns, and stays counted
@@ -165,23 +208,37 @@ impl Policy {
             return Ok(Vec::new());
         }
         let mut open = self.open(&mut goes_on)?;
+        let mut warnings = run.table.map(|table| table.warnings.clone()).unwrap_or_default();
         if open.has_counted(run) {
-            return Ok(Vec::new());
+            self.check_day(&open)?;
+            return Ok(warnings);
         }
-        let mut warnings = Vec::new();
         for ruled in &self.rules {
             warnings.extend(self.against_counts(ruled, run, &open)?);
         }
         goes_on()?;
-        let failed = |error: io::Error| self.unusable(error);
-        let table = run.marks.map(|marks| open.keep(marks)).transpose().map_err(failed)?;
+        let (table, keys) = run.table.map(|table| (table.name.clone(), table.keys.clone())).unzip();
         let Beginning { task, epsilon, record, .. } = *run;
         let (time, epsilon) = (open.counts.latest, epsilon.map(|epsilon| epsilon.to_string()));
-        open.counts.runs.push(Counted { time, task: task.into(), epsilon, record: record.map(Into::into), table });
+        open.counts.runs.push(Counted {
+            time,
+            task: task.into(),
+            epsilon,
+            record: record.map(Into::into),
+            table,
+            keys,
+        });
         self.forget(&mut open)?;
-        open.save().map_err(failed)?;
+        open.save().map_err(|error| self.unusable(error))?;
         open.sweep();
         Ok(warnings)
+    }
+
+    /// Refuses a run behind the last day.
+    fn check_day(&self, open: &Open) -> Result<(), Failure> {
+        let none = Beginning { task: "", epsilon: None, record: None, table: None };
+        let expires = |ruled: &&Ruled| matches!(ruled.rule, Rule::Expires(_));
+        self.rules.iter().filter(expires).try_for_each(|ruled| self.against_counts(ruled, &none, open).map(drop))
     }
 
     /// Whether a run could begin now, as far as this is known; nothing is counted.
@@ -198,7 +255,7 @@ impl Policy {
         }
         let open = self.open(goes_on)?;
         match open.has_counted(run) {
-            true => Ok(()),
+            true => self.check_day(&open),
             false => self.rules.iter().try_for_each(|ruled| self.against_counts(ruled, run, &open).map(drop)),
         }
     }
@@ -236,9 +293,8 @@ impl Policy {
                     each.collect::<Vec<_>>().join(", ")
                 }
                 rule if Self::compares_tables(rule) => {
-                    let tables =
-                        open.counts.runs.iter().filter_map(|run| run.table).collect::<std::collections::BTreeSet<_>>();
-                    format!("{} known", counted(tables.len() as u64, "earlier table is", "earlier tables are"))
+                    let tables = open.tables().collect::<BTreeSet<_>>().len();
+                    format!("{} known", counted(tables as u64, "earlier table is", "earlier tables are"))
                 }
                 _ => return None,
             };
@@ -258,7 +314,8 @@ impl Policy {
                 let full = bounds.iter().find(|per| open.within(per.seconds).count() >= per.most as usize);
                 let Some(Per { seconds, .. }) = full else { return Ok(None) };
                 let begun = counted(open.within(*seconds).count() as u64, "run was", "runs were");
-                let next = open.within(*seconds).map(|run| run.time).min().map_or(0, |first| first + seconds);
+                let next =
+                    open.within(*seconds).map(|run| run.time).min().map_or(0, |first| first.saturating_add(*seconds));
                 format!(
                     "{begun} begun within {}; the first of them counts until {}{ahead}",
                     period(*seconds),
@@ -275,21 +332,22 @@ impl Policy {
                 format!("{spent} was spent within {}, and this run takes {epsilon}{ahead}", period(per.seconds))
             }
             Rule::RunsPerTable(most) => {
-                let Some(marks) = run.marks else { return Ok(None) };
-                let same = self.earlier(open, |earlier| earlier.is_same_table(marks))?;
-                if same.len() < *most as usize {
+                let Some(table) = run.table else { return Ok(None) };
+                let same = open.counts.runs.iter().filter(|run| run.keys.as_ref() == Some(&table.keys)).count();
+                if same < *most as usize {
                     return Ok(None);
                 }
-                format!("{} begun with the same keys", counted(same.len() as u64, "run was", "runs were"))
+                format!("{} begun with the same keys", counted(same as u64, "run was", "runs were"))
             }
             Rule::LeastChangedKeys { least, warns } => {
-                let Some(marks) = run.marks else { return Ok(None) };
-                let near = self.earlier(open, |earlier| marks.small_change(earlier, *least).is_some())?;
-                let Some(last) = near.last() else { return Ok(None) };
+                let Some(table) = run.table else { return Ok(None) };
+                let Some(last) = self.near(open, table, least.saturating_mul(table.alternatives))? else {
+                    return Ok(None);
+                };
                 let what = format!(
                     "the table differs in fewer keys or values, and not in none, from that of the run of {}: two results \
                      that differ by little single out who was added or left out",
-                    time(last.time)
+                    time(last)
                 );
                 if *warns {
                     let Failure { fault, .. } = self.refusal(ruled, &what);
@@ -302,30 +360,20 @@ impl Policy {
         Err(self.refusal(ruled, &what))
     }
 
-    /// The runs whose tables are like this.
-    fn earlier<'a>(&self, open: &'a Open, is_like: impl Fn(&Marks) -> bool) -> Result<Vec<&'a Counted>, Failure> {
-        let mut like = Vec::new();
-        let mut last: Option<(u64, bool)> = None;
-        let mut with_tables: Vec<&Counted> = open.counts.runs.iter().filter(|run| run.table.is_some()).collect();
-        with_tables.sort_by_key(|run| run.table);
-        for run in with_tables {
-            let Some(number) = run.table else { continue };
-            // Runs with one table share its file.
-            let is_alike = match last {
-                Some((known, is_alike)) if known == number => is_alike,
-                _ => {
-                    let path = open.marks_path(number);
-                    let bytes = fs::read(&path).map_err(|error| self.damaged(&path, &error.to_string()))?;
-                    is_like(&Marks::from_bytes(&bytes).ok_or_else(|| self.damaged(&path, "it has another length"))?)
-                }
-            };
-            last = Some((number, is_alike));
-            if is_alike {
-                like.push(run);
+    /// When the last run began whose table differs from this one by less than `least`, if there is one that this table was
+    /// not yet compared with.
+    fn near(&self, open: &Open, table: &HeldTable, least: u32) -> Result<Option<u64>, Failure> {
+        let mut last = None;
+        for name in open.tables().filter(|name| !table.seen.contains(*name)).collect::<BTreeSet<_>>() {
+            let path = open.marks_path(name);
+            let bytes = read_marks(&path).map_err(|error| self.damaged(&path, error))?;
+            let earlier = Marks::from_bytes(&bytes).ok_or_else(|| self.damaged(&path, "it has another length"))?;
+            if table.marks.small_change(&earlier, least).is_some() {
+                let of_table = open.counts.runs.iter().filter(|run| run.table.as_deref() == Some(name));
+                last = last.max(of_table.map(|run| run.time).max());
             }
         }
-        like.sort_by_key(|run| run.time);
-        Ok(like)
+        Ok(last)
     }
 
     /// Opens the file of the partner, or makes it, and takes its lock.
@@ -334,19 +382,22 @@ impl Policy {
         let failed = |error: io::Error| self.unusable(format_args!("{}: {error}", folder.display()));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
         // Whoever can write here gives further runs.
-        let writable = fs::metadata(folder).map_err(failed)?.mode() & 0o022;
-        if writable != 0 {
+        let found = fs::metadata(folder).map_err(failed)?;
+        let (own, owner) = (rustix::process::geteuid().as_raw(), found.uid());
+        if found.mode() & 0o022 != 0 || (owner != own && owner != 0) {
             return Err(self.unusable(format_args!("others can write to {}", folder.display())));
         }
         let path = folder.join(format!("{}.json", self.key.fingerprint()));
-        let lock = path.with_extension("lock");
         let mut options = File::options();
-        let lock = options.create(true).truncate(false).write(true).mode(0o600).open(lock).map_err(failed)?;
+        let lock_path = path.with_extension("lock");
+        let mut lock = options.create(true).truncate(false).write(true).mode(0o600).open(lock_path).map_err(failed)?;
         locked::take(&lock, goes_on)?.map_err(failed)?;
-        let mut counts = match read_text(&path, FILE_LIMIT) {
-            Ok(text) => {
-                let read: Result<Counts, _> = serde_json::from_str(&text);
-                read.map_err(|error| self.damaged(&path, &error.to_string()))?
+        // From the first count on, the lock says that there is one.
+        let has_counts = lock.metadata().map_err(failed)?.len() > 0;
+        let counts = match read_text(&path, FILE_LIMIT).map(Zeroizing::new) {
+            Ok(text) => self.read_counts(&path, &text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && has_counts => {
+                return Err(self.damaged(&path, "it is gone, and was there"));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let secret = to_hex(&*fresh(&mut randomness()?));
@@ -354,12 +405,38 @@ impl Policy {
             }
             Err(error) => return Err(failed(error)),
         };
-        if counts.vesica_policy != VERSION {
-            return Err(self.damaged(&path, &format!("its version is {}, not {VERSION}", counts.vesica_policy)));
+        let mut open = Open { path, counts, _lock: lock.try_clone().map_err(failed)? };
+        let now = clock::now();
+        if now > open.counts.latest {
+            // Also where the run is refused: else its time could come again.
+            open.counts.latest = now;
+            open.save().map_err(failed)?;
         }
-        let in_runs = counts.runs.iter().map(|run| run.time).max().unwrap_or(0);
-        counts.latest = counts.latest.max(in_runs).max(clock::now());
-        Ok(Open { path, counts, _lock: lock })
+        if !has_counts {
+            lock.write_all(b"counted\n").and_then(|()| lock.sync_all()).map_err(failed)?;
+        }
+        Ok(open)
+    }
+
+    /// The counts in a text that is what this module wrote.
+    fn read_counts(&self, path: &Path, text: &str) -> Result<Counts, Failure> {
+        // The text of an error could hold the secret.
+        let read: Result<Counts, _> = serde_json::from_str(text);
+        let counts =
+            read.map_err(|error| self.damaged(path, format_args!("line {}, column {}", error.line(), error.column())))?;
+        if counts.vesica_policy != VERSION {
+            return Err(self.damaged(path, format_args!("its version is {}, not {VERSION}", counts.vesica_policy)));
+        }
+        let is_name = |name: &String| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_sound = |run: &Counted| {
+            run.time <= counts.latest
+                && run.epsilon.as_ref().is_none_or(|epsilon| Epsilon::parse(epsilon).is_ok())
+                && run.table.as_ref().is_none_or(is_name)
+        };
+        match counts.runs.iter().all(is_sound) {
+            true => Ok(counts),
+            false => Err(self.damaged(path, "it has a run that no run has written")),
+        }
     }
 
     /// Forgets runs that no period has, where there are too many.
@@ -381,10 +458,10 @@ impl Policy {
         Ok(())
     }
 
-    fn damaged(&self, path: &Path, what: &str) -> Failure {
+    fn damaged(&self, path: &Path, what: impl Display) -> Failure {
         let fault = format_args!("cannot use the count of runs {}: {what}", path.display());
         let mend = "restore the files beside it as they were; to count anew, move all files of this partner there away";
-        Failure { told: Some(super::TOLD), ..Failure::new(code::INPUT, fault, mend) }
+        Failure { told: Some(super::TOLD), ..Failure::new(code::REFUSED, fault, mend) }
     }
 }
 
@@ -419,22 +496,24 @@ impl Open {
         }
     }
 
-    fn marks_path(&self, number: u64) -> PathBuf {
-        self.path.with_extension(format!("{number}.marks"))
+    /// Under which marks of tables are made.
+    fn secret(&self) -> Option<Secret<[u8; 32]>> {
+        from_hex(&self.counts.secret).map(Secret::new)
     }
 
-    /// Keeps the marks of a table, unless a run before had the same. Gives their number.
-    fn keep(&self, marks: &Marks) -> io::Result<u64> {
-        let numbers = || self.counts.runs.iter().filter_map(|run| run.table);
-        let bytes = marks.to_bytes();
-        for number in numbers().collect::<std::collections::BTreeSet<_>>() {
-            if fs::read(self.marks_path(number))? == bytes {
-                return Ok(number);
-            }
-        }
-        let number = numbers().max().map_or(0, |last| last + 1);
-        replace(&self.marks_path(number), |file| file.write_all(&bytes))?;
-        Ok(number)
+    /// The names of the tables whose marks are kept, that of each run.
+    fn tables(&self) -> impl Iterator<Item = &str> {
+        self.counts.runs.iter().filter_map(|run| run.table.as_deref())
+    }
+
+    fn marks_path(&self, name: &str) -> PathBuf {
+        self.path.with_extension(format!("{name}.marks"))
+    }
+
+    /// Keeps the marks of a table, also those that are there already: how long this takes tells nothing.
+    fn keep(&self, table: &HeldTable) -> io::Result<()> {
+        let bytes = table.marks.to_bytes();
+        replace(&self.marks_path(&table.name), |file| file.write_all(&bytes))
     }
 
     fn save(&self) -> io::Result<()> {
@@ -442,21 +521,44 @@ impl Open {
         replace(&self.path, |file| file.write_all(&text))
     }
 
-    /// Removes the marks of the oldest tables, where there are too many.
+    /// Removes the marks of tables with which no run was for the longest, where there are too many, and those that no run
+    /// has. What cannot be removed goes the next time.
     fn sweep(&mut self) {
-        let tables = self.counts.runs.iter().filter_map(|run| run.table).collect::<std::collections::BTreeSet<_>>();
-        let oldest: Vec<u64> = tables.iter().copied().take(tables.len().saturating_sub(MOST_TABLES)).collect();
-        if oldest.is_empty() {
-            return;
+        let mut latest = BTreeMap::new();
+        for run in &self.counts.runs {
+            latest.extend(run.table.clone().map(|table| (table, run.time)));
         }
-        for run in &mut self.counts.runs {
-            run.table = run.table.filter(|table| !oldest.contains(table));
+        let mut by_time: Vec<(u64, String)> = latest.into_iter().map(|(table, time)| (time, table)).collect();
+        by_time.sort_unstable();
+        let too_many = by_time.len().saturating_sub(MOST_TABLES);
+        let oldest: BTreeSet<&String> = by_time.iter().take(too_many).map(|(_, table)| table).collect();
+        if !oldest.is_empty() {
+            for run in &mut self.counts.runs {
+                run.table = run.table.take().filter(|table| !oldest.contains(table));
+            }
+            if self.save().is_err() {
+                return;
+            }
         }
-        // Else they go the next time.
-        if self.save().is_ok() {
-            oldest.iter().for_each(|number| _ = fs::remove_file(self.marks_path(*number)));
+        let kept: BTreeSet<PathBuf> = self.tables().map(|table| self.marks_path(table)).collect();
+        let stem = self.path.file_stem().map(|stem| format!("{}.", stem.to_string_lossy())).unwrap_or_default();
+        let Some(files) = self.path.parent().and_then(|folder| fs::read_dir(folder).ok()) else { return };
+        for file in files.flatten().filter(|file| file.file_name().to_string_lossy().starts_with(&stem)) {
+            // Another run may be about to count what it has just written.
+            let is_old = || Some(file.metadata().ok()?.modified().ok()?.elapsed().ok()?.as_secs() > DAY);
+            let is_marks = file.path().extension().is_some_and(|ending| ending == "marks");
+            if is_marks && !kept.contains(&file.path()) && is_old() == Some(true) {
+                let _ = fs::remove_file(file.path());
+            }
         }
     }
+}
+
+/// Reads a file of marks, which has so many bytes.
+fn read_marks(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(BYTES);
+    File::open(path)?.take(BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn time(seconds: u64) -> String {

@@ -1,9 +1,9 @@
 //! What may be done with a partner: rules that its entry in the file of partners states (`docs/policy.md`).
 //!
 //! Rules about settings are looked at before the partner is asked for anything ([`Policy::check_settings`]); those about
-//! the own table before its size is told ([`Policy::check_own_keys`]); those about what both sides agree on before the
-//! protocol begins ([`Policy::check_agreed`]), and then the run is counted ([`Policy::count`]). The partner hears that a
-//! policy refuses the run, and not which rule.
+//! the own table before its size is told ([`Policy::check_own_keys`], [`Policy::compare`]); those about what both sides
+//! agree on before the protocol begins ([`Policy::check_agreed`]), and then the run is counted ([`Policy::count`]). The
+//! partner hears that a policy refuses the run, and sees which of these four points it came to.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod changes;
@@ -20,10 +20,9 @@ use crate::failure::{Failure, code};
 use crate::receipt::{from_hex, to_hex};
 use crate::written::{Setting, Value};
 
-pub use changes::Marks;
 pub use check::{Agreed, Intended};
-pub(crate) use counts::Beginning;
 pub use counts::Left;
+pub(crate) use counts::{Beginning, HeldTable};
 pub use rules::Rule;
 
 /// What the partner hears of a run that a rule refuses.
@@ -49,7 +48,7 @@ pub struct Policy {
     rules: Vec<Ruled>,
     /// Where runs are counted.
     state: Option<PathBuf>,
-    /// The partner's first key, by which they are.
+    /// The partner's key, by which they are.
     key: PublicKey,
     digest: [u8; 32],
 }
@@ -109,7 +108,7 @@ impl Policy {
         let fault = format_args!("runs with {} cannot be counted, as your policy says: {what}", self.partner);
         let mend = "name a folder for that in the policy, for example state = \"/var/lib/vesica\", that this user can \
                     write to and nobody else";
-        Failure { told: Some(TOLD), ..Failure::new(code::OUTPUT, fault, mend) }
+        Failure { told: Some(TOLD), ..Failure::new(code::REFUSED, fault, mend) }
     }
 }
 
@@ -131,8 +130,9 @@ fn digest(settings: &[Setting]) -> [u8; 32] {
     blake3::derive_key("vesica 2026-11-30 rules of a policy v1", lines.concat().as_bytes())
 }
 
-/// What a receipt has of the policy of one side: its digest under the side's nonce of the session. The partner cannot
-/// see whether two runs were under the same policy; who has the policy can check that it was this one.
+/// What a receipt has of the policy of one side: its digest under the side's nonce of the session. Who has the policy can
+/// check that it was this one, and who guesses all of its rules can check the guess; else two runs under the same policy
+/// look like two under different ones.
 pub fn bound_to(digest: &[u8; 32], nonce: &[u8; 32]) -> [u8; 32] {
     blake3::derive_key("vesica 2026-11-30 policy in a receipt v1", &[nonce.as_slice(), digest].concat())
 }

@@ -38,7 +38,7 @@ pub enum Rule {
     Inputs(Vec<Inputs>),
     /// The own key, and each alternative of it, one of these lists of columns.
     Keys(Vec<Vec<String>>),
-    /// No own columns beside the key but these.
+    /// No values of own columns beside the key but these. What is grouped by may be any column.
     Payload(Vec<String>),
     /// So many own distinct keys.
     OwnKeys(Bounds),
@@ -217,7 +217,9 @@ fn rule(setting: &Setting, folder: &Path) -> Result<Option<Rule>, String> {
         }
         "exclude-assumptions" => {
             let words = list(setting)?;
-            if let Some(unknown) = words.iter().find(|word| !rows::all().any(|entry| rests_on(entry, word))) {
+            if let Some(unknown) =
+                words.iter().find(|word| word.trim().is_empty() || !rows::all().any(|entry| rests_on(entry, word)))
+            {
                 let fault = format!("names {unknown:?}, and no assumption of a protocol has these words");
                 return Err(faulty(setting, &format!("{fault}: `vesica protocols` lists them")));
             }
@@ -367,6 +369,9 @@ fn per<T>(setting: &Setting, example: &str, read: impl Fn(&str) -> Option<T>) ->
         Some(Per { most: read(most.trim())?, seconds })
     };
     let texts = list(setting)?;
+    if texts.is_empty() {
+        return Err(faulty(setting, &format!("is empty, and bounds nothing: write for example [{example:?}]")));
+    }
     texts
         .iter()
         .map(|text| {

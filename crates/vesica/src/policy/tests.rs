@@ -87,6 +87,8 @@ fn mistakes_in_rules_name_their_line() {
         ("exclude-assumptions = \"factoring\"", "line 1: `exclude-assumptions` names \"factoring\""),
         ("least-changed-keys = 1", "line 1: `least-changed-keys` must be from 2 to 1000"),
         ("least-changed-keys = 1001", "line 1: `least-changed-keys` must be"),
+        ("runs = []", "line 1: `runs` is empty"),
+        ("exclude-assumptions = [\"\"]", "line 1: `exclude-assumptions` names \"\""),
         ("on-small-change = \"warn\"", "line 1: `on-small-change` needs"),
         (
             "runs = \"1 per 1d\"\nruns_per_table = 2\nruns-per-table = 2",
@@ -112,7 +114,7 @@ fn mistakes_in_rules_name_their_line() {
 }
 
 fn run<'a>() -> Beginning<'a> {
-    Beginning { task: "sum", epsilon: None, record: None, marks: None }
+    Beginning { task: "sum", epsilon: None, record: None, table: None }
 }
 
 fn begin(policy: &Policy, run: &Beginning<'_>) -> Result<Vec<String>, Failure> {
@@ -146,7 +148,7 @@ fn runs_are_counted_and_time_does_not_go_back() {
     // A day later there is one more, and then the second bound counts.
     let back = |seconds: u64| {
         change(state.path(), |counts| {
-            counts["latest"] = 0.into();
+            counts["latest"] = (counts["latest"].as_u64().expect("a time") - seconds).into();
             for run in counts["runs"].as_array_mut().expect("runs") {
                 run["time"] = (run["time"].as_u64().expect("a time") - seconds).into();
             }
@@ -166,11 +168,35 @@ fn runs_are_counted_and_time_does_not_go_back() {
     let refused = begin(&policy, &run()).expect_err("too many");
     assert!(refused.fault.contains("this machine's clock has said"), "{refused}");
     assert_eq!(policy.left().expect("counts")[0].text, "2 of 2 begun within 1d, 2 of 3 begun within 10d");
-    // The last day of a policy counts, and no later one does.
+    // The last day of a policy counts, and no later one does, also for a run that goes on.
     change(state.path(), |counts| counts["latest"] = 4_102_444_799_u64.into());
-    begin(&policy, &run()).expect("allowed");
+    let kept = Beginning { record: Some("a"), ..run() };
+    begin(&policy, &kept).expect("allowed");
     change(state.path(), |counts| counts["latest"] = 4_102_444_800_u64.into());
-    assert!(begin(&policy, &run()).expect_err("expired").fault.contains("today is 2100-01-01"));
+    for run in [run(), kept] {
+        assert!(begin(&policy, &run).expect_err("expired").fault.contains("today is 2100-01-01"));
+    }
+    // A run that is refused keeps the time, too.
+    change(state.path(), |counts| {
+        counts["latest"] = 0.into();
+        counts["runs"] = Json::Array(Vec::new());
+    });
+    let over = self::policy("expires = \"2026-11-29\"", state.path());
+    let over = Policy { key: policy.key, ..over };
+    assert!(begin(&over, &run()).is_err());
+    change(state.path(), |counts| assert!(counts["latest"].as_u64().expect("a time") >= clock::now() - 60));
+}
+
+/// A count that was there does not begin anew because its file is gone.
+#[test]
+fn a_count_that_is_gone_is_missed() {
+    let state = folder();
+    let policy = policy("runs = \"2 per 1d\"", state.path());
+    policy.check_counts(&run(), || Ok(())).expect("allowed");
+    let files = fs::read_dir(state.path()).expect("a folder").map(|file| file.expect("a file").path());
+    let path = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "json")).expect("counts");
+    fs::remove_file(path).expect("removed");
+    assert!(begin(&policy, &run()).expect_err("gone").fault.contains("it is gone, and was there"));
 }
 
 #[test]
@@ -214,7 +240,7 @@ fn epsilon_is_bounded_in_each_period() {
 fn what_cannot_be_counted_is_refused() {
     let counts = |state: &Path| begin(&policy("runs = \"2 per 1d\"", state), &run()).map(drop);
     let none = read("runs = \"2 per 1d\"", None).expect("a rule");
-    assert_eq!(begin(&none, &run()).expect_err("no folder").code, code::OUTPUT);
+    assert_eq!(begin(&none, &run()).expect_err("no folder").code, code::REFUSED);
     // Without a rule that counts, nothing is kept.
     begin(&read("own-keys = \"1..\"", None).expect("a rule"), &run()).expect("allowed");
     let state = folder();
@@ -226,12 +252,17 @@ fn what_cannot_be_counted_is_refused() {
     begin(&policy, &run()).expect("allowed");
     for how in [
         |counts: &mut Json| counts["vesica_policy"] = 2.into(),
-        |counts: &mut Json| counts["runs"][0]["table"] = "x".into(),
+        |counts: &mut Json| {
+            counts["vesica_policy"] = 1.into();
+            counts["runs"][0]["table"] = "../x".into();
+        },
+        |counts: &mut Json| counts["runs"][0] = serde_json::json!({ "time": 0, "task": "sum", "epsilon": "much" }),
+        |counts: &mut Json| counts["runs"][0] = serde_json::json!({ "time": u64::MAX, "task": "sum" }),
         |counts: &mut Json| *counts = Json::Null,
     ] {
         change(state.path(), how);
         let refused = begin(&policy, &run()).expect_err("damaged");
-        assert_eq!((refused.code, refused.told), (code::INPUT, Some(TOLD)), "{refused}");
+        assert_eq!((refused.code, refused.told), (code::REFUSED, Some(TOLD)), "{refused}");
     }
 }
 

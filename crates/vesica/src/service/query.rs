@@ -19,7 +19,7 @@ use vesica_structures::rng::SecretRng;
 use super::prepared::{self, Lock};
 use super::{randomness, refuse_alternatives};
 use crate::failure::Failure;
-use crate::policy::{Beginning, Intended, Policy};
+use crate::policy::{Beginning, HeldTable, Intended, Policy};
 use crate::progress::{Gauge, Stage, Watch, begin_pass};
 use crate::session::deadline::Deadline;
 use crate::session::{
@@ -91,7 +91,7 @@ fn all_steps(ctx: &Context<'_>) -> Result<QueryReport, Failure> {
     let state = ctx.config.state.as_deref().map(prepared::resolved).transpose()?;
     let _lock = state.as_deref().map(|path| lock(path, ctx)).transpose()?;
     let mut own = Own::read(ctx)?;
-    own.count(ctx)?;
+    own.compare(ctx)?;
     let described = own.describe(ctx)?;
     let unasked = described.hash(ctx)?;
     let answered = unasked.ask(ctx, state.as_deref())?;
@@ -111,6 +111,12 @@ impl Context<'_> {
     /// When the query must be over.
     fn deadline(&self) -> Option<Deadline> {
         Deadline::of(self.config.deadline, self.started)
+    }
+
+    /// Why a query that waits for another process must end, if it must.
+    fn may_go_on(&self) -> Result<(), Failure> {
+        let late = || self.deadline().and_then(|deadline| deadline.check("another run was counted").err());
+        self.interrupt.reason().or_else(late).map_or(Ok(()), Err)
     }
 
     /// Connects to the server.
@@ -169,8 +175,8 @@ struct Own {
     sink: Box<dyn Sink>,
     table: KeyTable,
     rng: SecretRng,
-    /// What the policy for the server warns of.
-    warnings: Vec<String>,
+    /// The table, compared with those of earlier queries, if the policy for the server asks for that.
+    compared: Option<HeldTable>,
 }
 
 impl Own {
@@ -181,18 +187,23 @@ impl Own {
         let sink = ctx.config.destination.sink.open(ResultKind::OwnRows, &*source)?;
         begin_pass(&*source, &position);
         let table = Columns::Payload(None).read(&*source, &ctx.config.source.key, None)?;
-        Ok(Self { source, sink, table, rng: randomness()?, warnings: Vec::new() })
+        Ok(Self { source, sink, table, rng: randomness()?, compared: None })
     }
 
-    /// Counts the query as the policy for the server says, before the server is asked for anything.
-    fn count(&mut self, ctx: &Context<'_>) -> Result<(), Failure> {
-        let Some(policy) = &ctx.config.policy else { return Ok(()) };
-        let late = || ctx.deadline().and_then(|deadline| deadline.check("another run was counted").err());
-        let goes_on = || ctx.interrupt.reason().or_else(late).map_or(Ok(()), Err);
-        policy.check_own_keys(self.table.distinct() as u64)?;
-        let marks = policy.marks(&self.table, goes_on)?;
-        self.warnings = policy.count(&Beginning::query(marks.as_ref()), goes_on)?;
+    /// Holds the table against the policy for the server, before the server is reached.
+    fn compare(&mut self, ctx: &Context<'_>) -> Result<(), Failure> {
+        if let Some(policy) = &ctx.config.policy {
+            policy.check_own_keys(self.table.distinct() as u64)?;
+            self.compared = policy.compare(&self.table, (None, true), || ctx.may_go_on())?;
+            policy.check_counts(&Beginning::query(None), || ctx.may_go_on())?;
+        }
         Ok(())
+    }
+
+    /// Counts the query as the policy for the server says, before the server is asked for anything. Gives warnings.
+    fn count(&self, ctx: &Context<'_>) -> Result<Vec<String>, Failure> {
+        let Some(policy) = &ctx.config.policy else { return Ok(Vec::new()) };
+        policy.count(&Beginning::query(self.compared.as_ref()), || ctx.may_go_on())
     }
 }
 

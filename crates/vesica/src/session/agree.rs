@@ -26,7 +26,7 @@ use crate::log;
 use crate::memory::Budget;
 use crate::noise;
 use crate::plan::Link;
-use crate::policy::{Agreed, Beginning, Marks};
+use crate::policy::{Agreed, Beginning, HeldTable};
 use crate::progress::{Gauge, Stage};
 use crate::receipt::{Policies, PolicyOf, to_hex};
 use crate::resume::{self, Going, Record};
@@ -99,19 +99,19 @@ pub(super) struct OwnSizes<'m> {
     read: Read<'m>,
     padded: usize,
     sizes: Sizes,
-    /// By which later runs compare this table, if the policy for the partner asks for that.
-    marks: Option<Marks>,
+    /// The table, compared with those of earlier runs, if the policy for the partner asks for that.
+    held: Option<HeldTable>,
 }
 
 impl<'m> Read<'m> {
     /// Makes what the partner hears of the own table.
     pub fn size(self, ctx: &Context<'_>, ch: &Channel) -> Result<OwnSizes<'m>, Failure> {
         let table = &self.own.table;
-        let marks = match &ctx.config.policy {
+        let held = match &ctx.config.policy {
             Some(policy) => {
                 policy.check_own_keys(self.own.distinct as u64)?;
-                // Before the size is told: how long it takes depends on the number of keys without dummies.
-                policy.marks(table, || may_go_on(ctx, ch, "the table was compared with earlier ones"))?
+                let record = self.own.record.as_ref().and_then(Record::run_id);
+                policy.compare(table, (record, true), || may_go_on(ctx, ch, "another run was counted"))?
             }
             None => None,
         };
@@ -125,7 +125,7 @@ impl<'m> Read<'m> {
             measure: self.ready.job.measure(table),
         };
         sizes.check_length()?;
-        Ok(OwnSizes { read: self, padded, sizes, marks })
+        Ok(OwnSizes { read: self, padded, sizes, held })
     }
 }
 
@@ -160,7 +160,7 @@ impl<'m> OwnSizes<'m> {
     /// Exchanges sizes, agrees on the terms and the protocol, pays for the noise, and says what is to be said before
     /// anything has been compared.
     pub fn agree(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<InAgreement<'m>, Failure> {
-        let Self { read: Read { ready, theirs, mut own, workers }, padded, sizes, marks } = self;
+        let Self { read: Read { ready, theirs, mut own, workers }, padded, sizes, held } = self;
         let Ready { job, hello, mut rng, .. } = ready;
         let Config { max_peer_items, memory, ref source, link, .. } = *ctx.config;
         let negotiation = Negotiation {
@@ -201,17 +201,16 @@ impl<'m> OwnSizes<'m> {
         work_folder::check_room(ctx.config, &own.table, received, (terms.workload().extent(), agreement.buckets))?;
         let going = match own.record.take() {
             Some(record) => {
-                // Before it is written that the run has begun.
+                // Before it is written that the run has begun; one that is begun anew is looked at once more.
                 if let Some(policy) = &ctx.config.policy {
-                    let record = record.run_id();
-                    let run = Beginning { record, marks: marks.as_ref(), ..Beginning::of(ctx.config) };
+                    let run = Beginning { record: record.run_id(), ..Beginning::of(ctx.config) };
                     policy.check_counts(&run, || may_go_on(ctx, ch, "another run was counted"))?;
                 }
                 Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?)
             }
             None => None,
         };
-        let of_policy = count(ctx, ch, going.as_ref(), marks.as_ref())?;
+        let of_policy = count(ctx, ch, going.as_ref(), held.as_ref())?;
         ctx.log.begin(ctx.events)?;
         debit(ctx, ch)?;
         let (key_notes, mut warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
@@ -311,10 +310,10 @@ fn count(
     ctx: &Context<'_>,
     ch: &Channel,
     going: Option<&Going>,
-    marks: Option<&Marks>,
+    table: Option<&HeldTable>,
 ) -> Result<Vec<String>, Failure> {
     let Some(policy) = &ctx.config.policy else { return Ok(Vec::new()) };
-    let run = Beginning { record: going.and_then(Going::id), marks, ..Beginning::of(ctx.config) };
+    let run = Beginning { record: going.and_then(Going::id), table, ..Beginning::of(ctx.config) };
     policy.count(&run, || may_go_on(ctx, ch, "another run was counted; nothing was counted of this one"))
 }
 

@@ -216,6 +216,9 @@ fn try_run(ctx: &Context<'_>, assumed: &Assumptions, machines: Option<&mut dyn M
         found.warnings = table.stats.warnings(&config.source.key);
         found.warnings.extend(advice::notes(&config.source.key, &table.stats));
         found.warnings.extend(advice::empty(&table.stats));
+        if let Err(failure) = hold_against_policy(ctx, table, assumed) {
+            found.obstacle = found.obstacle.or(Some(failure));
+        }
         match padded(config, table.distinct()) {
             Err(failure) => found.obstacle = found.obstacle.or(Some(failure)),
             Ok(own_items) => {
@@ -231,6 +234,14 @@ fn try_run(ctx: &Context<'_>, assumed: &Assumptions, machines: Option<&mut dyn M
     }
     found.ok = found.failure().is_none();
     Ok(found)
+}
+
+/// Refuses an own table that the policy for the partner does not allow, as a run would, and an expected one of the partner.
+fn hold_against_policy(ctx: &Context<'_>, table: &KeyTable, assumed: &Assumptions) -> Result<(), Failure> {
+    let Some(policy) = &ctx.config.policy else { return Ok(()) };
+    policy.check_own_keys(table.distinct() as u64)?;
+    assumed.peer_items.map_or(Ok(()), |keys| policy.check_partner_keys(keys))?;
+    policy.compare(table, (None, false), || ctx.interrupt.reason().map_or(Ok(()), Err)).map(drop)
 }
 
 /// Meets the partner, compares settings and parts. Gives the partner's settings.

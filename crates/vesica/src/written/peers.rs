@@ -117,6 +117,11 @@ impl Partner {
             }
             let setting = Setting::read(text, key, value)?;
             let line = setting.line;
+            if key.get_ref().as_ref() == "policy_signer"
+                && entries.iter().any(|(key, _)| key.get_ref() == "policy-signer")
+            {
+                return Err(format!("line {line}: `policy-signer` is there a second time"));
+            }
             match (setting.key.as_str(), setting.value.clone()) {
                 ("key", Value::Word(key)) => partner.key = key,
                 ("address", Value::Word(address)) => partner.address = Some(address),
@@ -210,7 +215,11 @@ policy_signer = \"owner.pub\"
             ("tasks = [\"intersect\", \"sum\"]", "tasks = true", "line 4: `tasks` is true or false"),
             ("address", "adress", "line 3: a partner has no `adress`"),
             ("[bank_2]", "[acme]", "line 12: "),
-            ("[acme.policy]\nruns = \"2 per 1d\"", "policy = true", "line 9: `policy` is true or false"),
+            (
+                "[acme.defaults]\nwait = \"10m\"\n\n[acme.policy]\nruns = \"2 per 1d\"",
+                "policy = true",
+                "line 6: `policy` is true or false",
+            ),
             ("policy = \"bank.toml\"", "", "line 12: the partner bank_2 has a policy-signer"),
             ("policy_signer = \"owner.pub\"", "policy_signer = true", "line 15: `policy-signer` is true"),
         ] {

@@ -101,10 +101,10 @@ impl Own {
 
     fn hear(&mut self, ctx: &Context<'_>, ch: &mut Channel) -> Result<(Description, Questions, Vec<String>), Failure> {
         let (description, quota_left) = heard(ch)?;
-        let Self { source, table, rng, warnings: of_policy, .. } = self;
-        let keys = table.digests.len();
-        let mut warnings = ctx.check(&description, quota_left, &table.stats, keys as u64)?;
-        warnings.append(of_policy);
+        let keys = self.table.digests.len();
+        let mut warnings = ctx.check(&description, quota_left, &self.table.stats, keys as u64)?;
+        warnings.extend(self.count(ctx)?);
+        let Self { source, table, rng, .. } = self;
         let salt = description
             .salt_number()
             .ok_or_else(|| Failure::new(code::PEER_MISBEHAVED, "the server's salt is malformed", "do not trust it"))?;
