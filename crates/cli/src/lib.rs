@@ -12,6 +12,7 @@
 mod args;
 mod calibration;
 mod commands;
+mod core_dumps;
 pub mod embed;
 mod identity;
 mod layout;
@@ -23,6 +24,7 @@ mod signals;
 mod stderr;
 pub mod tools;
 
+pub use core_dumps::forbid as forbid_core_dumps;
 pub use program::{Addition, PRODUCT, Program};
 
 use std::env;

@@ -11,5 +11,6 @@ use vesica_kernels::memory::HugePages;
 static MEMORY: HugePages = HugePages;
 
 fn main() -> ExitCode {
+    vesica_cli::forbid_core_dumps();
     vesica_cli::run(&vesica_cli::PRODUCT, &env::args_os().collect::<Vec<OsString>>())
 }

@@ -32,6 +32,8 @@ mod joins;
 mod kinds;
 #[path = "all/layering.rs"]
 mod layering;
+#[path = "all/libraries.rs"]
+mod libraries;
 #[path = "all/limits.rs"]
 mod limits;
 #[path = "all/log.rs"]
@@ -62,6 +64,9 @@ mod progress;
 mod receipts;
 #[path = "all/resume.rs"]
 mod resume;
+#[cfg(target_os = "linux")]
+#[path = "all/secrets.rs"]
+mod secrets;
 #[path = "all/service.rs"]
 mod service;
 #[path = "all/service_preparation.rs"]

@@ -311,7 +311,7 @@ fn words_across_avx512(messages: &[[u8; 64]; 16]) -> [std::arch::x86_64::__m512i
 mod tests {
     use super::*;
     use crate::testing::{on_every_backend, words};
-    use bytemuck::cast_slice;
+    use bytemuck::{cast_slice, must_cast};
 
     /// Against the reference implementation, at every length of a message and around every number
     /// of lanes.

@@ -4,6 +4,7 @@
 //! A matrix is kept block by block: all rows of the first [`LANES`] columns, then all rows of the
 //! next, so that a block is read from its start to its end.
 
+#[cfg(target_arch = "x86_64")]
 use crate::dispatch::{Backend, backend};
 
 /// Columns of a block.

@@ -29,6 +29,9 @@ pub fn within(seconds: u64, mut holds: impl FnMut() -> bool) -> bool {
 /// Where a folder's `plan` finds how fast this machine is.
 pub const CALIBRATION: &str = "cache/vesica/calibration.json";
 
+/// The variable that lets the system show a process's memory and open files to its user.
+pub const CORE_DUMPS: &str = "VESICA_CORE_DUMPS";
+
 /// The folder for what stays from one run to the next.
 pub const STATE: &str = "state";
 
@@ -117,6 +120,10 @@ impl Folder {
         }
         command.env("XDG_CONFIG_HOME", self.path("configuration")).env("XDG_CACHE_HOME", self.path("cache"));
         command.env("XDG_STATE_HOME", self.path(STATE));
+        // Tests look at a process's open files, which otherwise only root may.
+        if command.get_envs().all(|(name, _)| name != CORE_DUMPS) {
+            command.env(CORE_DUMPS, "allow");
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("started");
         let stdout = child.stdout.take().expect("piped");

@@ -2,7 +2,7 @@
 //! has, and with them everything above `serde` would be compiled once more for tests.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde::Deserialize;
 
@@ -19,6 +19,8 @@ pub struct Metadata {
 pub struct Package {
     pub name: String,
     pub id: String,
+    /// An SPDX expression.
+    pub license: Option<String>,
     pub manifest_path: PathBuf,
     pub dependencies: Vec<Dependency>,
     pub targets: Vec<Target>,
@@ -44,17 +46,27 @@ pub struct Target {
 impl Metadata {
     /// The workspace of a folder.
     pub fn of(top: &Path) -> Self {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["metadata", "--format-version", "1", "--no-deps", "--offline", "--manifest-path"]);
-        let said = cargo.arg(top.join("Cargo.toml")).output().expect("cargo runs");
+        let said = said(top, &["--no-deps"]);
         assert!(said.status.success(), "{}: {}", top.display(), String::from_utf8_lossy(&said.stderr));
         serde_json::from_slice(&said.stdout).expect("cargo's format 1")
+    }
+
+    /// The same with all libraries of the lock file, if cargo has fetched them.
+    pub fn with_libraries(top: &Path) -> Option<Self> {
+        let said = said(top, &["--locked"]);
+        said.status.success().then(|| serde_json::from_slice(&said.stdout).expect("cargo's format 1"))
     }
 
     /// The package of this name.
     pub fn package(&self, name: &str) -> Option<&Package> {
         self.packages.iter().find(|package| package.name == name)
     }
+}
+
+fn said(top: &Path, options: &[&str]) -> Output {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--format-version", "1", "--offline"]).args(options).arg("--manifest-path");
+    cargo.arg(top.join("Cargo.toml")).output().expect("cargo runs")
 }
 
 impl Package {

@@ -37,6 +37,10 @@ enum Schedule {
     /// Boxed: in software it is several times the size of the round keys.
     Portable(Box<portable::Cipher>),
     /// Round keys and the backend, which is `Avx2` or above it and came from [`backend`].
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "elsewhere there is the portable backend alone")
+    )]
     RoundKeys(Backend, RoundKeys),
 }
 

@@ -20,7 +20,9 @@ mod portable;
 
 use curve25519_dalek::Scalar;
 
-use crate::dispatch::{Backend, backend};
+#[cfg(target_arch = "x86_64")]
+use crate::dispatch::Backend;
+use crate::dispatch::backend;
 pub use encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
 
 /// The twin of a kernel for the backend.

@@ -119,6 +119,7 @@ impl Group {
 }
 
 /// What of a block depends on the message: the same for all keys.
+#[cfg(target_arch = "x86_64")]
 pub(super) struct Message {
     /// Words 4 to 15 of the schedule, each with its round's constant.
     pub rounds: [u32; 12],
@@ -126,6 +127,7 @@ pub(super) struct Message {
     pub ahead: [u32; 13],
 }
 
+#[cfg(target_arch = "x86_64")]
 impl Message {
     #[inline]
     pub fn new(message: u128, tail: &[u32; 8]) -> Self {

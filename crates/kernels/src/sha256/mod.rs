@@ -18,7 +18,9 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 #[cfg(target_arch = "x86_64")]
 use self::block::Message;
 use self::block::{Group, compress, tail};
-use crate::dispatch::{Backend, backend};
+#[cfg(target_arch = "x86_64")]
+use crate::dispatch::Backend;
+use crate::dispatch::backend;
 pub use block::GROUP;
 
 /// `out[i]` = the first 16 bytes of SHA-256 of `first[i]`, `second[i]` and `suffix`; all have 16
