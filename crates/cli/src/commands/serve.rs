@@ -170,7 +170,8 @@ pub fn in_memory(
 fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> {
     threads::set(args.threads)?;
     refuse_open_questions(&args)?;
-    let flags = Flags { payload: names(args.payload), payload_duplicates: args.payload_duplicates, ..Flags::default() };
+    let (payload, payload_duplicates) = (names(args.payload.clone()), args.payload_duplicates.clone());
+    let flags = Flags { payload, payload_duplicates, ..Flags::default() };
     let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;
     let clients = match &args.clients {
         _ if args.insecure_plaintext => {
@@ -178,7 +179,7 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
             Clients::InsecurePlaintext
         }
         path => {
-            let identity = identity::own(args.identity.as_deref(), &|text| stderr::note(text))?;
+            let identity = identity::own(args.own_key(), &|text| stderr::note(text))?;
             let accepted =
                 path.as_deref().map(client_keys).transpose()?.map_or_else(AcceptedKeys::every, AcceptedKeys::any_of);
             Clients::Keys(identity, accepted)

@@ -7,6 +7,7 @@
 mod establish;
 mod files;
 mod identity;
+mod locked;
 mod pinning;
 mod records;
 mod text;
@@ -19,8 +20,9 @@ use std::time::Duration;
 use super::{Connection, Shutdown, tcp};
 
 pub use establish::TlsFailure;
-pub use files::IdentityFileError;
+pub use files::{IdentityFile, IdentityFileError, LockedIdentity};
 pub use identity::{Fingerprint, Identity, NotAPublicKey, PublicKey};
+pub use locked::Passphrase;
 pub use pinning::AcceptedKeys;
 
 /// Makes a connection that we opened secure, to the one peer that has the key `peer`. The handshake

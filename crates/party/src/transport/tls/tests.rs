@@ -270,15 +270,15 @@ fn identity_files_are_private_and_never_overwritten() {
     let folder = Folder::new("identity");
     let (key, line) = (folder.file("us.key"), folder.file("us.pub"));
     let us = identity();
-    us.save(&key).expect("saved");
+    us.save(&key, None).expect("saved");
     us.public().save(&line, "alice").expect("saved");
     assert_eq!(Identity::load(&key).expect("loaded").public(), us.public());
     assert_eq!(PublicKey::load(&line).expect("loaded"), us.public());
-    assert!(matches!(identity().save(&key), Err(IdentityFileError::Exists(_))));
+    assert!(matches!(identity().save(&key, None), Err(IdentityFileError::Exists(_))));
 
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(std::fs::metadata(&key).expect("its metadata").permissions().mode() & 0o777, 0o600);
-    set_mode(&key, 0o640);
+    set_mode(&key, 0o644);
     let error = Identity::load(&key).expect_err("others can read it");
     assert!(error.to_string().contains("chmod 600"), "{error}");
     let abort = Abort::from(error);
