@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Abort;
-use vesica::party::transport::tls::{Identity, IdentityFile, IdentityFileError, Passphrase, PublicKey};
+use vesica::party::transport::tls::{Identity, IdentityFile, IdentityFileError, Passphrase, PeerKeys, PublicKey};
 use vesica::session::Protection;
 
 use crate::passphrase;
+use crate::settings::Revoked;
 
 /// What stands before the number of an open file descriptor, in the place of a secret file's name.
 const DESCRIPTOR: &str = "fd:";
@@ -177,12 +178,21 @@ fn default(passphrase_file: Option<&Path>, note: &dyn Fn(&str)) -> Result<Identi
     Ok(identity)
 }
 
-/// TLS between our identity and the partner's key, a line or a file.
-pub fn protection(key: OwnKey<'_>, line_or_file: &str, note: &dyn Fn(&str)) -> Result<Protection, Failure> {
+/// TLS between our identity and the partner's key, a line or a file. `peers` is the file of partners, which names the list
+/// of revoked keys.
+pub fn protection(
+    key: OwnKey<'_>,
+    line_or_file: &str,
+    peers: Option<&Path>,
+    note: &dyn Fn(&str),
+) -> Result<Protection, Failure> {
     // The partner's first: it takes no passphrase to see that it is wrong.
     let peer = peer(line_or_file)?;
+    let revoked = Revoked::of_partners(peers)?;
+    revoked.refuse(&peer)?;
     let identity = own(key, note)?;
-    if identity.public() == peer {
+    revoked.refuse_own(identity.public())?;
+    if peer.all().any(|key| identity.public() == key) {
         return Err(Failure::new(
             code::IDENTITY,
             "--peer is your own public key",
@@ -193,15 +203,15 @@ pub fn protection(key: OwnKey<'_>, line_or_file: &str, note: &dyn Fn(&str)) -> R
     Ok(Protection::Tls { identity, peer })
 }
 
-/// The partner's key from a line or a file.
-pub fn peer(line_or_file: &str) -> Result<PublicKey, Failure> {
-    match line_or_file.parse() {
-        Ok(key) => Ok(key),
+/// The partner's keys from a line or a file.
+pub fn peer(line_or_file: &str) -> Result<PeerKeys, Failure> {
+    match line_or_file.parse::<PublicKey>() {
+        Ok(key) => Ok(key.into()),
         Err(_) if line_or_file.trim_start().starts_with("vesica-") && line_or_file.contains(' ') => Err(Failure::new(
             code::IDENTITY,
             "your partner's public key is a damaged line",
             "copy the whole line of the .pub file",
         )),
-        Err(_) => PublicKey::load(Path::new(line_or_file)).map_err(failed),
+        Err(_) => PeerKeys::load(Path::new(line_or_file)).map_err(failed),
     }
 }

@@ -17,7 +17,7 @@ use clap::{ArgMatches, Args, Command as Grammar, CommandFactory, FromArgMatches,
 use clap_complete::Shell;
 
 pub use brief::{Brief, shorten};
-pub use identity::{IdentityArgs, IdentityCommand, NewLock};
+pub use identity::{IdentityArgs, IdentityCommand};
 pub use log::{LogArgs, LogCommand};
 pub use plan::PlanArgs;
 pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, flags_of};
@@ -106,7 +106,7 @@ pub enum Command {
     Serve(Box<ServeArgs>),
     /// Learn which rows of your small table a server has too
     Query(Box<QueryArgs>),
-    /// Make or show the key pair by which your partner recognises you, or change its passphrase
+    /// Make or show the key pair by which your partner recognises you, replace it, or change its passphrase
     Identity(IdentityArgs),
     /// Show what a receipt says, and check its two signatures
     Receipt(ReceiptArgs),

@@ -61,7 +61,7 @@ fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Q
         return Err(usage("--output - and --json would both write to standard output", "write the result to a file"));
     }
     let protection = match &args.peer {
-        Some(peer) => identity::protection(args.own_key(), peer, note)?,
+        Some(peer) => identity::protection(args.own_key(), peer, args.peers.as_deref(), note)?,
         None => {
             warn("--insecure-plaintext: the traffic is not encrypted, and nothing proves who the server is");
             Protection::InsecurePlaintext

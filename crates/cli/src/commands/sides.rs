@@ -303,7 +303,7 @@ impl Way {
     fn new(args: &SharedArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Self, Failure> {
         let end = end(args)?;
         let protection = match &args.peer {
-            Some(peer) => identity::protection(args.own_key(), peer, note)?,
+            Some(peer) => identity::protection(args.own_key(), peer, args.peers.as_deref(), note)?,
             None if args.insecure_plaintext => Protection::InsecurePlaintext,
             None => return Err(no_partner()),
         };

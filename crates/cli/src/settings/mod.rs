@@ -9,6 +9,7 @@
 pub mod job;
 mod layers;
 mod partners;
+mod revoked;
 
 use std::ffi::OsString;
 
@@ -24,7 +25,8 @@ use crate::program::{self, Addition};
 
 use job::{OpenJob, no_role};
 pub use layers::{Layered, Layers, Origin, takes_threshold};
-pub use partners::public_key;
+pub use partners::{key_file, peer_keys};
+pub use revoked::Revoked;
 
 /// What the user asks for.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::nearest::nearest;
-use vesica::party::transport::tls::PublicKey;
+use vesica::party::transport::tls::{PeerKeys, PublicKey};
 use vesica::task;
 use vesica::toml_text::MAX_BYTES;
 use vesica::written::{Partner, Peers, is_name};
@@ -95,20 +95,58 @@ impl Found {
     }
 }
 
-/// The public key of a partner: from its name in the user's file of partners, from its line, or
+/// The public keys of a partner: from its name in the user's file of partners, from its line, or
 /// from a `.pub` file.
 ///
 /// # Errors
 /// If there is no such partner, or no key in the file.
-pub fn public_key(text: &str) -> Result<PublicKey, Failure> {
+pub fn peer_keys(text: &str) -> Result<PeerKeys, Failure> {
+    identity::peer(&line_or_file(text)?)
+}
+
+/// The file of a partner's public keys: that of its name in the user's file of partners, or a `.pub` file.
+///
+/// # Errors
+/// If there is no such partner, or the file of partners has its key as a line.
+pub fn key_file(text: &str) -> Result<PathBuf, Failure> {
+    let named = line_or_file(text)?;
+    match named.parse::<PublicKey>() {
+        Err(_) => Ok(named.into()),
+        Ok(_) => Err(Failure::new(
+            code::IDENTITY,
+            "the partner's key stands as a line, behind which there is no room for a successor",
+            "write the line into a .pub file, and name that file instead of the line",
+        )),
+    }
+}
+
+/// The line of a partner's key, or the file that has it.
+fn line_or_file(text: &str) -> Result<String, Failure> {
     if !is_name(text) {
-        return identity::peer(text);
+        return Ok(text.into());
     }
-    let path = env::var_os("VESICA_PEERS").filter(|path| !path.is_empty()).map(PathBuf::from);
-    match Found::find(text, path.as_deref(), Path::new(text))? {
-        Some(found) => identity::peer(&found.key()),
-        None => identity::peer(text),
-    }
+    Ok(Found::find(text, path_of_variable().as_deref(), Path::new(text))?
+        .map_or_else(|| text.into(), |found| found.key()))
+}
+
+fn path_of_variable() -> Option<PathBuf> {
+    env::var_os("VESICA_PEERS").filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// The list of revoked keys that the file of partners names; `None` if there is no such file, or it names none.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn revoked_list(path: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+    let path = match path.map(Path::to_owned).or_else(path_of_variable) {
+        Some(path) => path,
+        None => match default_path().filter(|path| path.exists()) {
+            Some(path) => path,
+            None => return Ok(None),
+        },
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Ok(read(&path)?.revoked.map(|list| folder.join(list)))
 }
 
 /// Where a user's own file of partners is.

@@ -6,6 +6,8 @@ use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
+use vesica::party::transport::tls::{Day, Identity, Succession};
+
 use crate::harness::{Ended, Folder, by_shell};
 
 const RECEIVE: &str = "receive --input ours.csv --key email --output matches.csv --identity us.key";
@@ -226,4 +228,122 @@ fn a_key_comes_from_a_descriptor_a_credential_or_a_pods_volume() {
     says(&show("exec \"$@\"", "--identity volume/us.key --passphrase-file pass"), &[&fingerprint]);
     folder.run("identity passphrase volume/us.key --remove --passphrase-file pass").expect(0, &[]);
     assert!(fs::symlink_metadata(folder.path("volume/us.key")).expect("a link").is_symlink());
+}
+
+/// Makes the successor `them-2` of `them`, with this last day.
+fn rotate(folder: &Folder, until: &str) {
+    says(&folder.run(&format!("identity rotate --identity them.key --out them-2.key --until {until}")), &[until]);
+}
+
+#[test]
+fn partners_accept_a_successor_and_its_predecessor_until_the_last_day() {
+    let folder = tables();
+    rotate(&folder, "2999-12-31");
+    let [them, second] = ["them", "them-2"].map(|name| fingerprint(&folder, name));
+    let (them, second) = (them.as_str(), second.as_str());
+    folder.run("identity accept them-2.succession --peer us.pub").expect(6, &["it is a successor of the key", them]);
+    folder.run("identity accept them-2.pub --peer them.pub").expect(6, &["not a line of the form"]);
+    let forged = folder.read("them-2.succession");
+    let at = "vesica-succession ".len() + 60;
+    let other = if &forged[at..=at] == "A" { "B" } else { "A" };
+    folder.write("forged.succession", format!("{}{other}{}", &forged[..at], &forged[at + 1..]));
+    folder.run("identity accept forged.succession --peer them.pub").expect(6, &["its signature is wrong"]);
+    let before = folder.read("them.pub");
+    let run = |key: &str| {
+        let receive = format!("{RECEIVE} --force --listen 127.0.0.1:0 --peer them.pub --receipt run.json --wait 2");
+        let receiver = folder.start(&receive);
+        let address = receiver.address();
+        let send = format!("send --input ours.csv --key email --identity {key}.key --connect {address} --peer us.pub");
+        (folder.run(&send), receiver.end())
+    };
+    run("them-2").0.expect(6, &["refused our key"]);
+    for _ in 0..2 {
+        let accepted = folder.run("identity accept them-2.succession --peer them.pub");
+        says(&accepted, &[second, them, "accepted until 2999-12-31", "known as"]);
+    }
+    assert!(folder.read("them.pub").starts_with(&before) && folder.read("them.pub").lines().count() == 2);
+    for (key, shown) in [("them", them), ("them-2", second)] {
+        let (sender, receiver) = run(key);
+        sender.expect(0, &[]);
+        receiver.expect(0, &[]);
+        // The receipt names the key that was there.
+        says(&folder.run(&format!("receipt run.json --peer {key}.pub")), &[shown]);
+    }
+    let past = "identity rotate --identity us.key --out us-2.key --until 2026-01-01";
+    folder.run(past).expect(2, &["--until 2026-01-01 is over"]);
+    assert!(!folder.files().contains(&"us-2.key".to_owned()));
+
+    // The last day of a statement that was made long ago is over.
+    let [old, new] =
+        ["them", "them-2"].map(|name| Identity::load(&folder.path(&format!("{name}.key"))).expect("a key"));
+    let until: Day = "2026-01-01".parse().expect("a day");
+    let statement = Succession::sign(&old, &new, until).expect("signed");
+    folder.write("them.pub", format!("{before}{statement}\n"));
+    let (sender, receiver) = run("them");
+    sender.expect(6, &["refused our key", "if you have announced a successor of this key, use that one"]);
+    receiver.expect(6, &[them, "was replaced by another one, and was good until 2026-01-01"]);
+    run("them-2").0.expect(0, &[]);
+}
+
+/// A new key is no new partner: what was spent stays spent.
+#[test]
+fn a_budget_counts_a_partner_under_its_first_key() {
+    let folder = tables();
+    folder.run("identity rotate --identity us.key --out us-2.key --until 2999-12-31").expect(0, &[]);
+    folder.run("identity accept us-2.succession --peer us.pub").expect(0, &[]);
+    let first = fingerprint_line(&folder, "us", "known as:    ");
+    let first = first.split(' ').next().expect("a fingerprint");
+    folder.write(
+        "budget.json",
+        format!("{{ \"vesica_budget\": 1, \"peers\": {{ \"{first}\": {{ \"total\": \"1.5\", \"spent\": \"0\" }} }} }}"),
+    );
+    let task = "--task cardinality --security semi-honest --wait 20";
+    for (key, code) in [("us", 0), ("us-2", 2)] {
+        let receiver = folder.start(&format!(
+            "receive --input ours.csv --key email --output count.csv --force --identity {key}.key --peer them.pub \
+             --listen 127.0.0.1:0 {task}"
+        ));
+        let address = receiver.address();
+        let sender =
+            folder.run(&format!("{SEND} --connect {address} --peer us.pub {task} --epsilon 1 --budget budget.json"));
+        assert_eq!(sender.code == 0, code == 0, "{key}: {sender:?}");
+        assert_eq!(receiver.end().code == 0, code == 0, "{key}");
+    }
+    assert!(folder.read("budget.json").contains("\"spent\": \"1\""), "{}", folder.read("budget.json"));
+}
+
+fn fingerprint_line(folder: &Folder, name: &str, label: &str) -> String {
+    let shown = folder.run(&format!("identity show --peer {name}.pub"));
+    shown.stdout.lines().find_map(|line| line.strip_prefix(label)).expect(label).to_owned()
+}
+
+#[test]
+fn a_revoked_key_is_refused_on_either_side_before_anything_starts() {
+    let folder = tables();
+    let revoked = folder.run("identity revoke --identity stranger.key --out stranger.revocation");
+    says(&revoked, &["nothing takes it back"]);
+    let [us, them] = ["us", "them"].map(|name| fingerprint(&folder, name));
+    folder
+        .write("peers.toml", "revoked = \"revoked.txt\"\n[acme]\nkey = \"them.pub\"\n[odd]\nkey = \"stranger.pub\"\n");
+    let receive = |list: &str, peer: &str| {
+        folder.write("revoked.txt", list);
+        folder.run(&format!("{RECEIVE} --peers peers.toml --peer {peer} --connect 127.0.0.1:1 --wait 0.1"))
+    };
+    let statement = folder.read("stranger.revocation");
+    receive(&statement, "acme").expect(5, &["nobody answers"]);
+    receive(&format!("# gone\n{statement}"), "odd").expect(6, &["is revoked (revoked.txt, line 2)", "by phone"]);
+    receive(&statement, "stranger.pub").expect(6, &["is revoked (revoked.txt, line 1)"]);
+    receive(&format!("{them} stolen\n"), "acme").expect(6, &[&them, "is revoked (revoked.txt, line 1)"]);
+    receive(&folder.read("us.pub"), "acme").expect(6, &["your own key", &us, "is revoked"]);
+    receive("rubbish\n", "acme").expect(6, &["line 1 says no key"]);
+    let at = "vesica-revocation ".len() + 10;
+    let other = if &statement[at..=at] == "A" { "B" } else { "A" };
+    receive(&format!("{}{other}{}", &statement[..at], &statement[at + 1..]), "acme").expect(6, &["damaged or forged"]);
+    fs::remove_file(folder.path("revoked.txt")).expect("removed");
+    let missing = folder.run(&format!("{RECEIVE} --peers peers.toml --peer acme --connect 127.0.0.1:1 --wait 0.1"));
+    missing.expect(6, &["the list of revoked keys revoked.txt", "No such file"]);
+    // A key that a revoked one has named is no better.
+    folder.run("identity rotate --identity them.key --out them-2.key --until 2999-12-31").expect(0, &[]);
+    folder.run("identity accept them-2.succession --peer them.pub").expect(0, &[]);
+    receive(&format!("{them}\n"), "acme").expect(6, &[&them, "is revoked"]);
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use vesica::Failure;
 use vesica::cluster::{Commit, Committed};
 use vesica::failure::code;
-use vesica::party::transport::tls::PublicKey;
+use vesica::party::transport::tls::{PeerKeys, PublicKey};
 use vesica::receipt::Receipt;
 use vesica::table::Place;
 
@@ -62,7 +62,7 @@ pub fn text(args: &ReceiptArgs) -> Result<String, Failure> {
 
 /// The receipt, and why it proves nothing, if so.
 fn read(args: &ReceiptArgs) -> Result<(Receipt, Option<Failure>), Failure> {
-    let peer = args.peer.as_deref().map(settings::public_key).transpose()?;
+    let peer = args.peer.as_deref().map(settings::peer_keys).transpose()?;
     let receipt = Receipt::load(&args.file)?;
     let refused = refusal(&receipt, peer);
     Ok((receipt, refused))
@@ -75,7 +75,7 @@ fn committed(args: &ReceiptArgs, receipt: &Receipt) -> Result<Option<Committed>,
 }
 
 /// Why the receipt proves nothing, if so.
-fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
+fn refusal(receipt: &Receipt, peer: Option<PeerKeys>) -> Option<Failure> {
     let keys =
         [&receipt.statement.sender_key, &receipt.statement.receiver_key].map(|key| key.parse::<PublicKey>().ok());
     if receipt.verify() != (true, true) {
@@ -83,10 +83,13 @@ fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
         let mend = "do not rely on it; ask your partner for its receipt of the same run";
         return Some(Failure::new(code::IDENTITY, fault, mend));
     }
-    let peer = peer.filter(|peer| !keys.contains(&Some(*peer)))?;
+    let peer = peer.filter(|peer| !peer.all().any(|key| keys.contains(&Some(key))))?;
     let named: Vec<String> = keys.iter().flatten().map(|key| key.fingerprint().to_string()).collect();
-    let fault =
-        format!("the key {} is neither side of the receipt; they are {}", peer.fingerprint(), named.join(" and "));
+    let fault = format!(
+        "the key {} is neither side of the receipt; they are {}",
+        peer.newest().fingerprint(),
+        named.join(" and ")
+    );
     Some(Failure::new(
         code::IDENTITY,
         fault,

@@ -10,10 +10,12 @@ use zeroize::Zeroizing;
 
 use super::identity::{BYTE_ORDER_MARK, Identity, PublicKey};
 use super::locked::{LockFault, LockedKey, Passphrase};
+use super::peer_keys::PeerKeys;
+use super::statements::{NotAStatement, Succession};
 use crate::{Abort, exit_code};
 
-/// Length in bytes beyond which no identity file is read.
-const MAX_LEN: u64 = 4096;
+/// Length in bytes beyond which no identity file is read. A public key takes some 300 bytes more with each successor.
+const MAX_LEN: u64 = 1 << 16;
 
 /// What is wrong with an identity file.
 #[derive(Debug, thiserror::Error)]
@@ -101,6 +103,19 @@ pub enum IdentityFileError {
     /// The file holds no public key.
     #[error("{0} is no public key line; give the partner's .pub file or its line itself")]
     NotAPublicKey(PathBuf),
+    /// What follows a public key in its file does not tell its successor.
+    #[error(
+        "{path}, line {line}: {fault}; behind the public key stand only the statements of `vesica identity rotate` about \
+         its successors, in their order"
+    )]
+    NotASuccession {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        fault: String,
+    },
     /// The file of the partner's public key holds a private one.
     #[error("{0} is a private key; name the partner's .pub file: no side needs another side's private key")]
     Private(PathBuf),
@@ -260,7 +275,14 @@ impl PublicKey {
         writeln!(file, "{self} {comment}").map_err(io)
     }
 
-    /// Reads the first line that is not empty.
+    /// Reads the public key with which a file begins.
+    pub fn load(path: &Path) -> Result<Self, IdentityFileError> {
+        PeerKeys::load(path).map(|keys| keys.known_as())
+    }
+}
+
+impl PeerKeys {
+    /// Reads a public key, and the statements behind it that tell its successors.
     pub fn load(path: &Path) -> Result<Self, IdentityFileError> {
         let read = File::open(path).and_then(read);
         let text = read.map_err(|error| IdentityFileError::ReadPublic { path: path.into(), error })?;
@@ -269,9 +291,22 @@ impl PublicKey {
                 Err(IdentityFileError::Private(path.into()))
             }
             line => {
-                line.and_then(|line| line.parse().ok()).ok_or_else(|| IdentityFileError::NotAPublicKey(path.into()))
+                let key: Option<PublicKey> = line.and_then(|line| line.parse().ok());
+                let key = key.ok_or_else(|| IdentityFileError::NotAPublicKey(path.into()))?;
+                Self::read(key, path, text.as_ref().map_or("", |text| text.as_str()))
             }
         }
+    }
+
+    /// The key with which a text begins, and its successors in the lines behind it.
+    fn read(key: PublicKey, path: &Path, text: &str) -> Result<Self, IdentityFileError> {
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+        lines.skip(1).try_fold(Self::from(key), |keys, (place, line)| {
+            let refused =
+                |fault: String| IdentityFileError::NotASuccession { path: path.into(), line: place + 1, fault };
+            let succession: Succession = line.parse().map_err(|fault: NotAStatement| refused(fault.to_string()))?;
+            keys.followed_by(&succession).map_err(|other| refused(other.to_string()))
+        })
     }
 }
 

@@ -75,6 +75,11 @@ pub(super) enum LockFault {
     WrongPassphrase,
 }
 
+/// Reads a PEM text as an encrypted private key, for the fuzzer.
+pub(crate) fn read_locked(pem: &str) {
+    let _ = LockedKey::from_pem(pem);
+}
+
 impl LockedKey {
     /// Whether a text says of itself that it is an encrypted private key.
     pub(super) fn is_announced(text: &str) -> bool {
