@@ -174,7 +174,7 @@ impl LockedIdentity {
         &self.path
     }
 
-    /// The key pair. This takes about half a second and 16 MiB on purpose, so that passphrases cannot be tried fast.
+    /// The key pair. This takes about 0.8 s and 16 MiB on purpose, so that passphrases cannot be tried fast.
     pub fn unlock(&self, passphrase: &Passphrase) -> Result<Identity, IdentityFileError> {
         self.key.unlock(passphrase).map_err(|fault| match fault {
             LockFault::WrongPassphrase => IdentityFileError::WrongPassphrase(self.path.clone()),
