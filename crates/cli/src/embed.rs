@@ -20,7 +20,7 @@ use crate::args::{Cli, Command, columns};
 pub use crate::commands::serve::client_name;
 pub use crate::commands::sides::{InMemory, OnCluster, Ran};
 use crate::commands::{check, plan, protocols, query, receipt, serve, sides};
-use crate::identity;
+use crate::identity::{self, OwnKey};
 pub use crate::outcome::quiet_panics;
 use crate::settings::job::first_part;
 use crate::settings::{self, Asked, Refused};
@@ -143,14 +143,16 @@ pub fn receipt(file: &Path, flags: &[Flag]) -> Result<String, Failure> {
     }
 }
 
-/// Makes a key pair as `vesica identity new` does. Returns the public line.
+/// Makes a key pair as `vesica identity new` does, encrypted with the passphrase in a file if one is named. Returns the
+/// public line.
 ///
 /// # Errors
 /// As of the command.
-pub fn new_identity(private: &Path) -> Result<String, Failure> {
+pub fn new_identity(private: &Path, passphrase_file: Option<&Path>) -> Result<String, Failure> {
+    let passphrase = passphrase_file.map(identity::passphrase).transpose()?;
     let identity = identity::fresh()?;
     let name = private.file_stem().unwrap_or_default().to_string_lossy();
-    identity::save(&identity, private, &name)?;
+    identity::save(&identity, private, &name, passphrase.as_ref())?;
     Ok(identity.public().to_string())
 }
 
@@ -158,8 +160,8 @@ pub fn new_identity(private: &Path) -> Result<String, Failure> {
 ///
 /// # Errors
 /// As of `vesica identity show`.
-pub fn own_identity(path: Option<&Path>) -> Result<String, Failure> {
-    Ok(identity::own(path, &|_| ())?.public().to_string())
+pub fn own_identity(path: Option<&Path>, passphrase_file: Option<&Path>) -> Result<String, Failure> {
+    Ok(identity::own(OwnKey { identity: path, passphrase_file }, &|_| ())?.public().to_string())
 }
 
 /// What there is to say of a flag.

@@ -8,20 +8,100 @@ use std::path::{Path, PathBuf};
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::Abort;
-use vesica::party::transport::tls::{Identity, IdentityFileError, PublicKey};
+use vesica::party::transport::tls::{Identity, IdentityFile, IdentityFileError, Passphrase, PeerKeys, PublicKey};
 use vesica::session::Protection;
+
+use crate::passphrase;
+use crate::settings::Revoked;
+
+/// What stands before the number of an open file descriptor, in the place of a secret file's name.
+const DESCRIPTOR: &str = "fd:";
+
+/// What stands before the name of a credential of systemd, in the place of a secret file's name.
+const CREDENTIAL: &str = "credential:";
+
+/// Where our private key is, and what opens it: what `--identity` and `--passphrase-file` say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OwnKey<'a> {
+    /// The private key; `None` for the user's default one.
+    pub identity: Option<&'a Path>,
+    /// The passphrase; `None` to ask for it.
+    pub passphrase_file: Option<&'a Path>,
+}
+
+/// Whether a text in the place of a secret file's name is none: it starts at no folder then.
+pub fn is_no_file(text: &str) -> bool {
+    text.starts_with(DESCRIPTOR) || text.starts_with(CREDENTIAL)
+}
+
+/// The file of a secret: one that is named, an open descriptor, or a credential of systemd.
+///
+/// # Errors
+/// If the text is none of these.
+pub fn secret_file(named: &Path) -> Result<PathBuf, Failure> {
+    let refused =
+        |fault: &str, mend: &str| Err(Failure::new(code::USAGE, format_args!("{}: {fault}", named.display()), mend));
+    let Some(text) = named.to_str() else { return Ok(named.into()) };
+    if let Some(number) = text.strip_prefix(DESCRIPTOR) {
+        return match number.parse::<u16>() {
+            Ok(number) => Ok(format!("/dev/fd/{number}").into()),
+            Err(_) => {
+                refused("no number of a file descriptor", "say for example fd:3, with 3< FILE behind the command")
+            }
+        };
+    }
+    let Some(name) = text.strip_prefix(CREDENTIAL) else { return Ok(named.into()) };
+    if name.is_empty() || name.contains('/') || name == "." || name == ".." {
+        return refused(
+            "no name of a credential",
+            "name it as in LoadCredential= or SetCredentialEncrypted= of the unit",
+        );
+    }
+    match env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from).filter(|folder| folder.is_absolute()) {
+        Some(folder) => Ok(folder.join(name)),
+        None => refused(
+            "systemd has handed this process no credentials ($CREDENTIALS_DIRECTORY)",
+            "write LoadCredential= or LoadCredentialEncrypted= into the unit, or name a file",
+        ),
+    }
+}
 
 /// An identity file's failure with its mend.
 pub fn failed(error: IdentityFileError) -> Failure {
     Abort::from(error).into()
 }
 
-/// The identity in `path`, or the user's default one. `note` hears what to do with one that is made for that.
-pub fn own(path: Option<&Path>, note: &dyn Fn(&str)) -> Result<Identity, Failure> {
-    match path {
-        Some(path) => Identity::load(path).map_err(failed),
-        None => default(note),
+/// Our identity, or the user's default one. `note` hears what to do with one that is made for that.
+pub fn own(key: OwnKey<'_>, note: &dyn Fn(&str)) -> Result<Identity, Failure> {
+    match key.identity {
+        Some(named) => open(&secret_file(named)?, key.passphrase_file, note),
+        None => default(key.passphrase_file, note),
     }
+}
+
+/// The identity in a file, which a passphrase may have to open.
+pub fn open(path: &Path, passphrase_file: Option<&Path>, note: &dyn Fn(&str)) -> Result<Identity, Failure> {
+    match IdentityFile::read(path).map_err(failed)? {
+        IdentityFile::Open(identity) => {
+            if passphrase_file.is_some() {
+                note(&format!("{} is not encrypted, so that its passphrase is not read", path.display()));
+            }
+            Ok(identity)
+        }
+        IdentityFile::Locked(locked) => {
+            let passphrase = match passphrase_file {
+                Some(named) => self::passphrase(named)?,
+                None => passphrase::ask(&format!("Passphrase of {}: ", path.display()))?
+                    .ok_or_else(|| failed(IdentityFileError::Locked(path.into())))?,
+            };
+            locked.unlock(&passphrase).map_err(failed)
+        }
+    }
+}
+
+/// The passphrase in a file.
+pub fn passphrase(named: &Path) -> Result<Passphrase, Failure> {
+    Passphrase::load(&secret_file(named)?).map_err(failed)
 }
 
 /// A fresh key pair.
@@ -30,8 +110,13 @@ pub fn fresh() -> Result<Identity, Failure> {
         .map_err(|error| Failure::new(code::INTERNAL, error, "the operating system gives no randomness"))
 }
 
-/// Writes a key pair: the private file, and the public line beside it.
-pub fn save(identity: &Identity, private: &Path, comment: &str) -> Result<PathBuf, Failure> {
+/// Writes a key pair: the private file, encrypted if there is a passphrase, and the public line beside it.
+pub fn save(
+    identity: &Identity,
+    private: &Path,
+    comment: &str,
+    passphrase: Option<&Passphrase>,
+) -> Result<PathBuf, Failure> {
     let public = private.with_extension("pub");
     if public == private {
         return Err(Failure::new(
@@ -44,7 +129,7 @@ pub fn save(identity: &Identity, private: &Path, comment: &str) -> Result<PathBu
     if public.exists() {
         return Err(failed(IdentityFileError::Exists(public)));
     }
-    identity.save(private).map_err(failed)?;
+    identity.save(private, passphrase).map_err(failed)?;
     identity.public().save(&public, &one_line(comment)).map_err(failed)?;
     Ok(public)
 }
@@ -71,7 +156,7 @@ fn user_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
 }
 
 /// The user's identity, made on first use.
-fn default(note: &dyn Fn(&str)) -> Result<Identity, Failure> {
+fn default(passphrase_file: Option<&Path>, note: &dyn Fn(&str)) -> Result<Identity, Failure> {
     let folder = configuration_folder().ok_or_else(|| {
         Failure::new(
             code::IDENTITY,
@@ -81,21 +166,33 @@ fn default(note: &dyn Fn(&str)) -> Result<Identity, Failure> {
     })?;
     let private = folder.join("identity.key");
     if private.exists() {
-        return Identity::load(&private).map_err(failed);
+        return open(&private, passphrase_file, note);
     }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     made.map_err(|error| failed(IdentityFileError::Write { path: folder, error }))?;
+    let passphrase = passphrase_file.map(passphrase).transpose()?;
     let identity = fresh()?;
-    let public = save(&identity, &private, "default identity")?;
+    let public = save(&identity, &private, "default identity", passphrase.as_ref())?;
     note(&format!("made your default identity {}", private.display()));
     note(&format!("give this line to your partner (it is in {}): {}", public.display(), identity.public()));
     Ok(identity)
 }
 
-/// TLS between the identity in `own`, or the user's default one, and the partner's key, a line or a file.
-pub fn protection(own_file: Option<&Path>, line_or_file: &str, note: &dyn Fn(&str)) -> Result<Protection, Failure> {
-    let (identity, peer) = (own(own_file, note)?, peer(line_or_file)?);
-    if identity.public() == peer {
+/// TLS between our identity and the partner's key, a line or a file. `peers` is the file of partners, which names the list
+/// of revoked keys.
+pub fn protection(
+    key: OwnKey<'_>,
+    line_or_file: &str,
+    peers: Option<&Path>,
+    note: &dyn Fn(&str),
+) -> Result<Protection, Failure> {
+    // The partner's first: it takes no passphrase to see that it is wrong.
+    let peer = peer(line_or_file)?;
+    let revoked = Revoked::of_partners(peers)?;
+    revoked.refuse(&peer)?;
+    let identity = own(key, note)?;
+    revoked.refuse_own(identity.public())?;
+    if peer.all().any(|key| identity.public() == key) {
         return Err(Failure::new(
             code::IDENTITY,
             "--peer is your own public key",
@@ -106,15 +203,15 @@ pub fn protection(own_file: Option<&Path>, line_or_file: &str, note: &dyn Fn(&st
     Ok(Protection::Tls { identity, peer })
 }
 
-/// The partner's key from a line or a file.
-pub fn peer(line_or_file: &str) -> Result<PublicKey, Failure> {
-    match line_or_file.parse() {
-        Ok(key) => Ok(key),
+/// The partner's keys from a line or a file.
+pub fn peer(line_or_file: &str) -> Result<PeerKeys, Failure> {
+    match line_or_file.parse::<PublicKey>() {
+        Ok(key) => Ok(key.into()),
         Err(_) if line_or_file.trim_start().starts_with("vesica-") && line_or_file.contains(' ') => Err(Failure::new(
             code::IDENTITY,
             "your partner's public key is a damaged line",
             "copy the whole line of the .pub file",
         )),
-        Err(_) => PublicKey::load(Path::new(line_or_file)).map_err(failed),
+        Err(_) => PeerKeys::load(Path::new(line_or_file)).map_err(failed),
     }
 }

@@ -17,6 +17,7 @@ pub mod embed;
 mod identity;
 mod layout;
 mod outcome;
+mod passphrase;
 mod program;
 mod progress;
 mod settings;
@@ -79,6 +80,7 @@ fn begin_again_with_one_arena(arguments: &[OsString]) {
 
 fn exit_code(arguments: &[OsString]) -> u8 {
     stderr::begin(arguments.iter().cloned());
+    passphrase::allow_asking();
     outcome::quiet_panics();
     signals::outlive_file_size_limit();
     let asks_for_json = arguments.iter().any(|argument| argument == "--json");

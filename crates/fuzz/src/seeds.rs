@@ -310,6 +310,6 @@ pub fn links() -> Vec<Vec<u8>> {
 }
 
 pub fn keys() -> Vec<Vec<u8>> {
-    let [pem, line] = vesica_party::fuzzing::key_seeds().unwrap_or_default();
-    vec![pem.into_bytes(), format!("{line} us").into_bytes()]
+    let [pem, lines @ ..] = vesica_party::fuzzing::key_seeds().unwrap_or_default();
+    [pem].into_iter().chain(lines.map(|line| format!("{line} us"))).map(String::into_bytes).collect()
 }

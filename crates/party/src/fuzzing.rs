@@ -6,7 +6,7 @@ use std::io;
 pub use crate::channel::feed::Fed;
 use crate::channel::wire::{HEADER_BYTES, Header, Kind};
 use crate::service::{State, StateError, StateReader, StateWriter, read_state, write_state};
-use crate::transport::tls::{Identity, PublicKey};
+use crate::transport::tls::{Day, Identity, PublicKey, Revocation, Succession, read_locked};
 use crate::{Malformed, Message, Reader, Step, Writer};
 
 /// Splits bytes into frames as the reader thread does; how many were well-formed.
@@ -86,7 +86,8 @@ impl State for Numbers {
     }
 }
 
-/// Reads a text as a private key and as a public one; what is read must read back. How many it is.
+/// Reads a text as a private key, as a public one and as what a key's owner says of it; what is read must read back. How many
+/// it is.
 pub fn keys(text: &str) -> usize {
     let identity = Identity::from_pem(text);
     if let Some(identity) = &identity {
@@ -97,13 +98,26 @@ pub fn keys(text: &str) -> usize {
     if let Some(public) = public {
         assert_eq!(public.to_string().parse().ok(), Some(public), "a public key does not read back");
     }
-    usize::from(identity.is_some()) + usize::from(public.is_some())
+    let (succession, revocation) = (text.parse::<Succession>(), text.parse::<Revocation>());
+    if let Ok(succession) = &succession {
+        assert_eq!(succession.to_string().parse().as_ref(), Ok(succession), "a succession does not read back");
+    }
+    if let Ok(revocation) = &revocation {
+        assert_eq!(revocation.to_string().parse().as_ref(), Ok(revocation), "a revocation does not read back");
+    }
+    read_locked(text);
+    usize::from(identity.is_some())
+        + usize::from(public.is_some())
+        + usize::from(succession.is_ok())
+        + usize::from(revocation.is_ok())
 }
 
-/// A private key as PEM, and its public key's line.
-pub fn key_seeds() -> Option<[String; 2]> {
-    let identity = Identity::generate().ok()?;
-    Some([identity.to_pem().to_string(), identity.public().to_string()])
+/// A private key as PEM, its public key's line, and the lines of a successor and of a revocation.
+pub fn key_seeds() -> Option<[String; 4]> {
+    let (identity, next) = (Identity::generate().ok()?, Identity::generate().ok()?);
+    let succession = Succession::sign(&identity, &next, Day::today())?;
+    let revocation = Revocation::sign(&identity)?;
+    Some([identity.to_pem().to_string(), identity.public().to_string(), succession.to_string(), revocation.to_string()])
 }
 
 /// A message in a crate's list of its messages: what a fuzzer needs of it, without its type.

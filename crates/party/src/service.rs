@@ -258,7 +258,8 @@ pub struct Query {
 /// How a server knows a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClientIdentity {
-    /// By the key whose private half it holds, which it has proved in the TLS handshake.
+    /// By its key, which it has proved in the TLS handshake to hold. If it has replaced that key, by the one under which it
+    /// was first known: it is the same client, with the quota that is left to it.
     Key(PublicKey),
     /// Not by a key: over plain TCP, or within one process. A client that joins again still names
     /// the state that it knows ([`Standing`]), by which a server that gives a state of its own to each
@@ -269,7 +270,7 @@ pub enum ClientIdentity {
 impl ClientIdentity {
     /// The identity of the peer of a channel.
     pub fn of(ch: &Channel) -> Self {
-        ch.peer_key().and_then(PublicKey::from_spki).map_or(Self::Anonymous, Self::Key)
+        ch.authenticated_peer().map_or(Self::Anonymous, |peer| Self::Key(peer.known_as))
     }
 }
 

@@ -278,3 +278,17 @@ def test_no_text_of_the_engine_has_a_flag_that_python_does_not_know():
     found = set(re.findall(r'"[^"\n]*?(?<![\w`-])--([a-z][a-z-]+)', texts)) - _errors.NO_ARGUMENTS - {"headless", "convert-to"}
     assert len(found) > 30
     assert {name for name in map(_errors.argument, found)} <= known, found
+
+
+def test_an_encrypted_identity_opens_with_its_passphrase_alone_and_asks_nobody(tmp_path):
+    for name, text in (("pass", "correct horse\n"), ("wrong", "wrong horse\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o600)
+    key = tmp_path / "us.key"
+    line = vesica.new_identity(key, passphrase_file=tmp_path / "pass")
+    assert key.read_text().startswith("-----BEGIN ENCRYPTED PRIVATE KEY-----")
+    assert vesica.own_identity(key, passphrase_file=tmp_path / "pass") == line
+    with pytest.raises(vesica.IdentityError, match="the passphrase of .*us.key is wrong"):
+        vesica.own_identity(key, tmp_path / "wrong")
+    with pytest.raises(vesica.IdentityError, match="is encrypted"):
+        vesica.own_identity(key)

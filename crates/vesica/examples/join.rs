@@ -31,8 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Each side makes its own identity once, keeps it, and hands its public key to the other.
     let (us, them) = (Identity::generate()?, Identity::generate()?);
-    let ours = Protection::Tls { identity: us.clone(), peer: them.public() };
-    let theirs = Protection::Tls { identity: them, peer: us.public() };
+    let ours = Protection::Tls { identity: us.clone(), peer: them.public().into() };
+    let theirs = Protection::Tls { identity: them, peer: us.public().into() };
 
     let destination = Destination { join: Join::Left, ..Destination::file(path("joined.csv")) };
     let table = OwnTable::file(path("ours.csv"), &["email"])?;

@@ -1,6 +1,7 @@
 //! The command line's grammar and its help.
 
 mod brief;
+mod identity;
 mod log;
 pub mod places;
 mod plan;
@@ -17,6 +18,7 @@ use clap::{ArgMatches, Args, Command as Grammar, CommandFactory, FromArgMatches,
 use clap_complete::Shell;
 
 pub use brief::{Brief, shorten};
+pub use identity::{IdentityArgs, IdentityCommand};
 pub use log::{LogArgs, LogCommand};
 pub use plan::PlanArgs;
 pub use policy::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicySignArgs};
@@ -106,7 +108,7 @@ pub enum Command {
     Serve(Box<ServeArgs>),
     /// Learn which rows of your small table a server has too
     Query(Box<QueryArgs>),
-    /// Make or show the key pair by which your partner recognises you
+    /// Make or show the key pair by which your partner recognises you, replace it, or change its passphrase
     Identity(IdentityArgs),
     /// Show what a receipt says, and check its two signatures
     Receipt(ReceiptArgs),
@@ -168,41 +170,6 @@ impl Command {
             | Self::Man(_) => false,
         }
     }
-}
-
-/// `vesica identity`.
-#[derive(Debug, Args)]
-pub struct IdentityArgs {
-    /// What to do with it.
-    #[command(subcommand)]
-    pub command: IdentityCommand,
-}
-
-/// What to do with an identity.
-#[derive(Debug, Subcommand)]
-pub enum IdentityCommand {
-    /// Make a key pair: NAME.key (private, mode 0600, keep it here) and NAME.pub (one line, for
-    /// your partner)
-    New {
-        /// Where to write the private key; the public line goes beside it, in a file that ends in
-        /// .pub
-        #[arg(long, value_name = "NAME.key")]
-        out: PathBuf,
-        /// A comment at the end of the public line [default: the file's name]
-        #[arg(long)]
-        comment: Option<String>,
-    },
-    /// Print your public key and its fingerprint. With --peer, print your partner's: to check that
-    /// you have the right key, compare its fingerprint with your partner by phone
-    Show {
-        /// A private key file [default: your default identity, made on first use]
-        #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true)]
-        identity: Option<PathBuf>,
-        /// Your partner's name in your file of partners, its .pub file, or its line: prints this public key
-        /// instead of yours
-        #[arg(long, value_name = "NAME|FILE|LINE")]
-        peer: Option<String>,
-    },
 }
 
 const RECEIPT_HELP: &str = "\

@@ -9,10 +9,11 @@ pub const TYPED_ALONE: [&str; 2] = ["dry-run", "expect-peer-items"];
 
 /// What a file of partners may say for runs with a partner: how they go. What names the table, the partner or the
 /// result, and what is computed, stands in the job.
-pub const OF_PARTNERS: [&str; 17] = [
+pub const OF_PARTNERS: [&str; 18] = [
     "wait",
     "deadline",
     "identity",
+    "passphrase-file",
     "security",
     "post-quantum",
     "protocol",

@@ -67,7 +67,11 @@ pub struct PolicySignArgs {
     /// The file of rules. The signature goes to a file of its name with .sig behind it, which is replaced
     #[arg(value_name = "POLICY.toml", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// The private key of who answers for the rules [default: your default identity]
-    #[arg(long, env = "VESICA_IDENTITY", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// The private key of who answers for the rules: a file, fd:N or credential:NAME [default: your default identity]
+    #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true)]
     pub identity: Option<PathBuf>,
+    /// The passphrase of that key, if it is encrypted: a file whose first line it is, fd:N or credential:NAME. Without this,
+    /// Vesica asks for it at the terminal
+    #[arg(long, value_name = "FILE", env = "VESICA_PASSPHRASE_FILE", hide_env_values = true)]
+    pub passphrase_file: Option<PathBuf>,
 }

@@ -8,6 +8,8 @@ use clap::{Args, ValueEnum, ValueHint};
 use vesica::service::{Quota, SlowHash};
 
 use super::TableArgs;
+use crate::identity::OwnKey;
+
 use super::values::{Columns, JoinName, ProgressName, SecurityName, columns, count, duration, size, threads};
 
 const SERVE_EXAMPLES: &str = "\
@@ -146,9 +148,14 @@ pub struct ServeArgs {
     /// Wait for clients at this address
     #[arg(long, value_name = "HOST:PORT", help_heading = "Clients")]
     pub listen: String,
-    /// Your private key [default: your default identity, made on first use]
+    /// Your private key: a file, fd:N for an open file descriptor, or credential:NAME for a credential of systemd
+    /// [default: your default identity, made on first use]
     #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true, help_heading = "Clients")]
     pub identity: Option<PathBuf>,
+    /// The passphrase of an encrypted private key: a file whose first line it is, fd:N or credential:NAME. Without this,
+    /// Vesica asks for it at the terminal
+    #[arg(long, value_name = "FILE", env = "VESICA_PASSPHRASE_FILE", hide_env_values = true, help_heading = "Clients")]
+    pub passphrase_file: Option<PathBuf>,
     /// The clients that may ask: a file with one public key on each line, as in their .pub files;
     /// lines that start with # are comments. Give either this, --any-client or --insecure-plaintext
     #[arg(long, value_name = "FILE", help_heading = "Clients")]
@@ -205,6 +212,13 @@ pub struct ServeArgs {
     pub log: LogName,
 }
 
+impl ServeArgs {
+    /// Where this side's private key is.
+    pub fn own_key(&self) -> OwnKey<'_> {
+        OwnKey { identity: self.identity.as_deref(), passphrase_file: self.passphrase_file.as_deref() }
+    }
+}
+
 /// `--log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogName {
@@ -237,9 +251,14 @@ pub struct QueryArgs {
     /// --peer names]
     #[arg(long, value_name = "HOST:PORT", help_heading = "Server")]
     pub connect: Option<String>,
-    /// Your private key [default: your default identity, made on first use]
+    /// Your private key: a file, fd:N for an open file descriptor, or credential:NAME for a credential of systemd
+    /// [default: your default identity, made on first use]
     #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true, help_heading = "Server")]
     pub identity: Option<PathBuf>,
+    /// The passphrase of an encrypted private key: a file whose first line it is, fd:N or credential:NAME. Without this,
+    /// Vesica asks for it at the terminal
+    #[arg(long, value_name = "FILE", env = "VESICA_PASSPHRASE_FILE", hide_env_values = true, help_heading = "Server")]
+    pub passphrase_file: Option<PathBuf>,
     /// The server: its name in the file of --peers, or its public key (the .pub file, or its line)
     #[arg(
         long,
@@ -317,4 +336,11 @@ pub struct QueryArgs {
         help_heading = "Report"
     )]
     pub progress: ProgressName,
+}
+
+impl QueryArgs {
+    /// Where this side's private key is.
+    pub fn own_key(&self) -> OwnKey<'_> {
+        OwnKey { identity: self.identity.as_deref(), passphrase_file: self.passphrase_file.as_deref() }
+    }
 }

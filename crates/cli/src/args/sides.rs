@@ -21,6 +21,8 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueHint};
 
+use crate::identity::OwnKey;
+
 use super::values::{
     Columns, JoinName, ProgressName, SecurityName, buckets, columns, count, duration, size, some, threads, threshold,
 };
@@ -202,9 +204,14 @@ pub struct SharedArgs {
     /// of a partner that --peer names, unless you say --listen]
     #[arg(long, value_name = "HOST:PORT", help_heading = "Partner")]
     pub connect: Option<String>,
-    /// Your private key [default: your default identity, made on first use]
+    /// Your private key: a file, fd:N for an open file descriptor, or credential:NAME for a credential of systemd
+    /// [default: your default identity, made on first use]
     #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true, help_heading = "Partner")]
     pub identity: Option<PathBuf>,
+    /// The passphrase of an encrypted private key: a file whose first line it is, fd:N or credential:NAME. Without this,
+    /// Vesica asks for it at the terminal
+    #[arg(long, value_name = "FILE", env = "VESICA_PASSPHRASE_FILE", hide_env_values = true, help_heading = "Partner")]
+    pub passphrase_file: Option<PathBuf>,
     /// Your partner: its name in the file of --peers, or its public key (the .pub file, or its line)
     #[arg(long, value_name = "NAME|FILE|LINE", help_heading = "Partner")]
     pub peer: Option<String>,
@@ -355,4 +362,11 @@ pub struct SharedArgs {
         help_heading = "Report"
     )]
     pub progress: ProgressName,
+}
+
+impl SharedArgs {
+    /// Where this side's private key is.
+    pub fn own_key(&self) -> OwnKey<'_> {
+        OwnKey { identity: self.identity.as_deref(), passphrase_file: self.passphrase_file.as_deref() }
+    }
 }

@@ -46,7 +46,12 @@ pub fn shown(layers: &Layers) -> Result<String, Failure> {
     if let Some(found) = layers.partner() {
         let key = identity::peer(&found.key())?;
         let (name, line) = (&found.partner.name, found.partner.line);
-        let _ = writeln!(text, "# {name} has the key {} ({}, line {line})", key.fingerprint(), found.path.display());
+        let _ = writeln!(
+            text,
+            "# {name} has the key {} ({}, line {line})",
+            key.newest().fingerprint(),
+            found.path.display()
+        );
     }
     Ok(text)
 }

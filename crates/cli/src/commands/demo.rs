@@ -57,7 +57,7 @@ pub fn run(args: DemoArgs) -> Outcome {
     write(&at("ours.csv"), OURS)?;
     write(&at("theirs.csv"), THEIRS)?;
     for name in ["us", "them"] {
-        identity::save(&identity::fresh()?, &at(&format!("{name}.key")), name)?;
+        identity::save(&identity::fresh()?, &at(&format!("{name}.key")), name, None)?;
     }
     print(&format!(
         "Two organisations hold these tables, in {}:\n\nours.csv\n{}\ntheirs.csv\n{}\n",

@@ -9,7 +9,7 @@ use vesica::failure::code;
 use vesica::handshake::printable_within;
 use vesica::key::iso_utc;
 use vesica::log::{Agreed, Compared, Entry, Event, Head, Line, Verified, Why, compare, verify};
-use vesica::party::transport::tls::PublicKey;
+use vesica::party::transport::tls::{PeerKeys, PublicKey};
 use vesica::table::Place;
 use vesica::words::counted;
 
@@ -46,8 +46,9 @@ pub fn run(args: LogArgs) -> Outcome {
         LogCommand::Verify(args) => {
             let path = named(args.file)?;
             let noted = args.noted.as_deref().map(head).transpose()?;
-            let signers = args.signer.iter().map(|signer| settings::public_key(signer));
-            let signers: Vec<PublicKey> = signers.collect::<Result<_, _>>()?;
+            let signers = args.signer.iter().map(|signer| settings::peer_keys(signer));
+            let signers: Vec<PeerKeys> = signers.collect::<Result<_, _>>()?;
+            let signers: Vec<PublicKey> = signers.iter().flat_map(PeerKeys::all).collect();
             let verified = verify(&path, noted.as_ref())?;
             check_signers(&path, &verified, &signers)?;
             let Verified { head, keys, open, is_torn, .. } = &verified;

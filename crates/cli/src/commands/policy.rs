@@ -14,6 +14,7 @@ use vesica::toml_text::MAX_BYTES;
 
 use crate::args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicySignArgs, RoleName};
 use crate::commands::sides;
+use crate::identity::OwnKey;
 use crate::outcome::{Outcome, print};
 use crate::settings::{self, Asked, Refused};
 use crate::{identity, stderr};
@@ -26,8 +27,8 @@ pub fn run(args: PolicyArgs) -> Outcome {
 }
 
 fn check(args: &PolicyCheckArgs) -> Outcome {
-    let key = settings::public_key_in(&args.partner, args.peers.as_deref())?;
-    let Some(policy) = settings::policy(key, args.peers.as_deref())?.map(Arc::new) else {
+    let keys = settings::peer_keys_in(&args.partner, args.peers.as_deref())?;
+    let Some(policy) = settings::policy(&keys, args.peers.as_deref())?.map(Arc::new) else {
         if args.json {
             return print(&format!("{}\n", json!({ "ok": true, "policy": null })));
         }
@@ -105,7 +106,8 @@ fn sign(args: &PolicySignArgs) -> Outcome {
         let fault = format_args!("cannot read the policy {}: {error}", args.file.display());
         Failure::new(code::INPUT, fault, "docs/policy.md shows such a file")
     })?;
-    let identity = identity::own(args.identity.as_deref(), &|text| stderr::note(text))?;
+    let key = OwnKey { identity: args.identity.as_deref(), passphrase_file: args.passphrase_file.as_deref() };
+    let identity = identity::own(key, &|text| stderr::note(text))?;
     // What cannot be used is not signed.
     let rules = vesica::written::settings(&text);
     let rules = rules.and_then(|rules| Policy::read((&args.file, "a partner", identity.public()), &rules, None));

@@ -61,14 +61,14 @@ fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Q
         return Err(usage("--output - and --json would both write to standard output", "write the result to a file"));
     }
     let protection = match &args.peer {
-        Some(peer) => identity::protection(args.identity.as_deref(), peer, note)?,
+        Some(peer) => identity::protection(args.own_key(), peer, args.peers.as_deref(), note)?,
         None => {
             warn("--insecure-plaintext: the traffic is not encrypted, and nothing proves who the server is");
             Protection::InsecurePlaintext
         }
     };
     let policy = match &protection {
-        Protection::Tls { peer, .. } => settings::policy(*peer, args.peers.as_deref())?.map(Arc::new),
+        Protection::Tls { peer, .. } => settings::policy(peer, args.peers.as_deref())?.map(Arc::new),
         Protection::InsecurePlaintext => None,
     };
     let connect = args.connect.ok_or_else(|| {

@@ -1,6 +1,6 @@
 //! `vesica serve`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::process;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::handshake::printable_within;
 use vesica::party::service::{ClientIdentity, Query, Stop};
-use vesica::party::transport::tls::{AcceptedKeys, PublicKey};
+use vesica::party::transport::tls::{AcceptedKeys, PeerKeys, PublicKey, Revocation, Succession};
 use vesica::party::{Abort, Role};
 use vesica::service::{
     self, Changes, Clients, Origin, Outcome as Reload, Quota, Reloaded, Serve, ServeConfig, ServeLog, Started,
@@ -170,7 +170,8 @@ pub fn in_memory(
 fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> {
     threads::set(args.threads)?;
     refuse_open_questions(&args)?;
-    let flags = Flags { payload: names(args.payload), payload_duplicates: args.payload_duplicates, ..Flags::default() };
+    let (payload, payload_duplicates) = (names(args.payload.clone()), args.payload_duplicates.clone());
+    let flags = Flags { payload, payload_duplicates, ..Flags::default() };
     let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;
     let clients = match &args.clients {
         _ if args.insecure_plaintext => {
@@ -178,7 +179,7 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
             Clients::InsecurePlaintext
         }
         path => {
-            let identity = identity::own(args.identity.as_deref(), &|text| stderr::note(text))?;
+            let identity = identity::own(args.own_key(), &|text| stderr::note(text))?;
             let accepted =
                 path.as_deref().map(client_keys).transpose()?.map_or_else(AcceptedKeys::every, AcceptedKeys::any_of);
             Clients::Keys(identity, accepted)
@@ -233,25 +234,48 @@ fn refuse_open_questions(args: &ServeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The keys in a file, one a line.
-fn client_keys(path: &Path) -> Result<HashSet<PublicKey>, Failure> {
+/// The clients in a file: a public key a line, successors of keys, and revocations.
+fn client_keys(path: &Path) -> Result<Vec<PeerKeys>, Failure> {
     let unusable = |what: &dyn std::fmt::Display| {
         let mend = "write the line of each client's .pub file into it; lines that start with # are comments";
         Failure::new(code::IDENTITY, format_args!("the clients' keys in {}: {what}", path.display()), mend)
     };
     let text = read_text(path, MOST_CLIENT_BYTES).map_err(|error| unusable(&error))?;
-    let mut keys: HashSet<PublicKey> = HashSet::new();
+    let (mut clients, mut revoked): (Vec<PeerKeys>, HashSet<PublicKey>) = (Vec::new(), HashSet::new());
+    // Where the client with this key as its newest one stands.
+    let mut places: HashMap<PublicKey, usize> = HashMap::new();
+    let mut seen = HashSet::new();
     for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
     {
-        let key = line.parse().map_err(|_| unusable(&format_args!("line {} is no public key", place + 1)))?;
-        if !keys.insert(key) {
-            return Err(unusable(&format_args!("line {} has the same key as an earlier line", place + 1)));
+        let refused = |fault: &dyn std::fmt::Display| unusable(&format_args!("line {}: {fault}", place + 1));
+        if line.starts_with("vesica-revocation") {
+            revoked.insert(line.parse::<Revocation>().map_err(|fault| refused(&fault))?.key);
+            continue;
+        }
+        let new = if line.starts_with("vesica-succession") {
+            let succession = line.parse::<Succession>().map_err(|fault| refused(&fault))?;
+            let client = places.remove(&succession.old).and_then(|place| Some((place, clients.get_mut(place)?)));
+            let Some((place, client)) = client else {
+                return Err(refused(&"no earlier line has the key that is replaced"));
+            };
+            *client = client.clone().followed_by(&succession).map_err(|fault| refused(&fault))?;
+            places.insert(succession.new, place);
+            succession.new
+        } else {
+            let key: PublicKey = line.parse().map_err(|_| refused(&"no public key"))?;
+            places.insert(key, clients.len());
+            clients.push(key.into());
+            key
+        };
+        if !seen.insert(new) {
+            return Err(refused(&"the same key as on an earlier line"));
         }
     }
-    if keys.is_empty() {
+    clients.retain(|client| !client.all().any(|key| revoked.contains(&key)));
+    if clients.is_empty() {
         return Err(usage("the file of --clients has no key, so nobody could ask", "add the .pub line of a client"));
     }
-    Ok(keys)
+    Ok(clients)
 }
 
 /// Reads the clients' keys again: how many there are now, and how many are not there any more.

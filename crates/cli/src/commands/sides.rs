@@ -103,7 +103,7 @@ pub fn check(command: Command) -> Outcome {
     }
     // A partner whose key is not there yet has no policy.
     let peer = shared.peer.as_deref().and_then(|peer| identity::peer(peer).ok());
-    let policy = peer.map(|peer| settings::policy(peer, shared.peers.as_deref())).transpose()?.flatten().map(Arc::new);
+    let policy = peer.map(|peer| settings::policy(&peer, shared.peers.as_deref())).transpose()?.flatten().map(Arc::new);
     let config = unprotected(args, policy)?;
     session::check(&config)
 }
@@ -326,7 +326,7 @@ impl Way {
     fn new(args: &SharedArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Self, Failure> {
         let end = end(args)?;
         let protection = match &args.peer {
-            Some(peer) => identity::protection(args.identity.as_deref(), peer, note)?,
+            Some(peer) => identity::protection(args.own_key(), peer, args.peers.as_deref(), note)?,
             None if args.insecure_plaintext => Protection::InsecurePlaintext,
             None => return Err(no_partner()),
         };
@@ -334,7 +334,7 @@ impl Way {
             warn("--insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
         }
         let policy = match &protection {
-            Protection::Tls { peer, .. } => settings::policy(*peer, args.peers.as_deref())?.map(Arc::new),
+            Protection::Tls { peer, .. } => settings::policy(peer, args.peers.as_deref())?.map(Arc::new),
             Protection::InsecurePlaintext => None,
         };
         let dry_run = args.dry_run.then_some(args.expect_peer_items);

@@ -16,6 +16,7 @@ use vesica::written::{Job, Setting, Value, is_name};
 
 use crate::args::places::{is_list_of_names, is_of_columns, is_typed_alone};
 use crate::args::{EitherSide, RoleName, flags_of};
+use crate::identity;
 
 /// A job file that was read: all of its settings, for both sides, are what flags take.
 #[derive(Debug)]
@@ -201,7 +202,7 @@ fn quoted(name: &str) -> String {
 /// Whether a word is a path that starts at the folder of its file.
 fn is_path(flag: &Arg, word: &str) -> bool {
     match flag.get_value_hint() {
-        ValueHint::FilePath | ValueHint::DirPath | ValueHint::AnyPath => word != "-",
+        ValueHint::FilePath | ValueHint::DirPath | ValueHint::AnyPath => word != "-" && !identity::is_no_file(word),
         _ => flag.get_id() == "peer" && !is_name(word) && word.parse::<PublicKey>().is_err(),
     }
 }

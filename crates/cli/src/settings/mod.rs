@@ -9,6 +9,7 @@
 pub mod job;
 mod layers;
 mod partners;
+mod revoked;
 
 use std::ffi::OsString;
 
@@ -24,7 +25,8 @@ use crate::program::{self, Addition};
 
 use job::{OpenJob, no_role};
 pub use layers::{Layered, Layers, Origin};
-pub use partners::{named_peers, policy, public_key, public_key_in, signature_of};
+pub use partners::{key_file, named_peers, peer_keys, peer_keys_in, policy, signature_of};
+pub use revoked::Revoked;
 
 /// What the user asks for.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::nearest::nearest;
-use vesica::party::transport::tls::PublicKey;
+use vesica::party::transport::tls::{PeerKeys, PublicKey};
 use vesica::policy::Policy;
 use vesica::toml_text::MAX_BYTES;
 use vesica::written::{Partner, Peers, Rules, Setting, is_name, settings};
@@ -49,11 +49,11 @@ impl Found {
         self.key_of(&self.partner.key)
     }
 
-    /// What may be done with the partner, who has this key; `None` if the file does not say it.
+    /// What may be done with the partner, who has these keys; `None` if the file does not say it.
     ///
     /// # Errors
     /// If the rules cannot be read, or are none.
-    pub fn policy(&self, key: PublicKey) -> Result<Option<Policy>, Failure> {
+    pub fn policy(&self, keys: &PeerKeys) -> Result<Option<Policy>, Failure> {
         let Partner { name, tasks, policy, policy_signer, .. } = &self.partner;
         let (file, mut rules) = match policy {
             None => (self.path.clone(), Vec::new()),
@@ -79,7 +79,7 @@ impl Found {
             (None, _) => {}
         }
         let state = identity::state_folder().map(|folder| folder.join("policy"));
-        let read = Policy::read((&file, name, key), &rules, state);
+        let read = Policy::read((&file, name, keys.known_as()), &rules, state);
         read.map(Some).map_err(|fault| refused(&file, fault, "docs/policy.md has all rules"))
     }
 
@@ -97,18 +97,19 @@ impl Found {
     }
 }
 
-/// What may be done with the partner who has this key, by whatever name: by the file of partners, or without one by the
-/// user's own file. `None` if that says nothing of it.
+/// What may be done with the partner who has one of these keys, by whatever name: by the file of partners, or without one by
+/// the user's own file. `None` if that says nothing of it.
 ///
 /// # Errors
-/// If a file cannot be read, or two partners with rules have this key.
-pub fn policy(key: PublicKey, path: Option<&Path>) -> Result<Option<Policy>, Failure> {
+/// If a file cannot be read, or two partners with rules have one of these keys.
+pub fn policy(keys: &PeerKeys, path: Option<&Path>) -> Result<Option<Policy>, Failure> {
     let Some((path, peers)) = read_any(path)? else { return Ok(None) };
     let mut policies: Vec<(usize, Policy)> = Vec::new();
     for partner in peers.partners.into_iter().filter(|partner| partner.policy.is_some() || partner.tasks.is_some()) {
         let (found, line) = (Found { path: path.clone(), partner: partner.clone() }, partner.line);
-        if identity::peer(&found.key())? == key {
-            policies.extend(found.policy(key)?.map(|policy| (line, policy)));
+        let known = identity::peer(&found.key())?;
+        if known.all().any(|known| keys.all().any(|key| key == known)) {
+            policies.extend(found.policy(&known)?.map(|policy| (line, policy)));
         }
     }
     match policies.as_slice() {
@@ -128,7 +129,7 @@ fn read_rules(file: &Path, signer: Option<&str>) -> Result<Vec<Setting>, Failure
     };
     let text = read_text(file, MAX_BYTES).map_err(|error| unreadable(file, &error))?;
     if let Some(signer) = signer {
-        let signer = identity::peer(signer)?;
+        let signer = identity::peer(signer)?.newest();
         let path = signature_of(file);
         let signature = read_text(&path, MAX_BYTES).map_err(|error| unreadable(&path, &error))?;
         if !vesica::policy::is_signed(&text, &signature, &signer) {
@@ -146,13 +147,21 @@ pub fn signature_of(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// The public key of a partner: from its name in the user's file of partners, from its line, or
+/// The public keys of a partner: from its name in the user's file of partners, from its line, or
 /// from a `.pub` file.
 ///
 /// # Errors
 /// If there is no such partner, or no key in the file.
-pub fn public_key(text: &str) -> Result<PublicKey, Failure> {
-    public_key_in(text, named_peers().as_deref())
+pub fn peer_keys(text: &str) -> Result<PeerKeys, Failure> {
+    peer_keys_in(text, named_peers().as_deref())
+}
+
+/// As [`peer_keys`], with another file of partners.
+///
+/// # Errors
+/// If there is no such partner, or no key in the file.
+pub fn peer_keys_in(text: &str, path: Option<&Path>) -> Result<PeerKeys, Failure> {
+    identity::peer(&line_or_file(text, path)?)
 }
 
 /// The file of partners that the environment names.
@@ -160,18 +169,39 @@ pub fn named_peers() -> Option<PathBuf> {
     env::var_os("VESICA_PEERS").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// As [`public_key`], with another file of partners.
+/// The file of a partner's public keys: that of its name in the user's file of partners, or a `.pub` file.
 ///
 /// # Errors
-/// If there is no such partner, or no key in the file.
-pub fn public_key_in(text: &str, path: Option<&Path>) -> Result<PublicKey, Failure> {
+/// If there is no such partner, or the file of partners has its key as a line.
+pub fn key_file(text: &str) -> Result<PathBuf, Failure> {
+    let named = line_or_file(text, named_peers().as_deref())?;
+    match named.parse::<PublicKey>() {
+        Err(_) => Ok(named.into()),
+        Ok(_) => Err(Failure::new(
+            code::IDENTITY,
+            "the partner's key stands as a line, behind which there is no room for a successor",
+            "write the line into a .pub file, and name that file instead of the line",
+        )),
+    }
+}
+
+/// The line of a partner's key, or the file that has it.
+fn line_or_file(text: &str, path: Option<&Path>) -> Result<String, Failure> {
     if !is_name(text) {
-        return identity::peer(text);
+        return Ok(text.into());
     }
-    match Found::find(text, path, Path::new(text))? {
-        Some(found) => identity::peer(&found.key()),
-        None => identity::peer(text),
-    }
+    Ok(Found::find(text, path, Path::new(text))?.map_or_else(|| text.into(), |found| found.key()))
+}
+
+/// The list of revoked keys that the file of partners names; `None` if there is no such file, or it names none.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn revoked_list(path: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+    let path = path.map(Path::to_owned).or_else(named_peers);
+    let Some((path, peers)) = read_any(path.as_deref())? else { return Ok(None) };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Ok(peers.revoked.map(|list| folder.join(list)))
 }
 
 /// Where a user's own file of partners is.

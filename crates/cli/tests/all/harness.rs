@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
@@ -75,6 +76,12 @@ impl Folder {
         fs::write(self.path(name), content).expect("written");
     }
 
+    /// Writes a file that its owner alone can read.
+    pub fn write_secret(&self, name: &str, content: impl AsRef<[u8]>) {
+        self.write(name, content);
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o600)).expect("permissions");
+    }
+
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).expect("readable")
     }
@@ -111,9 +118,15 @@ impl Folder {
     pub fn start_under(&self, mut command: Command, arguments: &str) -> Process {
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         // The user's own settings must play no part.
-        for variable in
-            ["VESICA_IDENTITY", "VESICA_PEERS", "VESICA_THREADS", "VESICA_MEMORY", "VESICA_PROGRESS", "VESICA_RUN_LOG"]
-        {
+        for variable in [
+            "VESICA_IDENTITY",
+            "VESICA_PASSPHRASE_FILE",
+            "VESICA_PEERS",
+            "VESICA_THREADS",
+            "VESICA_MEMORY",
+            "VESICA_PROGRESS",
+            "VESICA_RUN_LOG",
+        ] {
             if command.get_envs().all(|(name, _)| name != variable) {
                 command.env_remove(variable);
             }

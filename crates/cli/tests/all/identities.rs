@@ -3,9 +3,12 @@
 use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
 
-use crate::harness::Folder;
+use vesica::party::transport::tls::{Day, Identity, Succession};
+
+use crate::harness::{Ended, Folder, by_shell};
 
 const RECEIVE: &str = "receive --input ours.csv --key email --output matches.csv --identity us.key";
 const SEND: &str = "send --input ours.csv --key email --identity them.key";
@@ -114,4 +117,233 @@ fn a_byte_order_mark_is_no_part_of_a_key_or_a_list() {
     folder.run("identity show --peer them.pub").expect(0, &[]);
     let ended = folder.run(&format!("{RECEIVE} --peers peers.toml --peer acme --connect 127.0.0.1:1 --wait 0.1"));
     ended.expect(5, &["nobody answers"]);
+}
+
+/// That a command has worked, and has said this.
+#[track_caller]
+fn says(ended: &Ended, texts: &[&str]) {
+    ended.expect(0, &[]);
+    let said = format!("{}{}", ended.stdout, ended.stderr);
+    assert!(texts.iter().all(|text| said.contains(text)), "{texts:?}: {said}");
+}
+
+/// A folder where `us.key` is encrypted, and `pass` opens it.
+fn locked() -> Folder {
+    let folder = tables();
+    folder.write_secret("pass", "correct horse\nmore lines count for nothing\n");
+    folder.run("identity passphrase us.key --new-passphrase-file pass").expect(0, &[]);
+    assert!(folder.read("us.key").starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"));
+    folder
+}
+
+#[test]
+fn a_key_under_a_passphrase_runs_with_it_and_not_without() {
+    let folder = locked();
+    folder.write_secret("wrong", "wrong horse\n");
+    folder.write_secret("empty", "\n");
+    folder.write("readable", "correct horse\n");
+    let receive = format!("{RECEIVE} --listen 127.0.0.1:0 --peer them.pub --wait 20");
+    for (flags, told) in [
+        ("--passphrase-file wrong", &["the passphrase of us.key is wrong"][..]),
+        ("--passphrase-file empty", &["empty has no passphrase on its first line"]),
+        ("--passphrase-file readable", &["readable can be read by others", "chmod 600 readable"]),
+        ("--passphrase-file none", &["the passphrase in none", "--passphrase-file"]),
+    ] {
+        let ended = folder.run(&format!("{receive} {flags}"));
+        ended.expect(6, told);
+        assert!(!ended.stderr.contains("listening"), "{flags}: {}", ended.stderr);
+    }
+    // A terminal would be asked.
+    if fs::File::open("/dev/tty").is_err() {
+        folder.run(&receive).expect(6, &["us.key is encrypted", "--passphrase-file"]);
+    }
+    folder.write(
+        "job.toml",
+        "task = \"intersect\"\n[receiver]\ninput = \"ours.csv\"\nkey = \"email\"\noutput = \"m.csv\"\n\
+         listen = \"127.0.0.1:0\"\nidentity = \"us.key\"\npassphrase-file = \"pass\"\npeer = \"them.pub\"\n",
+    );
+    for started in [folder.start(&format!("{receive} --passphrase-file pass")), folder.start("run job.toml --wait 20")]
+    {
+        let sender = folder.run(&format!("{SEND} --connect {} --peer us.pub", started.address()));
+        sender.expect(0, &[]);
+        started.end().expect(0, &[]);
+    }
+}
+
+/// The key stays the same under each passphrase, and OpenSSL opens it.
+#[test]
+fn a_passphrase_is_given_changed_and_taken_off() {
+    let folder = locked();
+    let fingerprint = fingerprint(&folder, "us");
+    let show = |pass: &str| folder.run(&format!("identity show --identity us.key --passphrase-file {pass}"));
+    says(&show("pass"), &[&fingerprint]);
+    folder.write_secret("next", "battery staple");
+    let change = "identity passphrase us.key --new-passphrase-file next --passphrase-file";
+    folder.run(&format!("{change} next")).expect(6, &["the passphrase of us.key is wrong"]);
+    says(&show("pass"), &[&fingerprint]);
+    says(&folder.run(&format!("{change} pass")), &["encrypted"]);
+    show("pass").expect(6, &["the passphrase of us.key is wrong"]);
+    says(&show("next"), &[&fingerprint]);
+    if Command::new("openssl").arg("version").output().is_ok_and(|output| output.status.success()) {
+        let mut openssl = Command::new("openssl");
+        openssl.args(["pkey", "-noout", "-passin", "pass:battery staple", "-in"]).arg(folder.path("us.key"));
+        let output = openssl.output().expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    says(&folder.run("identity passphrase us.key --remove --passphrase-file next"), &["whoever has it"]);
+    says(&show("next"), &[&fingerprint, "is not encrypted"]);
+    let mode = fs::metadata(folder.path("us.key")).expect("a file").permissions().mode() & 0o777;
+    assert_eq!((mode, folder.files().iter().any(|name| name.contains(".new"))), (0o600, false));
+    says(&folder.run("identity new --out new.key --passphrase-file pass"), &["encrypted"]);
+    folder.run("identity show --identity new.key --passphrase-file pass").expect(0, &[]);
+}
+
+#[test]
+fn a_key_comes_from_a_descriptor_a_credential_or_a_pods_volume() {
+    let folder = locked();
+    let fingerprint = fingerprint(&folder, "us");
+    let show = |script: &str, flags: &str| {
+        let mut command = by_shell(script);
+        command.env("CREDENTIALS_DIRECTORY", folder.path("credentials"));
+        let mut process = folder.start_under(command, &format!("identity show {flags}"));
+        process.stdin = None;
+        process.end()
+    };
+    says(&show("exec \"$@\" 3< us.key 4< pass", "--identity fd:3 --passphrase-file fd:4"), &[&fingerprint]);
+    says(&show("cat us.key | \"$@\"", "--identity fd:0 --passphrase-file pass"), &[&fingerprint]);
+    fs::create_dir(folder.path("credentials")).expect("a folder");
+    for (from, to) in [("us.key", "credentials/key"), ("pass", "credentials/pass")] {
+        fs::copy(folder.path(from), folder.path(to)).expect("copied");
+        fs::set_permissions(folder.path(to), fs::Permissions::from_mode(0o400)).expect("permissions");
+    }
+    let named = "--identity credential:key --passphrase-file credential:pass";
+    says(&show("exec \"$@\"", named), &[&fingerprint]);
+    show("exec env -u CREDENTIALS_DIRECTORY \"$@\"", named).expect(2, &["LoadCredential="]);
+    show("exec \"$@\"", "--identity credential:../us.key").expect(2, &["no name of a credential"]);
+    show("exec \"$@\"", "--identity fd:three").expect(2, &["no number of a file descriptor"]);
+    // A pod's volume: links to a folder that is exchanged as a whole.
+    fs::create_dir_all(folder.path("volume/..data")).expect("a folder");
+    fs::rename(folder.path("us.key"), folder.path("volume/..data/us.key")).expect("moved");
+    symlink("..data/us.key", folder.path("volume/us.key")).expect("a link");
+    says(&show("exec \"$@\"", "--identity volume/us.key --passphrase-file pass"), &[&fingerprint]);
+    folder.run("identity passphrase volume/us.key --remove --passphrase-file pass").expect(0, &[]);
+    assert!(fs::symlink_metadata(folder.path("volume/us.key")).expect("a link").is_symlink());
+}
+
+/// Makes the successor `them-2` of `them`, with this last day.
+fn rotate(folder: &Folder, until: &str) {
+    says(&folder.run(&format!("identity rotate --identity them.key --out them-2.key --until {until}")), &[until]);
+}
+
+#[test]
+fn partners_accept_a_successor_and_its_predecessor_until_the_last_day() {
+    let folder = tables();
+    rotate(&folder, "2999-12-31");
+    let [them, second] = ["them", "them-2"].map(|name| fingerprint(&folder, name));
+    let (them, second) = (them.as_str(), second.as_str());
+    folder.run("identity accept them-2.succession --peer us.pub").expect(6, &["it is a successor of the key", them]);
+    folder.run("identity accept them-2.pub --peer them.pub").expect(6, &["not a line of the form"]);
+    let forged = folder.read("them-2.succession");
+    let at = "vesica-succession ".len() + 60;
+    let other = if &forged[at..=at] == "A" { "B" } else { "A" };
+    folder.write("forged.succession", format!("{}{other}{}", &forged[..at], &forged[at + 1..]));
+    folder.run("identity accept forged.succession --peer them.pub").expect(6, &["its signature is wrong"]);
+    let before = folder.read("them.pub");
+    let run = |key: &str| {
+        let receive = format!("{RECEIVE} --force --listen 127.0.0.1:0 --peer them.pub --receipt run.json --wait 2");
+        let receiver = folder.start(&receive);
+        let address = receiver.address();
+        let send = format!("send --input ours.csv --key email --identity {key}.key --connect {address} --peer us.pub");
+        (folder.run(&send), receiver.end())
+    };
+    run("them-2").0.expect(6, &["refused our key"]);
+    for _ in 0..2 {
+        let accepted = folder.run("identity accept them-2.succession --peer them.pub");
+        says(&accepted, &[second, them, "accepted until 2999-12-31", "known as"]);
+    }
+    assert!(folder.read("them.pub").starts_with(&before) && folder.read("them.pub").lines().count() == 2);
+    for (key, shown) in [("them", them), ("them-2", second)] {
+        let (sender, receiver) = run(key);
+        sender.expect(0, &[]);
+        receiver.expect(0, &[]);
+        // The receipt names the key that was there.
+        says(&folder.run(&format!("receipt run.json --peer {key}.pub")), &[shown]);
+    }
+    let past = "identity rotate --identity us.key --out us-2.key --until 2026-01-01";
+    folder.run(past).expect(2, &["--until 2026-01-01 is over"]);
+    assert!(!folder.files().contains(&"us-2.key".to_owned()));
+
+    // The last day of a statement that was made long ago is over.
+    let [old, new] =
+        ["them", "them-2"].map(|name| Identity::load(&folder.path(&format!("{name}.key"))).expect("a key"));
+    let until: Day = "2026-01-01".parse().expect("a day");
+    let statement = Succession::sign(&old, &new, until).expect("signed");
+    folder.write("them.pub", format!("{before}{statement}\n"));
+    let (sender, receiver) = run("them");
+    sender.expect(6, &["refused our key", "if you have announced a successor of this key, use that one"]);
+    receiver.expect(6, &[them, "was replaced by another one, and was good until 2026-01-01"]);
+    run("them-2").0.expect(0, &[]);
+}
+
+/// A new key is no new partner: what was spent stays spent.
+#[test]
+fn a_budget_counts_a_partner_under_its_first_key() {
+    let folder = tables();
+    folder.run("identity rotate --identity us.key --out us-2.key --until 2999-12-31").expect(0, &[]);
+    folder.run("identity accept us-2.succession --peer us.pub").expect(0, &[]);
+    let first = fingerprint_line(&folder, "us", "known as:    ");
+    let first = first.split(' ').next().expect("a fingerprint");
+    folder.write(
+        "budget.json",
+        format!("{{ \"vesica_budget\": 1, \"peers\": {{ \"{first}\": {{ \"total\": \"1.5\", \"spent\": \"0\" }} }} }}"),
+    );
+    let task = "--task cardinality --security semi-honest --wait 20";
+    for (key, code) in [("us", 0), ("us-2", 2)] {
+        let receiver = folder.start(&format!(
+            "receive --input ours.csv --key email --output count.csv --force --identity {key}.key --peer them.pub \
+             --listen 127.0.0.1:0 {task}"
+        ));
+        let address = receiver.address();
+        let sender =
+            folder.run(&format!("{SEND} --connect {address} --peer us.pub {task} --epsilon 1 --budget budget.json"));
+        assert_eq!(sender.code == 0, code == 0, "{key}: {sender:?}");
+        assert_eq!(receiver.end().code == 0, code == 0, "{key}");
+    }
+    assert!(folder.read("budget.json").contains("\"spent\": \"1\""), "{}", folder.read("budget.json"));
+}
+
+fn fingerprint_line(folder: &Folder, name: &str, label: &str) -> String {
+    let shown = folder.run(&format!("identity show --peer {name}.pub"));
+    shown.stdout.lines().find_map(|line| line.strip_prefix(label)).expect(label).to_owned()
+}
+
+#[test]
+fn a_revoked_key_is_refused_on_either_side_before_anything_starts() {
+    let folder = tables();
+    let revoked = folder.run("identity revoke --identity stranger.key --out stranger.revocation");
+    says(&revoked, &["nothing takes it back"]);
+    let [us, them] = ["us", "them"].map(|name| fingerprint(&folder, name));
+    folder
+        .write("peers.toml", "revoked = \"revoked.txt\"\n[acme]\nkey = \"them.pub\"\n[odd]\nkey = \"stranger.pub\"\n");
+    let receive = |list: &str, peer: &str| {
+        folder.write("revoked.txt", list);
+        folder.run(&format!("{RECEIVE} --peers peers.toml --peer {peer} --connect 127.0.0.1:1 --wait 0.1"))
+    };
+    let statement = folder.read("stranger.revocation");
+    receive(&statement, "acme").expect(5, &["nobody answers"]);
+    receive(&format!("# gone\n{statement}"), "odd").expect(6, &["is revoked (revoked.txt, line 2)", "by phone"]);
+    receive(&statement, "stranger.pub").expect(6, &["is revoked (revoked.txt, line 1)"]);
+    receive(&format!("{them} stolen\n"), "acme").expect(6, &[&them, "is revoked (revoked.txt, line 1)"]);
+    receive(&folder.read("us.pub"), "acme").expect(6, &["your own key", &us, "is revoked"]);
+    receive("rubbish\n", "acme").expect(6, &["line 1 says no key"]);
+    let at = "vesica-revocation ".len() + 10;
+    let other = if &statement[at..=at] == "A" { "B" } else { "A" };
+    receive(&format!("{}{other}{}", &statement[..at], &statement[at + 1..]), "acme").expect(6, &["damaged or forged"]);
+    fs::remove_file(folder.path("revoked.txt")).expect("removed");
+    let missing = folder.run(&format!("{RECEIVE} --peers peers.toml --peer acme --connect 127.0.0.1:1 --wait 0.1"));
+    missing.expect(6, &["the list of revoked keys revoked.txt", "No such file"]);
+    // A key that a revoked one has named is no better.
+    folder.run("identity rotate --identity them.key --out them-2.key --until 2999-12-31").expect(0, &[]);
+    folder.run("identity accept them-2.succession --peer them.pub").expect(0, &[]);
+    receive(&format!("{them}\n"), "acme").expect(6, &[&them, "is revoked"]);
 }

@@ -910,7 +910,7 @@ fn mistakes_are_named_on_both_sides() {
     refuse("--no-quota --items-per-query 0", 2, "--items-per-query");
     folder.write("bad.state", "not a state");
     refuse("--no-quota --state bad.state", 3, "bad.state");
-    for (clients, said) in [("", "has no key"), ("rubbish\n", "line 1 is no public key")] {
+    for (clients, said) in [("", "has no key"), ("rubbish\n", "line 1: no public key")] {
         folder.write("bad.txt", clients);
         let serve = SERVE.replace("clients.txt", "bad.txt");
         let ended = folder.run(&format!("{serve} --no-quota --listen 127.0.0.1:0"));
@@ -1013,4 +1013,31 @@ fn a_prefix_leaks_only_where_both_sides_agree_to_it() {
     assert!(!ended.stderr.contains("leaked:"), "{}", ended.stderr);
     server.signal("TERM");
     server.end().expect(0, &[]);
+}
+
+/// A client with a successor of its key has what is left of its quota; one whose key is revoked is none.
+#[test]
+fn a_clients_successor_has_its_quota_and_a_revoked_client_is_none() {
+    let folder = tables();
+    folder.run("identity rotate --identity us.key --out us-2.key --until 2999-12-31").expect(0, &[]);
+    let clients = format!("{}{}", folder.read("clients.txt"), folder.read("us-2.succession"));
+    folder.write("clients.txt", &clients);
+    let (server, address) = serve(&folder, "--state deny.state --quota 310/day");
+    query(&folder, &address, "").expect(0, &[]);
+    let second = QUERY.replace("us.key", "us-2.key");
+    folder.run(&format!("{second} --connect {address}")).expect(11, &["this client's quota of 310/day"]);
+    drop(server);
+    folder.run("identity new --out other.key").expect(0, &[]);
+    folder.run("identity revoke --identity us.key --out us.revocation").expect(0, &[]);
+    folder.write("clients.txt", format!("{clients}{}{}", folder.read("other.pub"), folder.read("us.revocation")));
+    let (_server, address) = serve(&folder, "");
+    for asker in [QUERY, &second] {
+        folder.run(&format!("{asker} --connect {address}")).expect(6, &["refused our key"]);
+    }
+    let third = QUERY.replace("us.key", "other.key");
+    folder.run(&format!("{third} --connect {address}")).expect(0, &[]);
+    folder.write("clients.txt", folder.read("us-2.succession"));
+    folder
+        .run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0"))
+        .expect(6, &["no earlier line has the key that is replaced"]);
 }

@@ -96,14 +96,6 @@ pub fn iso_utc(seconds: u64) -> Option<String> {
     Some(text)
 }
 
-/// The day `YYYY-MM-DD` in days after 1970-01-01, if it is one.
-pub fn iso_days(text: &str) -> Option<i64> {
-    let (year, rest) = number(text, 4).ok()?;
-    let (month, rest) = number(rest.strip_prefix('-')?, 2).ok()?;
-    let (day, rest) = number(rest.strip_prefix('-')?, 2).ok()?;
-    rest.is_empty().then(|| Date::new(year, month, day).ok().map(Date::to_days))?
-}
-
 /// A number of exactly `digits` ASCII digits at the start, and what follows.
 fn number(text: &str, digits: usize) -> Result<(u32, &str), Unmatchable> {
     let head = text.get(..digits).filter(|head| head.bytes().all(|b| b.is_ascii_digit())).ok_or(Unmatchable)?;
@@ -302,9 +294,5 @@ mod tests {
             assert_eq!(iso_utc(seconds).as_deref(), Some(date));
         }
         assert_eq!((iso_utc(253_402_300_800), iso_utc(u64::MAX)), (None, None));
-        assert_eq!((iso_days("1970-01-02"), iso_days("2100-03-01")), (Some(1), Some(4_107_542_400 / 86_400)));
-        for wrong in ["", "2100-02-29", "2026-11-3", "2026-11-30T", "2026/11/30", "26-11-30", "+026-11-30"] {
-            assert_eq!(iso_days(wrong), None, "{wrong}");
-        }
     }
 }

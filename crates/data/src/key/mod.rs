@@ -28,7 +28,7 @@ mod spec;
 mod timestamp;
 pub(crate) mod uuid;
 
-pub use date::{DateFormat, iso_days, iso_utc};
+pub use date::{DateFormat, iso_utc};
 pub use digest::{DIGEST_VERSION, Digest, Digests, KeyFrame, digest};
 pub use error::{SpecError, Unmatchable};
 pub use hashed::HashSize;

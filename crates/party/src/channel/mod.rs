@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::transport::tls::AuthenticatedPeer;
 use crate::transport::{Connection, KeyExchange};
 use crate::{Abort, BaseOtChoice, Entry, Phase, Role, exit_code};
 
@@ -131,10 +132,9 @@ impl Channel {
         self.shared.key_exchange
     }
 
-    /// The authenticated public key of the peer, as its transport gives it; `None` on other
-    /// transports.
-    pub fn peer_key(&self) -> Option<&[u8]> {
-        self.shared.peer_key.as_deref()
+    /// Who has proved to be the peer; `None` without TLS.
+    pub fn authenticated_peer(&self) -> Option<AuthenticatedPeer> {
+        self.shared.peer
     }
 
     /// From now on, what is left of the conversation (`what`, in words) may take `after` at most:

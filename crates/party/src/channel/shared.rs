@@ -10,6 +10,7 @@ use super::socket::Direct;
 use super::state::State;
 use super::transcript::Ended;
 use super::{ChannelOptions, Tally, Turns};
+use crate::transport::tls::AuthenticatedPeer;
 use crate::transport::{Connection, KeyExchange, Rendezvous, Shutdown};
 use crate::{Abort, Phase, Role, Step};
 
@@ -33,7 +34,7 @@ pub(super) struct Shared {
     pub rendezvous: Option<Rendezvous>,
     pub exporter: Option<[u8; 32]>,
     pub key_exchange: Option<KeyExchange>,
-    pub peer_key: Option<Vec<u8>>,
+    pub peer: Option<AuthenticatedPeer>,
     /// The role at the root, for abort frames.
     pub role: Role,
 }
@@ -59,7 +60,7 @@ impl Shared {
             rendezvous: connection.rendezvous.clone(),
             exporter: connection.exporter,
             key_exchange: connection.key_exchange,
-            peer_key: connection.peer_key.clone(),
+            peer: connection.peer,
             role,
         }
     }

@@ -87,8 +87,8 @@ pub struct Connection {
     pub exporter: Option<[u8; 32]>,
     /// How the keys of the TLS session came about; `None` on other transports.
     pub key_exchange: Option<KeyExchange>,
-    /// The authenticated public key of the peer (its SubjectPublicKeyInfo).
-    pub peer_key: Option<Vec<u8>>,
+    /// Who the peer is; `None` without TLS.
+    pub peer: Option<tls::AuthenticatedPeer>,
     /// The means by which two sides within one process notice that they wait for each other; `None`
     /// on other transports.
     pub rendezvous: Option<Rendezvous>,
@@ -111,7 +111,7 @@ impl Connection {
             shutdown: Arc::new(shutdown),
             exporter: None,
             key_exchange: None,
-            peer_key: None,
+            peer: None,
             rendezvous: None,
             socket: None,
         }
@@ -120,6 +120,6 @@ impl Connection {
 
 impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").field("authenticated", &self.peer_key.is_some()).finish_non_exhaustive()
+        f.debug_struct("Connection").field("authenticated", &self.peer.is_some()).finish_non_exhaustive()
     }
 }

@@ -38,6 +38,7 @@ class RunSettings(TypedDict, total=False):
     listen: Optional[str]
     connect: Optional[str]
     identity: Optional[Path]
+    passphrase_file: Optional[Path]
     peer: Optional[Path]
     peers: Optional[Path]
     insecure_plaintext: bool
@@ -83,6 +84,7 @@ class QuerySettings(TypedDict, total=False):
     force: bool
     connect: Optional[str]
     identity: Optional[Path]
+    passphrase_file: Optional[Path]
     peer: Optional[Path]
     peers: Optional[Path]
     insecure_plaintext: bool
@@ -122,6 +124,7 @@ class ServeSettings(TypedDict, total=False):
     threads: Optional[Count]
     listen: Optional[str]
     identity: Optional[Path]
+    passphrase_file: Optional[Path]
     clients: Optional[Path]
     trust_clients: bool
     any_client: bool

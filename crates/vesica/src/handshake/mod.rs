@@ -31,6 +31,7 @@ pub(crate) mod salt;
 use std::ops::RangeInclusive;
 
 use vesica_party::transport::KeyExchange;
+use vesica_party::transport::tls::PublicKey;
 use vesica_party::{Abort, Channel, Entry, Phase, Role, Step, variants};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
@@ -138,6 +139,8 @@ pub(crate) struct Agreement<T> {
     pub session: [u8; 32],
     /// How the keys of the TLS session came about; `None` without TLS.
     pub key_exchange: Option<KeyExchange>,
+    /// The key that the partner has proved to hold; `None` without TLS.
+    pub peer_key: Option<PublicKey>,
     /// Seconds since 1970 by the receiver's clock, which is near the sender's.
     pub clock: u64,
 }
@@ -392,6 +395,7 @@ pub(crate) fn settle<N: Negotiator + ?Sized>(
         salt,
         session,
         key_exchange: ch.key_exchange(),
+        peer_key: ch.authenticated_peer().map(|peer| peer.key),
         clock: from_receiver.clock,
     })
 }

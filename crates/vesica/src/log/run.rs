@@ -1,10 +1,10 @@
 //! The lines of one run.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 
-use vesica_party::transport::tls::Identity;
+use vesica_party::transport::tls::{Identity, PublicKey};
 use vesica_structures::rng::SecretRng;
 
 use super::file::OpenLog;
@@ -21,6 +21,8 @@ pub(crate) struct RunLog<'a> {
     file: Option<LogFile>,
     run: String,
     agreed: RefCell<Option<Agreed>>,
+    /// The key that the partner has proved to hold, once it is known.
+    peer_key: Cell<Option<PublicKey>>,
     statement: RefCell<Option<String>>,
 }
 
@@ -51,11 +53,19 @@ impl<'a> RunLog<'a> {
     pub fn none(config: &'a Config) -> Self {
         let number = SecretRng::from_os().map(|mut rng| rng.block()).unwrap_or_default();
         let run = to_hex(&number.to_le_bytes());
-        Self { config, file: None, run, agreed: RefCell::default(), statement: RefCell::default() }
+        Self {
+            config,
+            file: None,
+            run,
+            agreed: RefCell::default(),
+            peer_key: Cell::default(),
+            statement: RefCell::default(),
+        }
     }
 
-    /// Notes what both sides agreed on, for all lines from here on.
-    pub fn agree(&self, agreed: impl FnOnce() -> Agreed) {
+    /// Notes which key the partner has, and what both sides agreed on, for all lines from here on.
+    pub fn agree(&self, peer_key: Option<PublicKey>, agreed: impl FnOnce() -> Agreed) {
+        self.peer_key.set(peer_key);
         if self.file.is_some() {
             *self.agreed.borrow_mut() = Some(agreed());
         }
@@ -102,7 +112,7 @@ impl<'a> RunLog<'a> {
         };
         let left = || {
             let noise = self.config.settings.noise.as_ref()?;
-            noise::left(&noise.budget, &peer.fingerprint().to_string())
+            noise::left(&noise.budget, &peer.known_as().fingerprint().to_string())
         };
         let epsilon_left = if event == Event::Begun { None } else { left() };
         OpenLog::open(&file.path, identity.public())?.append(identity, |number, previous| Entry {
@@ -112,7 +122,7 @@ impl<'a> RunLog<'a> {
             run: self.run.clone(),
             event,
             role: self.config.role,
-            partner: peer.to_string(),
+            partner: self.peer_key.get().unwrap_or_else(|| peer.newest()).to_string(),
             task: self.config.task.name().to_owned(),
             security: self.config.security,
             policy: self.config.policy.as_ref().map(|policy| to_hex(&policy.digest())),

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use vesica_party::service::replace;
+use vesica_party::transport::tls::Day;
 use vesica_structures::secret::Secret;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -307,8 +308,8 @@ impl Policy {
     fn against_counts(&self, ruled: &Ruled, run: &Beginning<'_>, open: &Open) -> Result<Option<String>, Failure> {
         let ahead = open.ahead();
         let what = match &ruled.rule {
-            Rule::Expires(day) if (open.counts.latest / DAY) as i64 > day.days => {
-                format!("today is {}{ahead}", date(open.counts.latest))
+            Rule::Expires(day) if Day::of(open.counts.latest) > *day => {
+                format!("today is {}{ahead}", Day::of(open.counts.latest))
             }
             Rule::Runs(bounds) => {
                 let full = bounds.iter().find(|per| open.within(per.seconds).count() >= per.most as usize);
@@ -563,8 +564,4 @@ fn read_marks(path: &Path) -> io::Result<Vec<u8>> {
 
 fn time(seconds: u64) -> String {
     iso_utc(seconds).unwrap_or_else(|| seconds.to_string())
-}
-
-fn date(seconds: u64) -> String {
-    time(seconds).split('T').next().unwrap_or_default().to_owned()
 }

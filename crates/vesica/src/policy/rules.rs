@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use vesica_party::transport::tls::Day;
 use vesica_party::{Entry, Mode, Role, Security};
 
 use super::inputs::Inputs;
 use super::{Ruled, changes};
-use crate::key::iso_days;
 use crate::nearest::nearest;
 use crate::noise::Epsilon;
 use crate::rows;
@@ -69,14 +69,6 @@ pub enum Rule {
         /// Whether a run with fewer is warned of, and not refused.
         warns: bool,
     },
-}
-
-/// A day of the calendar, as its file has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Day {
-    text: String,
-    /// Days after 1970-01-01.
-    pub days: i64,
 }
 
 /// A least and a most number.
@@ -206,10 +198,8 @@ fn rule(setting: &Setting, folder: &Path) -> Result<Option<Rule>, String> {
         "runs" => Rule::Runs(per(setting, "2 per 1d", |text| text.parse().ok())?),
         "runs-per-table" => Rule::RunsPerTable(number(setting)?),
         "expires" => {
-            let text = word(setting)?;
-            let days = iso_days(&text);
-            let days = days.ok_or_else(|| faulty(setting, "must be a day, for example \"2027-03-31\""))?;
-            Rule::Expires(Day { text, days })
+            let day = word(setting)?.parse();
+            Rule::Expires(day.map_err(|_| faulty(setting, "must be a day, for example \"2027-03-31\""))?)
         }
         "exclude-protocols" => {
             let rows: Vec<&str> = rows::all().map(|entry| entry.id).collect();
@@ -441,7 +431,7 @@ impl fmt::Display for Rule {
                 write!(f, "runs = {}", array(&mut { each }))
             }
             Self::RunsPerTable(most) => write!(f, "runs-per-table = {most}"),
-            Self::Expires(day) => write!(f, "expires = \"{}\"", day.text),
+            Self::Expires(day) => write!(f, "expires = \"{day}\""),
             Self::ExcludeProtocols(ids) => write!(f, "exclude-protocols = {}", names(ids)),
             Self::ExcludeAssumptions(words) => write!(f, "exclude-assumptions = {}", names(words)),
             Self::LeastChangedKeys { least, warns: false } => write!(f, "least-changed-keys = {least}"),

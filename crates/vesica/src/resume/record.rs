@@ -410,7 +410,7 @@ pub(crate) fn name(config: &Config, hello: &Hello) -> [u8; 32] {
     part(&config.pad_to.unwrap_or_default().to_string());
     if let Protection::Tls { identity, peer } = &config.protection {
         part(&identity.public().to_string());
-        part(&peer.to_string());
+        part(&peer.known_as().to_string());
     }
     *hasher.finalize().as_bytes()
 }

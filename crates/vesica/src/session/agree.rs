@@ -184,7 +184,7 @@ impl<'m> OwnSizes<'m> {
             );
             ctx.events.notice(&divided);
         }
-        ctx.log.agree(|| {
+        ctx.log.agree(agreement.peer_key, || {
             let disclosure = agreement.terms.disclosure();
             log::Agreed {
                 session: to_hex(&agreement.session),
@@ -330,7 +330,7 @@ fn debit(ctx: &Context<'_>, ch: &Channel) -> Result<(), Failure> {
         return Ok(());
     };
     let mut waits = false;
-    noise::debit(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon, |moment| {
+    noise::debit(&noise.budget, &peer.known_as().fingerprint().to_string(), noise.epsilon, |moment| {
         if moment == noise::Moment::Locked && !std::mem::replace(&mut waits, true) {
             ctx.events.notice("waiting for another run, which holds the budget file");
         }

@@ -30,14 +30,14 @@ impl ProtocolEnded {
         let Self { mut carried, began, outcome } = self;
         ctx.watch.enter(Stage::Closing, Gauge::Nothing);
         let patience = ctx.limits.parting.saturating_add(began.elapsed());
-        let signing = match (&ctx.config.protection, ch.transcript()) {
-            (Protection::Tls { identity, peer }, Some(transcript)) => {
+        let signing = match (&ctx.config.protection, carried.agreement.peer_key, ch.transcript()) {
+            (Protection::Tls { identity, .. }, Some(peer), Some(transcript)) => {
                 let cluster = outcome.cluster.as_ref();
                 let attempts = cluster.map(|cluster| cluster.attempts).or(carried.attempts);
                 let commits = cluster.map(|cluster| to_hex(&cluster.commits));
                 let statement =
-                    Statement { attempts, commits, ..statement(ctx, &carried, transcript, identity.public(), *peer) };
-                Some(Signing { transcript, statement, identity, peer: *peer })
+                    Statement { attempts, commits, ..statement(ctx, &carried, transcript, identity.public(), peer) };
+                Some(Signing { transcript, statement, identity, peer })
             }
             _ => None,
         };

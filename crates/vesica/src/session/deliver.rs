@@ -11,7 +11,7 @@ use super::prepare::Prepared;
 use super::revealed::revealed;
 use super::work::ProtocolOutcome;
 use super::write::Writing;
-use super::{Config, Protection, TaskAgreement};
+use super::{Config, TaskAgreement};
 use crate::failure::Failure;
 use crate::progress::{Gauge, Stage};
 use crate::receipt::{Receipt, to_hex};
@@ -153,10 +153,7 @@ impl Done {
             security: extent.security,
             post_quantum: config.post_quantum,
             session: to_hex(&agreement.session),
-            peer: match &config.protection {
-                Protection::Tls { peer, .. } => Some(peer.fingerprint().to_string()),
-                Protection::InsecurePlaintext => None,
-            },
+            peer: agreement.peer_key.map(|key| key.fingerprint().to_string()),
             key_exchange: agreement.key_exchange.map(KeyExchange::name),
             policy: config.policy.as_ref().map(|policy| to_hex(&policy.digest())),
             own_items: self.own_items,

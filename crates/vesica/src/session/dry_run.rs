@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::Serialize;
+use vesica_party::transport::tls::PublicKey;
 use vesica_party::{Channel, Role, Security};
 use vesica_protocols::tasks::Extent;
 
@@ -19,7 +20,7 @@ use super::prepare::Places;
 use super::ready::Ready;
 use super::revealed::revealed;
 use super::tell::tell_partner;
-use super::{Config, Events, Interrupt, Protection, advice, link, on_cluster, validate, work_folder};
+use super::{Config, Events, Interrupt, advice, link, on_cluster, validate, work_folder};
 use crate::buckets;
 use crate::cluster::Machines;
 use crate::failure::{Failure, code};
@@ -171,11 +172,10 @@ fn try_run(ctx: &Context<'_>, assumed: &Assumptions, machines: Option<&mut dyn M
     let Ready { job, hello, .. } =
         ready().map_err(|failure| tell_partner(&ctx.meeting(), failure, ctx.interrupt, ctx.events))?;
     let mut hello = Hello { dry_run: true, ..hello };
-    let met = meet(ctx, &*job, &mut hello);
     // The partner is gone from here on.
-    let peer = match (&config.protection, &met) {
-        (Protection::Tls { peer, .. }, Ok(_)) => Some(peer.fingerprint().to_string()),
-        _ => None,
+    let (met, peer) = match meet(ctx, &*job, &mut hello) {
+        Ok((theirs, key)) => (Ok(theirs), key.map(|key| key.fingerprint().to_string())),
+        Err(failure) => (Err(failure), None),
     };
     let OwnTable { table, faults, obstacle } = match machines {
         Some(machines) => {
@@ -244,13 +244,18 @@ fn hold_against_policy(ctx: &Context<'_>, table: &KeyTable, assumed: &Assumption
     policy.compare(table, (None, false), || ctx.interrupt.reason().map_or(Ok(()), Err)).map(drop)
 }
 
-/// Meets the partner, compares settings and parts. Gives the partner's settings.
-fn meet(ctx: &Context<'_>, job: &(dyn AnyJob + 'static), hello: &mut Hello) -> Result<Hello, Failure> {
+/// Meets the partner, compares settings and parts. Gives the partner's settings, and its key if there is TLS.
+fn meet(
+    ctx: &Context<'_>,
+    job: &(dyn AnyJob + 'static),
+    hello: &mut Hello,
+) -> Result<(Hello, Option<PublicKey>), Failure> {
     let bound = link::bind(&ctx.config.end, ctx.events)?;
     let connection = ctx.reach(&bound, &|| ctx.interrupt.reason())?;
     drop(bound);
     let mut ch = ctx.open(connection, hello)?;
     ctx.watch.enter(Stage::Comparing, Gauge::Nothing);
+    let key = ch.authenticated_peer().map(|peer| peer.key);
     let compared = compare_and_part(ctx, job, hello, &mut ch);
     match &compared {
         // Both sides have said goodbye.
@@ -258,7 +263,7 @@ fn meet(ctx: &Context<'_>, job: &(dyn AnyJob + 'static), hello: &mut Hello) -> R
         Err(failure) => ch.abort(&failure.for_peer()),
     }
     ctx.let_go();
-    compared.map_err(|failure| ctx.interrupt.reason().unwrap_or(failure))
+    compared.map(|theirs| (theirs, key)).map_err(|failure| ctx.interrupt.reason().unwrap_or(failure))
 }
 
 fn compare_and_part(

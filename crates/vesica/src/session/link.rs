@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use vesica_party::Role;
 use vesica_party::transport::tcp::Unreached;
-use vesica_party::transport::tls::{self, Identity, PublicKey, TlsFailure};
+use vesica_party::transport::tls::{self, Identity, PeerKeys, TlsFailure};
 use vesica_party::transport::{Connection, tcp};
 
 use super::Events;
@@ -50,12 +50,12 @@ impl End {
 /// What protects the connection.
 #[derive(Clone, Debug)]
 pub enum Protection {
-    /// TLS 1.3; the peer must have this key.
+    /// TLS 1.3; the peer must have one of these keys.
     Tls {
         /// This side's identity.
         identity: Identity,
         /// Who the peer must be.
-        peer: PublicKey,
+        peer: PeerKeys,
     },
     /// Nothing: everybody on the way reads and changes what is sent, and anybody may be the peer.
     InsecurePlaintext,
@@ -110,7 +110,7 @@ fn accept(
         Protection::InsecurePlaintext => accept_anybody(listener, retry),
         Protection::Tls { identity, peer } => {
             let mut guests = Guests::new(Limits::of_this_process());
-            let accepted = accept_partner(listener, (identity, *peer), &mut guests, retry, events);
+            let accepted = accept_partner(listener, (identity, peer), &mut guests, retry, events);
             let turned_away = guests.dismiss();
             if accepted.is_ok() && turned_away.total() > 0 {
                 events.notice(&format!("{turned_away} while the partner was waited for"));
@@ -145,7 +145,7 @@ fn accept_anybody(listener: &tcp::Listener, retry: &RetryPolicy<'_>) -> Result<C
 /// The first that shows the partner's key.
 fn accept_partner(
     listener: &tcp::Listener,
-    (identity, peer): (&Identity, PublicKey),
+    (identity, peer): (&Identity, &PeerKeys),
     guests: &mut Guests<Connection, (SocketAddr, TlsFailure)>,
     retry: &RetryPolicy<'_>,
     events: &dyn Events,
@@ -157,8 +157,8 @@ fn accept_partner(
         if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
-        let identity = identity.clone();
-        let greet = move |visit: &Visit, limits: &Limits| shake_hands(visit, limits, &identity, peer);
+        let (identity, peer) = (identity.clone(), peer.clone());
+        let greet = move |visit: &Visit, limits: &Limits| shake_hands(visit, limits, &identity, &peer);
         match guests.attend(listener, PAUSE, &mut fault, greet) {
             Some(Ok(connection)) => return Ok(connection),
             Some(Err((from, failure))) => {
@@ -194,12 +194,12 @@ fn shake_hands(
     visit: &Visit,
     limits: &Limits,
     identity: &Identity,
-    peer: PublicKey,
+    peer: &PeerKeys,
 ) -> Outcome<Connection, (SocketAddr, TlsFailure)> {
     if !visit.speaks(limits) {
         return None;
     }
-    match tls::accept_if(visit.socket().clone(), identity, peer, limits.handshake, &|| visit.admit()) {
+    match tls::accept_if(visit.socket().clone(), identity, peer.clone(), limits.handshake, &|| visit.admit()) {
         Ok(connection) => Some(Ok(connection)),
         Err(_) if visit.had_to_go() => None,
         Err(failure) => Some(Err((visit.from(), failure))),
@@ -306,7 +306,7 @@ fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) ->
         Protection::InsecurePlaintext => Ok(tcp::connection(socket)?),
         Protection::Tls { identity, peer } => {
             let limit = left.map_or(TLS_LIMIT, |left| left.clamp(LEAST_TLS_LIMIT, TLS_LIMIT));
-            tls::connect(socket, identity, *peer, limit)
+            tls::connect(socket, identity, peer.clone(), limit)
         }
     }
 }
@@ -361,7 +361,7 @@ mod tests {
                     let _ = tls::accept(socket, &identity, client, TLS_LIMIT);
                 });
             }
-            let protection = Protection::Tls { identity: us, peer };
+            let protection = Protection::Tls { identity: us, peer: peer.into() };
             let left = || Some(Duration::from_secs(5));
             assert!(elsewhere(all.into_iter(), &protection, &left, &|| None).is_some());
             let stopped = || Some(Failure::new(code::INTERRUPTED, "stop", "none"));

@@ -123,9 +123,9 @@ impl Divided<'_> {
             most_reruns: ticket.runs as u32 - count,
             peer_items: buckets::size(agreement.terms.workload().extent(), role.peer()) as u64,
             max_peer_items,
-            signing: match protection {
-                Protection::Tls { identity, peer } => Some((identity, *peer)),
-                Protection::InsecurePlaintext => None,
+            signing: match (protection, agreement.peer_key) {
+                (Protection::Tls { identity, .. }, Some(peer)) => Some((identity, peer)),
+                _ => None,
             },
             ticket,
             keys,

@@ -28,7 +28,7 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
     match (&config.settings.noise, &config.protection) {
         (None, _) => {}
         (Some(noise), Protection::Tls { peer, .. }) => {
-            check_budget(&noise.budget, &peer.fingerprint().to_string(), noise.epsilon)?
+            check_budget(&noise.budget, &peer.known_as().fingerprint().to_string(), noise.epsilon)?
         }
         (Some(_), Protection::InsecurePlaintext) => {
             let fault = format_args!(

@@ -13,6 +13,8 @@ const MOST_NAME: usize = 64;
 pub struct Peers {
     /// In the order of the file.
     pub partners: Vec<Partner>,
+    /// The file that lists the keys which nobody may use any more.
+    pub revoked: Option<String>,
 }
 
 /// A partner.
@@ -68,10 +70,14 @@ impl Peers {
     /// The line, and what is wrong there.
     pub fn parse(text: &str) -> Result<Self, String> {
         let table = DeTable::parse(text).map_err(|error| fault(text, &error))?;
-        let mut partners = Vec::new();
+        let (mut partners, mut revoked) = (Vec::new(), None);
         let mut entries: Vec<_> = table.get_ref().iter().collect();
         entries.sort_by_key(|(name, _)| name.span().start);
         for (name, value) in entries {
+            if let ("revoked", DeValue::String(file)) = (name.get_ref().as_ref(), value.get_ref()) {
+                revoked = Some(file.to_string());
+                continue;
+            }
             let DeValue::Table(entries) = value.get_ref() else {
                 let fault = "a setting stands outside of a partner's table: write for example [acme] above it";
                 return Err(at_line(text, &name.span(), fault));
@@ -85,7 +91,7 @@ impl Peers {
             }
             partners.push(Partner::read(text, name.get_ref(), line_of(text, &name.span()), entries)?);
         }
-        Ok(Self { partners })
+        Ok(Self { partners, revoked })
     }
 
     /// The partner of this name.
@@ -201,6 +207,15 @@ policy_signer = \"owner.pub\"
         assert_eq!(bank.policy, Some(Rules::File("bank.toml".into())));
         assert_eq!(bank.policy_signer.as_deref(), Some("owner.pub"));
         assert!(peers.find("ACME").is_none() && Peers::parse("") == Ok(Peers::default()));
+    }
+
+    #[test]
+    fn the_list_of_revoked_keys_stands_above_the_partners() {
+        let peers = Peers::parse(&format!("revoked = \"revoked.txt\"\n{SMALL}")).expect("partners");
+        assert_eq!((peers.revoked.as_deref(), peers.partners.len()), (Some("revoked.txt"), 2));
+        let told = Peers::parse("revoked = [\"a\"]\n").expect_err("no list");
+        assert!(told.starts_with("line 1: a setting stands outside"), "{told}");
+        assert!(Peers::parse("[revoked]\nkey = \"a.pub\"\n").expect("a partner").find("revoked").is_some());
     }
 
     #[test]

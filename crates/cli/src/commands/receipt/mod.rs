@@ -10,7 +10,7 @@ use serde_json::json;
 use vesica::Failure;
 use vesica::cluster::{Commit, Committed};
 use vesica::failure::code;
-use vesica::party::transport::tls::PublicKey;
+use vesica::party::transport::tls::{PeerKeys, PublicKey};
 use vesica::receipt::{Receipt, Statement};
 use vesica::table::Place;
 
@@ -62,7 +62,7 @@ pub fn text(args: &ReceiptArgs) -> Result<String, Failure> {
 
 /// The receipt, and why it proves nothing, if so.
 fn read(args: &ReceiptArgs) -> Result<(Receipt, Option<Failure>), Failure> {
-    let peer = args.peer.as_deref().map(settings::public_key).transpose()?;
+    let peer = args.peer.as_deref().map(settings::peer_keys).transpose()?;
     let receipt = Receipt::load(&args.file)?;
     let refused = match refusal(&receipt, peer) {
         None => args.policy.as_deref().map(|partner| other_policy(&receipt, partner)).transpose()?.flatten(),
@@ -78,12 +78,12 @@ fn read(args: &ReceiptArgs) -> Result<(Receipt, Option<Failure>), Failure> {
 fn other_policy(receipt: &Receipt, partner: &str) -> Result<Option<Failure>, Failure> {
     let Statement { sender_key, sender_policy, receiver_policy, .. } = &receipt.statement;
     let peers = settings::named_peers();
-    let key = settings::public_key_in(partner, peers.as_deref())?;
-    let policy = settings::policy(key, peers.as_deref())?.ok_or_else(|| {
+    let keys = settings::peer_keys_in(partner, peers.as_deref())?;
+    let policy = settings::policy(&keys, peers.as_deref())?.ok_or_else(|| {
         let mend = "write one as docs/policy.md shows, or omit --policy";
         Failure::new(code::IDENTITY, format_args!("you have no policy for {partner}"), mend)
     })?;
-    let is_receivers = sender_key.parse::<PublicKey>().is_ok_and(|sender| sender == key);
+    let is_receivers = sender_key.parse::<PublicKey>().is_ok_and(|sender| keys.all().any(|key| key == sender));
     let own = if is_receivers { receiver_policy } else { sender_policy };
     let fault = match own {
         Some(own) if own.is_of(&policy.digest()) => return Ok(None),
@@ -101,7 +101,7 @@ fn committed(args: &ReceiptArgs, receipt: &Receipt) -> Result<Option<Committed>,
 }
 
 /// Why the receipt proves nothing, if so.
-fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
+fn refusal(receipt: &Receipt, peer: Option<PeerKeys>) -> Option<Failure> {
     let keys =
         [&receipt.statement.sender_key, &receipt.statement.receiver_key].map(|key| key.parse::<PublicKey>().ok());
     if receipt.verify() != (true, true) {
@@ -109,10 +109,13 @@ fn refusal(receipt: &Receipt, peer: Option<PublicKey>) -> Option<Failure> {
         let mend = "do not rely on it; ask your partner for its receipt of the same run";
         return Some(Failure::new(code::IDENTITY, fault, mend));
     }
-    let peer = peer.filter(|peer| !keys.contains(&Some(*peer)))?;
+    let peer = peer.filter(|peer| !peer.all().any(|key| keys.contains(&Some(key))))?;
     let named: Vec<String> = keys.iter().flatten().map(|key| key.fingerprint().to_string()).collect();
-    let fault =
-        format!("the key {} is neither side of the receipt; they are {}", peer.fingerprint(), named.join(" and "));
+    let fault = format!(
+        "the key {} is neither side of the receipt; they are {}",
+        peer.newest().fingerprint(),
+        named.join(" and ")
+    );
     Some(Failure::new(
         code::IDENTITY,
         fault,

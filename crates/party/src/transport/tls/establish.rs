@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use rustls::{AlertDescription, CertificateError, Connection, Error, NamedGroup};
 
 use super::identity::{Fingerprint, Identity, PublicKey};
+use super::peer_keys::Expected;
 use super::pinning::{self, AcceptedKeys, Pin};
+use super::statements::Day;
 use crate::transport::KeyExchange;
 use crate::{Abort, exit_code};
 
@@ -31,8 +33,20 @@ pub enum TlsFailure {
     PeerRefused {
         /// The key that it presented.
         shown: Fingerprint,
-        /// The key that it should have.
-        pinned: Fingerprint,
+        /// The keys that it may have.
+        pinned: Expected,
+        /// Our own key.
+        ours: Fingerprint,
+    },
+    /// The peer has a key in whose place it has put another one, and the last day is over.
+    #[error(
+        "the partner's key {shown} was replaced by another one, and was good until {until} (our own key is {ours})"
+    )]
+    PeerReplaced {
+        /// The key that it presented.
+        shown: Fingerprint,
+        /// Its last day.
+        until: Day,
         /// Our own key.
         ours: Fingerprint,
     },
@@ -55,8 +69,8 @@ pub enum TlsFailure {
     RefusedByPeer {
         /// Our key.
         ours: Fingerprint,
-        /// The key that the peer should have.
-        pinned: Fingerprint,
+        /// The keys that the peer may have.
+        pinned: Expected,
     },
     /// Whatever is at the other end does not speak our TLS.
     #[error("the partner does not speak TLS 1.3 with raw public keys: {0}")]
@@ -75,6 +89,7 @@ impl TlsFailure {
         matches!(
             self,
             Self::PeerRefused { .. }
+                | Self::PeerReplaced { .. }
                 | Self::RefusedByPeer { .. }
                 | Self::ClientRefused { .. }
                 | Self::RefusedByClient { .. }
@@ -88,8 +103,9 @@ impl TlsFailure {
                 "compare fingerprints with your partner over another channel, and pass the partner's present .pub file \
                  to --peer"
             }
+            Self::PeerReplaced { .. } => "the partner must use the key that it has announced as its successor",
             Self::RefusedByPeer { .. } => {
-                "hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer; whoever \
+                "if you have announced a successor of this key, use that one; else hand your present .pub file (`vesica identity show`) to your partner, who passes it to --peer; whoever \
                  runs a server adds its line to the file of --clients instead, and sends the server SIGHUP"
             }
             Self::ClientRefused { .. } => {
@@ -192,7 +208,7 @@ pub(super) fn establish(
     let mut limited = Limited { socket, until: Instant::now() + limit };
     if let Err(error) = converse(end, &mut tls, &mut limited, admit) {
         part(&mut tls, socket);
-        return Err(classify(error, &pin, identity, accepted.only(), limit));
+        return Err(classify(error, &pin, identity, accepted, limit));
     }
     socket.set_read_timeout(None)?;
     socket.set_write_timeout(None)?;
@@ -244,16 +260,21 @@ fn classify(
     error: io::Error,
     pin: &Arc<Pin>,
     identity: &Identity,
-    only: Option<PublicKey>,
+    accepted: &AcceptedKeys,
     limit: Duration,
 ) -> TlsFailure {
-    let (ours, pinned) = (identity.public().fingerprint(), only.map(|key| key.fingerprint()));
+    let (ours, pinned) = (identity.public().fingerprint(), accepted.only().map(|peer| peer.expected()));
     if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
         return TlsFailure::Timeout(limit);
     }
     let Some(reason) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
         return TlsFailure::Link(error);
     };
+    if let (Error::InvalidCertificate(_), Some(shown)) = (reason, pin.shown())
+        && let Some(until) = accepted.last_day(shown)
+    {
+        return TlsFailure::PeerReplaced { shown: shown.fingerprint(), until, ours };
+    }
     match reason {
         Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => match (pin.shown(), pinned) {
             (Some(shown), Some(pinned)) => TlsFailure::PeerRefused { shown: shown.fingerprint(), pinned, ours },

@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::sign::{CertifiedKey, SigningKey};
 use sha2::{Digest, Sha256};
 use vesica_structures::secret::Secret;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::text;
 
@@ -145,13 +145,8 @@ impl Identity {
     }
 
     fn from_seed(seed: Zeroizing<[u8; 32]>) -> Option<Self> {
-        let mut der = [0u8; PKCS8_LEN];
-        let (prefix, key) = der.split_at_mut(PKCS8_PREFIX.len());
-        prefix.copy_from_slice(&PKCS8_PREFIX);
-        key.copy_from_slice(seed.as_ref());
-        let signer = rustls::crypto::aws_lc_rs::sign::any_eddsa_type(&PrivatePkcs8KeyDer::from(&der[..]));
-        der.zeroize();
-        let signer = signer.ok()?;
+        let der = pkcs8_of(&seed);
+        let signer = rustls::crypto::aws_lc_rs::sign::any_eddsa_type(&PrivatePkcs8KeyDer::from(&der[..])).ok()?;
         let public = PublicKey::from_spki(&signer.public_key()?)?;
         Some(Self { seed, signer, public })
     }
@@ -176,13 +171,25 @@ impl Identity {
         Arc::new(CertifiedKey::new(vec![self.public.to_spki()], self.signer.clone()))
     }
 
+    /// The private key as PKCS#8.
+    pub(super) fn to_pkcs8(&self) -> Zeroizing<[u8; PKCS8_LEN]> {
+        pkcs8_of(&self.seed)
+    }
+
+    /// The private key in the bytes of PKCS#8.
+    pub(super) fn from_pkcs8(der: &[u8]) -> Option<Self> {
+        let key = der.strip_prefix(&PKCS8_PREFIX)?;
+        let mut seed = Zeroizing::new([0u8; 32]);
+        if key.len() != seed.len() {
+            return None;
+        }
+        seed.copy_from_slice(key);
+        Self::from_seed(seed)
+    }
+
     /// The private key as PKCS#8 PEM.
     pub(crate) fn to_pem(&self) -> Zeroizing<String> {
-        let mut der = Zeroizing::new([0u8; PKCS8_LEN]);
-        let (prefix, key) = der.split_at_mut(PKCS8_PREFIX.len());
-        prefix.copy_from_slice(&PKCS8_PREFIX);
-        key.copy_from_slice(self.seed.as_ref());
-        let line = Zeroizing::new(text::base64(der.as_ref()));
+        let line = Zeroizing::new(text::base64(self.to_pkcs8().as_ref()));
         Zeroizing::new(format!("{PEM_BEGIN}\n{}\n{PEM_END}\n", line.as_str()))
     }
 
@@ -197,10 +204,17 @@ impl Identity {
         if lines.next()? != PEM_END {
             return None;
         }
-        let mut seed = Zeroizing::new([0u8; 32]);
-        seed.copy_from_slice(der.strip_prefix(&PKCS8_PREFIX)?);
-        Self::from_seed(seed)
+        Self::from_pkcs8(der.as_ref())
     }
+}
+
+/// A seed as PKCS#8.
+fn pkcs8_of(seed: &[u8; 32]) -> Zeroizing<[u8; PKCS8_LEN]> {
+    let mut der = Zeroizing::new([0u8; PKCS8_LEN]);
+    let (prefix, key) = der.split_at_mut(PKCS8_PREFIX.len());
+    prefix.copy_from_slice(&PKCS8_PREFIX);
+    key.copy_from_slice(seed);
+    der
 }
 
 /// What some editors write in front of a text.

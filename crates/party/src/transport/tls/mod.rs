@@ -7,8 +7,11 @@
 mod establish;
 mod files;
 mod identity;
+mod locked;
+mod peer_keys;
 mod pinning;
 mod records;
+mod statements;
 mod text;
 
 use std::io;
@@ -19,27 +22,31 @@ use std::time::Duration;
 use super::{Connection, Shutdown, tcp};
 
 pub use establish::TlsFailure;
-pub use files::IdentityFileError;
+pub use files::{IdentityFile, IdentityFileError, LockedIdentity};
 pub use identity::{Fingerprint, Identity, NotAPublicKey, PublicKey};
+pub use locked::Passphrase;
+pub(crate) use locked::read_locked;
+pub use peer_keys::{Expected, NotItsSuccessor, PeerKeys};
 pub use pinning::AcceptedKeys;
+pub use statements::{Day, NotADay, NotAStatement, Revocation, Succession};
 
-/// Makes a connection that we opened secure, to the one peer that has the key `peer`. The handshake
+/// Makes a connection that we opened secure, to the one peer that has a key of `peer`. The handshake
 /// takes at most `limit`.
 pub fn connect(
     socket: TcpStream,
     identity: &Identity,
-    peer: PublicKey,
+    peer: impl Into<PeerKeys>,
     limit: Duration,
 ) -> Result<Connection, TlsFailure> {
     secure(establish::End::Connector, socket.into(), identity, &AcceptedKeys::one(peer), limit, &|| true)
 }
 
-/// Makes a connection that we accepted secure, from the one peer that has the key `peer`. The
+/// Makes a connection that we accepted secure, from the one peer that has a key of `peer`. The
 /// handshake takes at most `limit`.
 pub fn accept(
     socket: TcpStream,
     identity: &Identity,
-    peer: PublicKey,
+    peer: impl Into<PeerKeys>,
     limit: Duration,
 ) -> Result<Connection, TlsFailure> {
     accept_if(socket.into(), identity, peer, limit, &|| true)
@@ -51,14 +58,14 @@ pub fn accept(
 pub fn accept_if(
     socket: Arc<TcpStream>,
     identity: &Identity,
-    peer: PublicKey,
+    peer: impl Into<PeerKeys>,
     limit: Duration,
     admit: &dyn Fn() -> bool,
 ) -> Result<Connection, TlsFailure> {
     secure(establish::End::Listener, socket, identity, &AcceptedKeys::one(peer), limit, admit)
 }
 
-/// As [`accept`], from any peer whose key `accepted` holds: the connection's `peer_key` says which
+/// As [`accept`], from any peer whose key `accepted` holds: the connection's `peer` says which
 /// one it is. The socket may be shut meanwhile.
 pub fn accept_client(
     socket: Arc<TcpStream>,
@@ -67,6 +74,15 @@ pub fn accept_client(
     limit: Duration,
 ) -> Result<Connection, TlsFailure> {
     secure(establish::End::Listener, socket, identity, accepted, limit, &|| true)
+}
+
+/// Who has proved in the handshake to be the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuthenticatedPeer {
+    /// The key whose private half it holds.
+    pub key: PublicKey,
+    /// The key under which it was first known: another one, if it has replaced that one since.
+    pub known_as: PublicKey,
 }
 
 fn secure(
@@ -85,7 +101,7 @@ fn secure(
     connection.socket = Some(socket);
     connection.exporter = Some(exporter);
     connection.key_exchange = Some(key_exchange);
-    connection.peer_key = Some(peer.to_spki().to_vec());
+    connection.peer = Some(AuthenticatedPeer { key: peer, known_as: accepted.known_as(peer) });
     Ok(connection)
 }
 

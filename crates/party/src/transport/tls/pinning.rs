@@ -1,7 +1,7 @@
 //! The TLS configuration: version 1.3, raw public keys (RFC 7250) on both sides, and the peer keys
 //! that are accepted.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -20,6 +20,8 @@ use rustls::{
 use rustls::{ServerConnection, SignatureScheme};
 
 use super::identity::{Identity, PublicKey};
+use super::peer_keys::PeerKeys;
+use super::statements::Day;
 
 /// The application protocol of the TLS handshake.
 const ALPN: &[u8] = b"vesica";
@@ -30,30 +32,36 @@ pub struct AcceptedKeys(Keys);
 
 #[derive(Clone)]
 enum Keys {
-    One(PublicKey),
-    Set(Arc<RwLock<HashSet<PublicKey>>>),
+    Peer(PeerKeys),
+    /// Each key of each peer.
+    Peers(Arc<RwLock<HashMap<PublicKey, Arc<PeerKeys>>>>),
     Any,
 }
 
+fn by_key(peers: impl IntoIterator<Item = impl Into<PeerKeys>>) -> HashMap<PublicKey, Arc<PeerKeys>> {
+    let peers = peers.into_iter().map(|peer| Arc::<PeerKeys>::new(peer.into()));
+    peers.flat_map(|peer| peer.all().map(|key| (key, peer.clone())).collect::<Vec<_>>()).collect()
+}
+
 impl AcceptedKeys {
-    /// Accepts one key.
-    pub fn one(key: PublicKey) -> Self {
-        Self(Keys::One(key))
+    /// Accepts one peer.
+    pub fn one(peer: impl Into<PeerKeys>) -> Self {
+        Self(Keys::Peer(peer.into()))
     }
 
-    /// Accepts each of these keys.
-    pub fn any_of(keys: impl IntoIterator<Item = PublicKey>) -> Self {
-        Self(Keys::Set(Arc::new(RwLock::new(keys.into_iter().collect()))))
+    /// Accepts each of these peers.
+    pub fn any_of(peers: impl IntoIterator<Item = impl Into<PeerKeys>>) -> Self {
+        Self(Keys::Peers(Arc::new(RwLock::new(by_key(peers)))))
     }
 
-    /// Accepts each of these keys from now on, and no others; clones follow. How many were accepted
+    /// Accepts each of these peers from now on, and no others; clones follow. How many keys were accepted
     /// before and are not any more; `None` if this was made by another function than
     /// [`any_of`](Self::any_of), and stays as it is.
-    pub fn replace(&self, keys: impl IntoIterator<Item = PublicKey>) -> Option<usize> {
-        let Keys::Set(held) = &self.0 else { return None };
-        let keys: HashSet<PublicKey> = keys.into_iter().collect();
+    pub fn replace(&self, peers: impl IntoIterator<Item = impl Into<PeerKeys>>) -> Option<usize> {
+        let Keys::Peers(held) = &self.0 else { return None };
+        let keys = by_key(peers);
         let mut held = held.write().unwrap_or_else(PoisonError::into_inner);
-        let gone = held.difference(&keys).count();
+        let gone = held.keys().filter(|key| !keys.contains_key(key)).count();
         *held = keys;
         Some(gone)
     }
@@ -64,12 +72,27 @@ impl AcceptedKeys {
         Self(Keys::Any)
     }
 
-    /// Whether a partner with this key may go on.
+    /// Whether a partner with this key may go on today.
     pub fn accepts(&self, key: &PublicKey) -> bool {
+        matches!(self.0, Keys::Any) || self.peer(key).is_some_and(|peer| peer.accepts(*key, Day::today()))
+    }
+
+    /// The key under which whoever shows this one was first known.
+    pub(super) fn known_as(&self, key: PublicKey) -> PublicKey {
+        self.peer(&key).map_or(key, |peer| peer.known_as())
+    }
+
+    /// Until when this key was good, if another one has taken its place.
+    pub(super) fn last_day(&self, key: PublicKey) -> Option<Day> {
+        self.peer(&key)?.last_day(key)
+    }
+
+    /// The peer that has this key, or had it.
+    fn peer(&self, key: &PublicKey) -> Option<Arc<PeerKeys>> {
         match &self.0 {
-            Keys::One(expected) => expected == key,
-            Keys::Set(keys) => keys.read().unwrap_or_else(PoisonError::into_inner).contains(key),
-            Keys::Any => true,
+            Keys::Peer(peer) => peer.all().any(|other| other == *key).then(|| Arc::new(peer.clone())),
+            Keys::Peers(keys) => keys.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned(),
+            Keys::Any => None,
         }
     }
 
@@ -78,11 +101,11 @@ impl AcceptedKeys {
         matches!(self.0, Keys::Any)
     }
 
-    /// The key, if only one is accepted.
-    pub(super) fn only(&self) -> Option<PublicKey> {
+    /// The peer, if only one is accepted.
+    pub(super) fn only(&self) -> Option<&PeerKeys> {
         match &self.0 {
-            Keys::One(key) => Some(*key),
-            Keys::Set(_) | Keys::Any => None,
+            Keys::Peer(peer) => Some(peer),
+            Keys::Peers(_) | Keys::Any => None,
         }
     }
 }
@@ -90,8 +113,8 @@ impl AcceptedKeys {
 impl fmt::Debug for AcceptedKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Keys::One(key) => write!(f, "AcceptedKeys({key:?})"),
-            Keys::Set(keys) => {
+            Keys::Peer(peer) => write!(f, "AcceptedKeys({peer:?})"),
+            Keys::Peers(keys) => {
                 write!(f, "AcceptedKeys({} keys)", keys.read().unwrap_or_else(PoisonError::into_inner).len())
             }
             Keys::Any => f.write_str("AcceptedKeys(every key)"),

@@ -7,6 +7,8 @@ use std::time::Duration;
 use rustls::crypto::aws_lc_rs::kx_group;
 use rustls::crypto::{CryptoProvider, SupportedKxGroup};
 
+use super::peer_keys::PeerKeys;
+use super::statements::{Day, Succession};
 use super::{AcceptedKeys, Identity, IdentityFileError, PublicKey, TlsFailure, accept, accept_if, connect, pinning};
 use crate::Abort;
 use crate::transport::{Connection, KeyExchange};
@@ -27,7 +29,13 @@ type Outcome = Result<Connection, TlsFailure>;
 
 /// Handshakes between `us`, who connect and expect `their_key`, and `them`, who listen and expect
 /// `our_key`.
-fn handshake(us: &Identity, their_key: PublicKey, them: &Identity, our_key: PublicKey) -> (Outcome, Outcome) {
+fn handshake(
+    us: &Identity,
+    their_key: impl Into<PeerKeys>,
+    them: &Identity,
+    our_key: impl Into<PeerKeys>,
+) -> (Outcome, Outcome) {
+    let (their_key, our_key) = (their_key.into(), our_key.into());
     let (connector, listener) = sockets();
     thread::scope(|scope| {
         let accepted = scope.spawn(move || accept(listener, them, our_key, LIMIT));
@@ -137,8 +145,8 @@ fn a_wrong_key_of_the_listener_is_named_on_both_sides() {
     match ours.expect_err("another key was pinned") {
         TlsFailure::PeerRefused { shown, pinned, ours } => {
             assert_eq!(
-                (shown, pinned, ours),
-                (them.public().fingerprint(), stranger.public().fingerprint(), us.public().fingerprint())
+                (shown, pinned.to_string(), ours),
+                (them.public().fingerprint(), stranger.public().fingerprint().to_string(), us.public().fingerprint())
             );
         }
         other => panic!("{other}"),
@@ -270,15 +278,15 @@ fn identity_files_are_private_and_never_overwritten() {
     let folder = Folder::new("identity");
     let (key, line) = (folder.file("us.key"), folder.file("us.pub"));
     let us = identity();
-    us.save(&key).expect("saved");
+    us.save(&key, None).expect("saved");
     us.public().save(&line, "alice").expect("saved");
     assert_eq!(Identity::load(&key).expect("loaded").public(), us.public());
     assert_eq!(PublicKey::load(&line).expect("loaded"), us.public());
-    assert!(matches!(identity().save(&key), Err(IdentityFileError::Exists(_))));
+    assert!(matches!(identity().save(&key, None), Err(IdentityFileError::Exists(_))));
 
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(std::fs::metadata(&key).expect("its metadata").permissions().mode() & 0o777, 0o600);
-    set_mode(&key, 0o640);
+    set_mode(&key, 0o644);
     let error = Identity::load(&key).expect_err("others can read it");
     assert!(error.to_string().contains("chmod 600"), "{error}");
     let abort = Abort::from(error);
@@ -305,4 +313,69 @@ fn identity_files_are_private_and_never_overwritten() {
     assert_eq!(Identity::load(&key).expect("loaded").public(), us.public());
     std::fs::write(&line, text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()).expect("written");
     assert!(matches!(PublicKey::load(&line), Err(IdentityFileError::NotAPublicKey(_))));
+}
+
+/// Both keys are good until the last day, on either end; the peer is known by the first of them.
+#[test]
+fn a_successor_is_the_same_peer_and_its_old_key_has_a_last_day() {
+    let (us, old, new) = (identity(), identity(), identity());
+    let keys = |until: Day| {
+        let succession = Succession::sign(&old, &new, until).expect("signed");
+        PeerKeys::from(old.public()).followed_by(&succession).expect("its successor")
+    };
+    let yesterday: Day = "2026-01-01".parse().expect("a day");
+    for (them, until, is_good) in
+        [(&old, Day::today(), true), (&new, Day::today(), true), (&old, yesterday, false), (&new, yesterday, true)]
+    {
+        let outcomes = [handshake(&us, keys(until), them, us.public()), {
+            let (theirs, ours) = handshake(them, us.public(), &us, keys(until));
+            (ours, theirs)
+        }];
+        for (ours, theirs) in outcomes {
+            match ours {
+                Ok(connection) => {
+                    let peer = connection.peer.expect("over TLS");
+                    assert_eq!((peer.key, peer.known_as, is_good), (them.public(), old.public(), true));
+                    assert!(theirs.is_ok());
+                }
+                Err(failure) => {
+                    assert!(!is_good, "{failure}");
+                    assert!(
+                        matches!(failure, TlsFailure::PeerReplaced { until, .. } if until == yesterday),
+                        "{failure}"
+                    );
+                    let told = theirs.expect_err("refused");
+                    assert!(matches!(told, TlsFailure::RefusedByPeer { .. }) && told.mend().contains("successor"));
+                }
+            }
+        }
+    }
+    let clients = AcceptedKeys::any_of([keys(yesterday)]);
+    assert!(clients.accepts(&new.public()) && !clients.accepts(&old.public()));
+    assert_eq!(clients.replace([PeerKeys::from(new.public())]), Some(1));
+}
+
+/// A file of a public key has its successors behind it, in their order, and nothing else.
+#[test]
+fn a_public_key_file_has_its_successors() {
+    let folder = Folder::new("successors");
+    let path = folder.file("them.pub");
+    let [a, b, c] = std::array::from_fn(|_| identity());
+    let day = Day::today();
+    let statement = |old: &Identity, new: &Identity| Succession::sign(old, new, day).expect("signed").to_string();
+    let (first, second) = (statement(&a, &b), statement(&b, &c));
+    let write = |lines: &[&str]| std::fs::write(&path, lines.join("\n")).expect("written");
+    let key = format!("{} them", a.public());
+    write(&[&key, "# a comment", &format!("{first} until then"), "", &second]);
+    let keys = PeerKeys::load(&path).expect("loaded");
+    assert_eq!(keys.all().collect::<Vec<_>>(), [a.public(), b.public(), c.public()]);
+    for (lines, told) in [
+        ([&key, &second], "line 2: it is a successor of the key"),
+        ([&key, &first.replace("vesica-succession ", "vesica-succession A")], "line 2: not a line of the form"),
+        ([&key, &key], "line 2: not a line of the form `vesica-succession"),
+    ] {
+        write(&[lines[0], lines[1]]);
+        let error = PeerKeys::load(&path).expect_err(told).to_string();
+        assert!(error.contains(told), "{error}");
+    }
 }

@@ -22,15 +22,27 @@ pub(super) fn base64(bytes: &[u8]) -> String {
 
 /// The `N` bytes that `text` encodes: padded base64, canonical, of exactly that length.
 pub(super) fn from_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
-    if text.len() != N.div_ceil(3) * 4 {
+    let mut bytes = [0u8; N];
+    decode(text, &mut bytes).map(|()| bytes)
+}
+
+/// The bytes that `text` encodes: padded base64, canonical, of any length.
+pub(super) fn bytes_of_base64(text: &str) -> Option<Vec<u8>> {
+    let padding = text.len() - text.trim_end_matches('=').len();
+    let mut bytes = vec![0; (text.len() / 4 * 3).checked_sub(padding)?];
+    decode(text, &mut bytes).map(|()| bytes)
+}
+
+/// Fills `bytes` with what `text` encodes; `None` if it encodes no bytes, or not exactly as many.
+fn decode(text: &str, bytes: &mut [u8]) -> Option<()> {
+    if text.len() != bytes.len().div_ceil(3) * 4 {
         return None;
     }
-    let padding = (3 - N % 3) % 3;
+    let padding = (3 - bytes.len() % 3) % 3;
     let (digits, end) = text.as_bytes().split_at(text.len() - padding);
     if end.iter().any(|&byte| byte != b'=') {
         return None;
     }
-    let mut bytes = [0u8; N];
     let (mut word, mut bits, mut filled) = (0u32, 0, 0);
     for &digit in digits {
         let value = match digit {
@@ -51,7 +63,7 @@ pub(super) fn from_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
         }
     }
     // Bits beyond the last byte are zero in the one canonical encoding.
-    (filled == N && word == 0).then_some(bytes)
+    (filled == bytes.len() && word == 0).then_some(())
 }
 
 /// `bytes` in lower-case base32 without padding.
@@ -92,12 +104,18 @@ mod tests {
         }
         assert_eq!(from_base64::<2>("Zm8="), Some(*b"fo"));
         assert_eq!(from_base64::<6>("Zm9vYmFy"), Some(*b"foobar"));
+        for (plain, in_64, _) in vectors {
+            assert_eq!(bytes_of_base64(in_64).as_deref(), Some(plain.as_bytes()));
+        }
     }
 
     #[test]
     fn refuses_what_is_not_the_canonical_encoding() {
         for bad in ["Zm9=", "Zm8", "Zm8A", "Zm-=", "Zm8=Zm8=", ""] {
             assert_eq!(from_base64::<2>(bad), None, "{bad}");
+        }
+        for bad in ["Zm9=", "Zm8", "Zm-=", "Zm8=Zm8=", "=", "====", "Z===", "Zg==="] {
+            assert_eq!(bytes_of_base64(bad), None, "{bad}");
         }
     }
 }

@@ -12,7 +12,6 @@ use crate::failure::Failure;
 use crate::progress::{Gauge, Stage};
 use crate::report::OutputReport;
 use crate::service::leak_of_prefix;
-use crate::session::Protection;
 use crate::session::advice::{self, Matched};
 use crate::table::{Join, KeyTable, Matches, PayloadSchema, ReceivedPayload, write_matches};
 use crate::task::refuse_unread;
@@ -22,8 +21,14 @@ impl Answered {
     pub fn deliver(self, ctx: &Context<'_>) -> Result<QueryReport, Failure> {
         ctx.interrupt.complete();
         let Self { inquiry, answers: AnswersSoFar { asked, matches, payloads, unread, .. }, enrolment, bytes } = self;
-        let Inquiry { own: Own { source, sink, table, .. }, description, questions, key_exchange, mut warnings } =
-            inquiry;
+        let Inquiry {
+            own: Own { source, sink, table, .. },
+            description,
+            questions,
+            key_exchange,
+            server_key,
+            mut warnings,
+        } = inquiry;
         let config = ctx.config;
         warnings.extend(advice::empty(&table.stats));
         // Not before: a server must not see by the client's messages whether its answers could be read.
@@ -53,10 +58,7 @@ impl Answered {
             vesica: env!("CARGO_PKG_VERSION"),
             protocol: description.protocol.clone(),
             security: description.security,
-            server: match &config.protection {
-                Protection::Tls { peer, .. } => Some(peer.fingerprint().to_string()),
-                Protection::InsecurePlaintext => None,
-            },
+            server: server_key.map(|key| key.fingerprint().to_string()),
             key_exchange: key_exchange.map(KeyExchange::name),
             rows: table.stats.rows,
             keys: questions.items() as u64,

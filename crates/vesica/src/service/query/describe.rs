@@ -3,6 +3,7 @@
 use vesica_party::Channel;
 use vesica_party::service::{depart, describe};
 use vesica_party::transport::KeyExchange;
+use vesica_party::transport::tls::PublicKey;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
@@ -23,6 +24,8 @@ pub(super) struct Inquiry {
     pub questions: Questions,
     /// How the keys of the first TLS session came about; `None` without TLS.
     pub key_exchange: Option<KeyExchange>,
+    /// The key that the server has proved to hold in it; `None` without TLS.
+    pub server_key: Option<PublicKey>,
     pub warnings: Vec<String>,
 }
 
@@ -90,7 +93,9 @@ impl Own {
         match ctx.open(connection, |ch| self.hear(ctx, ch)) {
             Ok((ch, (description, questions, warnings))) => {
                 let key_exchange = ch.key_exchange();
-                Ok(Described { inquiry: Inquiry { own: self, description, questions, key_exchange, warnings }, ch })
+                let server_key = ch.authenticated_peer().map(|peer| peer.key);
+                let inquiry = Inquiry { own: self, description, questions, key_exchange, server_key, warnings };
+                Ok(Described { inquiry, ch })
             }
             Err(failure) => {
                 ctx.let_go();

@@ -26,7 +26,7 @@ fn limits(parting: Duration) -> Limits {
 fn protocol(config: &Config, address: SocketAddr) -> Channel {
     let Protection::Tls { identity, peer } = &config.protection else { panic!("over TLS") };
     let socket = tcp::connect(&address.to_string(), LIMIT).expect("connected");
-    let connection = tls::connect(socket, identity, *peer, LIMIT).expect("known");
+    let connection = tls::connect(socket, identity, peer.clone(), LIMIT).expect("known");
     let options = ChannelOptions {
         ping_every: Duration::from_millis(20),
         drain_for: Duration::from_millis(100),

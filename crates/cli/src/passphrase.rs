@@ -1,0 +1,168 @@
+//! A passphrase that somebody types at the terminal. It comes from nowhere else but a file: other users of the machine
+//! can see arguments, and programs that we start inherit the environment.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use vesica::Failure;
+use vesica::failure::code;
+use vesica::party::transport::tls::Passphrase;
+use zeroize::Zeroizing;
+
+/// Longest line that is read, in bytes: more than any passphrase has.
+const MAX_LINE: usize = 2048;
+
+/// Bytes of the terminal that mean an interruption (Ctrl-C) and the end of the input (Ctrl-D).
+const INTERRUPT: u8 = 0x03;
+const END_OF_INPUT: u8 = 0x04;
+
+/// Whether this process is a command that somebody may have typed.
+static MAY_ASK: AtomicBool = AtomicBool::new(false);
+
+/// From now on a passphrase may be asked for. A program that calls us for its own tables has other uses for its terminal.
+pub fn allow_asking() {
+    MAY_ASK.store(true, Ordering::Relaxed);
+}
+
+/// Asks for a passphrase; `None` if nobody can be asked.
+///
+/// # Errors
+/// If the terminal fails, the answer is no passphrase, or Ctrl-C is typed.
+pub fn ask(question: &str) -> Result<Option<Passphrase>, Failure> {
+    if !MAY_ASK.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    // The terminal itself: standard input may be the table, and standard error a file.
+    let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else { return Ok(None) };
+    let quiet = Quiet::new(&terminal).map_err(|error| failed(&error))?;
+    let answer = quiet.ask(question).map_err(|error| failed(&error))?;
+    drop(quiet);
+    let Some(line) = answer else {
+        return Err(Failure::new(code::INTERRUPTED, "interrupted at the passphrase", "start again"));
+    };
+    let passphrase = Passphrase::new(line);
+    let none = || Failure::new(code::IDENTITY, "this is no passphrase", "type 1 to 1024 bytes of text");
+    passphrase.map(Some).ok_or_else(none)
+}
+
+/// Asks for a new passphrase, and a second time for the same.
+///
+/// # Errors
+/// As of [`ask`]; if both answers differ, or nobody can be asked.
+pub fn ask_for_new() -> Result<Passphrase, Failure> {
+    let nobody = || {
+        Failure::new(
+            code::IDENTITY,
+            "there is no terminal to ask for the new passphrase",
+            "write it into a file, and name that with the flag for it (`vesica identity --help`)",
+        )
+    };
+    let first = ask("New passphrase: ")?.ok_or_else(nobody)?;
+    let second = ask("The same again: ")?.ok_or_else(nobody)?;
+    match first.is(&second) {
+        true => Ok(first),
+        false => Err(Failure::new(code::IDENTITY, "the two passphrases differ", "start again, and type one twice")),
+    }
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(
+        code::IDENTITY,
+        format_args!("cannot ask for the passphrase at the terminal: {error}"),
+        "name a file that has it with --passphrase-file",
+    )
+}
+
+/// A terminal that does not show what is typed, until this is dropped.
+struct Quiet<'a> {
+    terminal: &'a File,
+    before: Termios,
+}
+
+impl<'a> Quiet<'a> {
+    fn new(terminal: &'a File) -> io::Result<Self> {
+        let before = tcgetattr(terminal)?;
+        let mut modes = before.clone();
+        // Without ISIG, Ctrl-C is a byte that we read: a signal would end the process and leave the terminal silent.
+        // Without ICANON, no line of ours stays in the buffer of the terminal.
+        modes.local_modes &= !(LocalModes::ECHO | LocalModes::ISIG | LocalModes::ICANON);
+        tcsetattr(terminal, OptionalActions::Flush, &modes)?;
+        Ok(Self { terminal, before })
+    }
+
+    /// The line that is typed; `None` if it is interrupted.
+    fn ask(&self, question: &str) -> io::Result<Option<Zeroizing<String>>> {
+        let mut terminal = self.terminal;
+        terminal.write_all(question.as_bytes())?;
+        let line = read_line(terminal);
+        terminal.write_all(b"\n")?;
+        line
+    }
+}
+
+impl Drop for Quiet<'_> {
+    fn drop(&mut self) {
+        // The terminal may be gone; there is nothing else to do then.
+        let _ = tcsetattr(self.terminal, OptionalActions::Flush, &self.before);
+    }
+}
+
+/// A line as a terminal without editing gives it: one byte after the other, with Backspace and Ctrl-U.
+fn read_line(mut terminal: impl Read) -> io::Result<Option<Zeroizing<String>>> {
+    const BACKSPACE: [u8; 2] = [0x08, 0x7f];
+    const KILL_LINE: u8 = 0x15;
+    // Reserved at once, so that it never moves and one wipe covers it.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_LINE));
+    let mut one = Zeroizing::new([0]);
+    loop {
+        match terminal.read(&mut *one) {
+            Ok(0) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        let [byte] = *one;
+        match byte {
+            b'\n' | b'\r' | END_OF_INPUT => break,
+            INTERRUPT => return Ok(None),
+            KILL_LINE => bytes.clear(),
+            erase if BACKSPACE.contains(&erase) => {
+                // A character may have several bytes: those behind the first are 0b10xxxxxx.
+                while bytes.pop().is_some_and(|byte: u8| byte & 0xc0 == 0x80) {}
+            }
+            _ if bytes.len() == MAX_LINE => return Err(io::Error::other("the line is too long")),
+            byte => bytes.push(byte),
+        }
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| io::Error::other("the line is no UTF-8"))?;
+    Ok(Some(Zeroizing::new(text.to_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_line_is_what_is_left_after_its_corrections() {
+        for (typed, expected) in [
+            (&b"horse\n"[..], Some("horse")),
+            (b"horse\r", Some("horse")),
+            (b"horse", Some("horse")),
+            (b"hosr\x7f\x08rse\n", Some("horse")),
+            ("hä\x7forse\n".as_bytes(), Some("horse")),
+            (b"wrong\x15horse\n", Some("horse")),
+            (b"\x7f\x7fa\x04b\n", Some("a")),
+            (b"hor\x03se\n", None),
+        ] {
+            let line = read_line(typed).expect("a line");
+            assert_eq!(line.as_deref().map(String::as_str), expected, "{typed:?}");
+        }
+        assert!(read_line(&[b'a'; MAX_LINE + 1][..]).is_err() && read_line(&b"\xff\n"[..]).is_err());
+    }
+
+    #[test]
+    fn a_program_that_is_no_command_asks_nobody() {
+        assert!(ask("Passphrase: ").expect("no failure").is_none());
+    }
+}

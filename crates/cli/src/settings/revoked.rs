@@ -1,0 +1,110 @@
+//! The list of keys that nobody may use any more, which the file of partners names.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use vesica::Failure;
+use vesica::bounded::read_text;
+use vesica::failure::code;
+use vesica::party::transport::tls::{PeerKeys, PublicKey, Revocation};
+
+use super::partners::revoked_list;
+
+/// Longest list, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Keys that nobody may use any more.
+#[derive(Debug, Default)]
+pub struct Revoked {
+    path: PathBuf,
+    /// Fingerprints, each with its line from 1.
+    lines: HashMap<String, usize>,
+}
+
+impl Revoked {
+    /// The list that a file of partners names, or the user's own one; empty if there is none.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or a line says no key.
+    pub fn of_partners(peers: Option<&Path>) -> Result<Self, Failure> {
+        revoked_list(peers)?.map_or_else(|| Ok(Self::default()), |path| Self::read(&path))
+    }
+
+    /// Reads a list: on each line a revocation that a key has signed, a public key or a fingerprint.
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let refused = |fault: &dyn std::fmt::Display| {
+            let fault = format_args!("the list of revoked keys {}: {fault}", path.display());
+            Failure::new(
+                code::IDENTITY,
+                fault,
+                "on each line stands a revocation (`vesica identity revoke`), a public key line or a fingerprint; lines that \
+                 start with # are comments",
+            )
+        };
+        let text = read_text(path, MAX_BYTES).map_err(|error| refused(&error))?;
+        let mut lines = HashMap::new();
+        for (place, line) in text.lines().enumerate().filter(|(_, line)| !is_comment(line)) {
+            let fault = |fault: &str| refused(&format_args!("line {} {fault}", place + 1));
+            let fingerprint = match (line.parse::<Revocation>(), line.parse::<PublicKey>()) {
+                (Ok(revocation), _) => revocation.key.fingerprint().to_string(),
+                (_, Ok(key)) => key.fingerprint().to_string(),
+                _ if line.trim_start().starts_with("vesica-") => {
+                    return Err(fault("is a damaged or forged revocation or key"));
+                }
+                _ => match line.split_whitespace().next().filter(|word| is_fingerprint(word)) {
+                    Some(word) => word.to_owned(),
+                    None => return Err(fault("says no key")),
+                },
+            };
+            lines.entry(fingerprint).or_insert(place + 1);
+        }
+        Ok(Self { path: path.into(), lines })
+    }
+
+    /// Where a key is said to be revoked.
+    pub fn place(&self, key: PublicKey) -> Option<String> {
+        let line = self.lines.get(&key.fingerprint().to_string())?;
+        Some(format!("{}, line {line}", self.path.display()))
+    }
+
+    /// Refuses a partner with a revoked key, also one that it has replaced: whoever stole that key may have named the
+    /// successor.
+    ///
+    /// # Errors
+    /// If one of its keys is revoked.
+    pub fn refuse(&self, peer: &PeerKeys) -> Result<(), Failure> {
+        match peer.all().find_map(|key| Some((key, self.place(key)?))) {
+            None => Ok(()),
+            Some((key, place)) => Err(Failure::new(
+                code::IDENTITY,
+                format_args!("the partner's key {} is revoked ({place})", key.fingerprint()),
+                "ask your partner for the .pub file of a new key, and compare its fingerprint by phone",
+            )),
+        }
+    }
+
+    /// Refuses to use a revoked key of ours.
+    ///
+    /// # Errors
+    /// If it is revoked.
+    pub fn refuse_own(&self, key: PublicKey) -> Result<(), Failure> {
+        match self.place(key) {
+            None => Ok(()),
+            Some(place) => Err(Failure::new(
+                code::IDENTITY,
+                format_args!("your own key {} is revoked ({place})", key.fingerprint()),
+                "make a new one with `vesica identity new`, and hand its .pub file to your partners",
+            )),
+        }
+    }
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim().is_empty() || line.starts_with('#')
+}
+
+/// Whether a word has the form of a fingerprint: eight groups of four letters of base32.
+fn is_fingerprint(word: &str) -> bool {
+    let is_group = |group: &str| group.len() == 4 && group.bytes().all(|c| matches!(c, b'a'..=b'z' | b'2'..=b'7'));
+    word.split('-').count() == 8 && word.split('-').all(is_group)
+}
