@@ -60,6 +60,10 @@ pub const WIRE_VERSION: u32 = 15;
 pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task: &N) -> Result<Hello, Abort> {
     let _phase = ch.phase(Phase::Handshake);
     send(ch, Opening { wire_version: WIRE_VERSION })?;
+    // Before anything is said that a recording would keep.
+    if ours.post_quantum {
+        KeyExchange::require_post_quantum(ch.key_exchange())?;
+    }
     send(ch, ours.clone())?;
     let theirs: Hello = ch.within("the partner's configuration", clock::LONGEST_HELLO, |ch| {
         let theirs = recv::<Opening>(ch)?.wire_version;
@@ -93,9 +97,6 @@ pub(crate) fn agree<N: Negotiator + ?Sized>(ch: &mut Channel, ours: &Hello, task
     let of_task = of_task.map_err(|malformed| Abort::PeerMisbehaved(peers_step::<Hello>(ch), malformed.0))?;
     let differences = ours.differences(&theirs, of_task);
     if differences.is_empty() {
-        if ours.post_quantum {
-            KeyExchange::require_post_quantum(ch.key_exchange())?;
-        }
         clock::compare(ours, &theirs)?;
         return Ok(theirs);
     }

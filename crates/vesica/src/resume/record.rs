@@ -399,6 +399,7 @@ pub(crate) fn name(config: &Config, hello: &Hello) -> [u8; 32] {
     part(&hello.task);
     part(&hello.role.to_string());
     part(&hello.security.to_string());
+    part(&hello.post_quantum.to_string());
     part(&hello.buckets.to_string());
     part(&hello.key_columns.join("\n"));
     part(&hello.key_digest);

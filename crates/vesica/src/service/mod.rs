@@ -385,7 +385,8 @@ fn offered(id: &str, trusts: bool) -> Result<&'static str, Failure> {
 fn require_post_quantum(id: &str, security: Security) -> Result<(), Failure> {
     let Some(entry) = served().find(|entry| is_named(entry, id)) else { return Err(not_served(id)) };
     let lasts = |entry: &Entry| entry.modes.iter().all(|mode| mode.falls_to_quantum().is_none());
-    if entry.mode(security).is_none_or(|mode| mode.falls_to_quantum().is_none()) {
+    // Of a mode that the protocol lacks nothing is known.
+    if entry.mode(security).is_some_and(|mode| mode.falls_to_quantum().is_none()) {
         return Ok(());
     }
     let others: Vec<&str> = served().filter(|entry| lasts(entry)).map(|entry| entry.id).collect();

@@ -50,7 +50,9 @@
 //! given all that the sender has, and each pads one bit: the `d_i` are `n_s` uniform bits. A
 //! simulator draws them. The sender has no output, and learns no more than `n_r`.
 //!
-//! **A corrupt receiver** is simulated from `Y` and the new records, hence from `n_s` and `|X n Y|`.
+//! **A corrupt receiver** is simulated from `Y` and the new records, hence from `n_s` and their number.
+//! A dummy of the sender, which buckets and `--pad-to` add, is made to look like a common item: so this number does not
+//! tell `|X n Y|` where there are dummies, and below `|X n Y|` stands for both.
 //!
 //! - *The bits.* The receiver's `b_j` are a share that circuit PSI makes fresh, and its `b_i` are
 //!   drawn by itself: it chooses its own share in the permutation. The sender's shares never leave.

@@ -10,7 +10,7 @@
 //! # What either side sees
 //!
 //! Each direction is a run of a protocol for semi-honest parties that shows its receiver
-//! the new records, hence `|X n Y|`, and its sender nothing but a size. The directions share no
+//! the new records, hence how many items are common or dummies, and its sender nothing but a size. The directions share no
 //! randomness, no salt, no pad and no OT: the view of a side is that of a receiver in one direction
 //! and that of a sender in the other, and the two simulators put next to each other need what the
 //! side gets from this task: the records that it lacks, and the sizes. Each side's
