@@ -12,7 +12,7 @@ use vesica::party::transport::tls::{Identity, IdentityFile, IdentityFileError, P
 use vesica::session::Protection;
 
 use crate::passphrase;
-use crate::settings::Revoked;
+use crate::settings::{self, Revoked};
 
 /// What stands before the number of an open file descriptor, in the place of a secret file's name.
 const DESCRIPTOR: &str = "fd:";
@@ -187,7 +187,7 @@ pub fn protection(
     note: &dyn Fn(&str),
 ) -> Result<Protection, Failure> {
     // The partner's first: it takes no passphrase to see that it is wrong.
-    let peer = peer(line_or_file)?;
+    let peer = settings::known(peer(line_or_file)?, peers)?;
     let revoked = Revoked::of_partners(peers)?;
     revoked.refuse(&peer)?;
     let identity = own(key, note)?;

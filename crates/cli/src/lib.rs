@@ -57,7 +57,7 @@ fn program() -> io::Result<PathBuf> {
 /// `vesica`. Returns the exit code.
 pub fn run_inside(program: PathBuf, arguments: &[OsString]) -> u8 {
     PROGRAM.get_or_init(|| program);
-    exit_code(arguments)
+    passphrase::allow_asking(|| exit_code(arguments))
 }
 
 /// Runs a command line of a program, of which the first argument is the program's name.
@@ -66,7 +66,7 @@ pub fn run(program: &'static Program, arguments: &[OsString]) -> ExitCode {
     if memory::is_address_space_limited() {
         begin_again_with_one_arena(arguments);
     }
-    ExitCode::from(exit_code(arguments))
+    ExitCode::from(passphrase::allow_asking(|| exit_code(arguments)))
 }
 
 /// Has the C library serve all threads from one arena, which it reads from the environment when a program begins. It
@@ -80,7 +80,6 @@ fn begin_again_with_one_arena(arguments: &[OsString]) {
 
 fn exit_code(arguments: &[OsString]) -> u8 {
     stderr::begin(arguments.iter().cloned());
-    passphrase::allow_asking();
     outcome::quiet_panics();
     signals::outlive_file_size_limit();
     let asks_for_json = arguments.iter().any(|argument| argument == "--json");

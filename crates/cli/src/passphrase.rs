@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::transport::tls::Passphrase;
@@ -21,9 +21,13 @@ const END_OF_INPUT: u8 = 0x04;
 /// Whether this process is a command that somebody may have typed.
 static MAY_ASK: AtomicBool = AtomicBool::new(false);
 
-/// From now on a passphrase may be asked for. A program that calls us for its own tables has other uses for its terminal.
-pub fn allow_asking() {
+/// Runs a command, which may ask for a passphrase. A program that calls us for its own tables has other uses for its
+/// terminal.
+pub fn allow_asking<T>(command: impl FnOnce() -> T) -> T {
     MAY_ASK.store(true, Ordering::Relaxed);
+    let done = command();
+    MAY_ASK.store(false, Ordering::Relaxed);
+    done
 }
 
 /// Asks for a passphrase; `None` if nobody can be asked.
@@ -88,6 +92,9 @@ impl<'a> Quiet<'a> {
         // Without ISIG, Ctrl-C is a byte that we read: a signal would end the process and leave the terminal silent.
         // Without ICANON, no line of ours stays in the buffer of the terminal.
         modes.local_modes &= !(LocalModes::ECHO | LocalModes::ISIG | LocalModes::ICANON);
+        // A read waits for one byte, however long that takes.
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
         tcsetattr(terminal, OptionalActions::Flush, &modes)?;
         Ok(Self { terminal, before })
     }

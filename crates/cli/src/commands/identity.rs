@@ -8,6 +8,7 @@ use std::path::Path;
 use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
+use vesica::party::service::replace;
 use vesica::party::transport::tls::{Day, Identity, IdentityFileError, Passphrase, PeerKeys, Revocation, Succession};
 
 use crate::args::{IdentityArgs, IdentityCommand};
@@ -124,6 +125,10 @@ fn rotate(
         return Err(Failure::new(code::USAGE, fault, "name the last day on which partners may meet your present key"));
     }
     let statement = out.with_extension("succession");
+    if statement == out {
+        let fault = "the private key file would be called .succession, as what partners get";
+        return Err(Failure::new(code::USAGE, fault, "give a name that ends in .key"));
+    }
     // Looked at first, so that no new key is left without its statement.
     if statement.exists() {
         return Err(identity::failed(IdentityFileError::Exists(statement)));
@@ -174,15 +179,11 @@ fn append(path: &Path, lines: &str) -> io::Result<()> {
         text.push('\n');
     }
     text.push_str(lines);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let fresh = path.with_file_name(name);
-    let written = fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &path));
-    if written.is_err() {
-        // The other file is whole, and this one is of no use.
-        let _ = fs::remove_file(&fresh);
-    }
-    written
+    let permissions = fs::metadata(&path)?.permissions();
+    replace(&path, |file| {
+        file.set_permissions(permissions)?;
+        file.write_all(text.as_bytes())
+    })
 }
 
 /// Writes a public statement to a file that must not exist.

@@ -16,7 +16,7 @@ use crate::args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicySignArgs, Ro
 use crate::commands::sides;
 use crate::identity::OwnKey;
 use crate::outcome::{Outcome, print};
-use crate::settings::{self, Asked, Refused};
+use crate::settings::{self, Asked, Refused, Revoked};
 use crate::{identity, stderr};
 
 pub fn run(args: PolicyArgs) -> Outcome {
@@ -108,6 +108,7 @@ fn sign(args: &PolicySignArgs) -> Outcome {
     })?;
     let key = OwnKey { identity: args.identity.as_deref(), passphrase_file: args.passphrase_file.as_deref() };
     let identity = identity::own(key, &|text| stderr::note(text))?;
+    Revoked::of_partners(None)?.refuse_own(identity.public())?;
     // What cannot be used is not signed.
     let rules = vesica::written::settings(&text);
     let rules = rules.and_then(|rules| Policy::read((&args.file, "a partner", identity.public()), &rules, None));

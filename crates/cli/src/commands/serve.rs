@@ -30,6 +30,7 @@ use super::sides::{names, own_table, usage};
 use crate::args::{LogName, ServeArgs};
 use crate::identity;
 use crate::outcome::Outcome;
+use crate::settings::Revoked;
 use crate::stderr;
 
 /// Longest file of clients' keys.
@@ -180,8 +181,12 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
         }
         path => {
             let identity = identity::own(args.own_key(), &|text| stderr::note(text))?;
-            let accepted =
-                path.as_deref().map(client_keys).transpose()?.map_or_else(AcceptedKeys::every, AcceptedKeys::any_of);
+            Revoked::of_partners(None)?.refuse_own(identity.public())?;
+            let keys = path.as_deref().map(client_keys).transpose()?;
+            if keys.as_ref().is_some_and(Vec::is_empty) {
+                return Err(usage("the keys of all --clients are revoked", "add the .pub line of a client"));
+            }
+            let accepted = keys.map_or_else(AcceptedKeys::every, AcceptedKeys::any_of);
             Clients::Keys(identity, accepted)
         }
     };
@@ -272,7 +277,8 @@ fn client_keys(path: &Path) -> Result<Vec<PeerKeys>, Failure> {
         }
     }
     clients.retain(|client| !client.all().any(|key| revoked.contains(&key)));
-    if clients.is_empty() {
+    // Once all are revoked, nobody may ask; that must not leave the clients as they were.
+    if clients.is_empty() && revoked.is_empty() {
         return Err(usage("the file of --clients has no key, so nobody could ask", "add the .pub line of a client"));
     }
     Ok(clients)

@@ -8,11 +8,12 @@ use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::nearest::nearest;
-use vesica::party::transport::tls::{PeerKeys, PublicKey};
+use vesica::party::transport::tls::{Day, PeerKeys, PublicKey};
 use vesica::policy::Policy;
 use vesica::toml_text::MAX_BYTES;
 use vesica::written::{Partner, Peers, Rules, Setting, is_name, settings};
 
+use super::Revoked;
 use super::job::refused;
 use crate::identity;
 
@@ -60,7 +61,7 @@ impl Found {
             Some(Rules::Here(rules)) => (self.path.clone(), rules.clone()),
             Some(Rules::File(file)) => {
                 let file = self.beside(file);
-                let rules = read_rules(&file, policy_signer.as_deref().map(|signer| self.key_of(signer)).as_deref())?;
+                let rules = read_rules(&file, self.signer(policy_signer.as_deref())?.as_ref())?;
                 (file, rules)
             }
         };
@@ -83,6 +84,15 @@ impl Found {
         read.map(Some).map_err(|fault| refused(&file, fault, "docs/policy.md has all rules"))
     }
 
+    /// The keys of who must have signed the rules.
+    fn signer(&self, named: Option<&str>) -> Result<Option<PeerKeys>, Failure> {
+        let signer = named.map(|signer| identity::peer(&self.key_of(signer))).transpose()?;
+        if let Some(signer) = &signer {
+            Revoked::of_partners(Some(&self.path))?.refuse(signer)?;
+        }
+        Ok(signer)
+    }
+
     /// A file that this one names.
     fn beside(&self, name: &str) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(name)
@@ -95,6 +105,23 @@ impl Found {
             Err(_) => self.beside(text).to_string_lossy().into_owned(),
         }
     }
+}
+
+/// The keys of a partner as the file of partners knows it, with those that it has replaced: whoever names the new key alone
+/// means the same partner, under whose first key budgets count and whose revoked ones count.
+///
+/// # Errors
+/// If the file of partners cannot be read.
+pub fn known(keys: PeerKeys, path: Option<&Path>) -> Result<PeerKeys, Failure> {
+    let path = path.map(Path::to_owned).or_else(named_peers);
+    let Some((path, peers)) = read_any(path.as_deref())? else { return Ok(keys) };
+    // A partner whose file is not there has no keys yet.
+    let each = peers
+        .partners
+        .into_iter()
+        .filter_map(|partner| identity::peer(&Found { path: path.clone(), partner }.key()).ok());
+    let mut same = each.filter(|known| keys.all().all(|key| known.all().any(|other| other == key)));
+    Ok(same.next().unwrap_or(keys))
 }
 
 /// What may be done with the partner who has one of these keys, by whatever name: by the file of partners, or without one by
@@ -122,18 +149,20 @@ pub fn policy(keys: &PeerKeys, path: Option<&Path>) -> Result<Option<Policy>, Fa
 }
 
 /// The rules in a file of their own, which `signer` must have signed if it is named.
-fn read_rules(file: &Path, signer: Option<&str>) -> Result<Vec<Setting>, Failure> {
+fn read_rules(file: &Path, signer: Option<&PeerKeys>) -> Result<Vec<Setting>, Failure> {
     let unreadable = |path: &Path, error: &std::io::Error| {
         let fault = format_args!("cannot read the policy {}: {error}", path.display());
         Failure::new(code::INPUT, fault, "docs/policy.md shows such a file, and how it is signed")
     };
     let text = read_text(file, MAX_BYTES).map_err(|error| unreadable(file, &error))?;
     if let Some(signer) = signer {
-        let signer = identity::peer(signer)?.newest();
+        let today = Day::today();
+        let may_sign = |key: &PublicKey| signer.accepts(*key, today);
         let path = signature_of(file);
         let signature = read_text(&path, MAX_BYTES).map_err(|error| unreadable(&path, &error))?;
-        if !vesica::policy::is_signed(&text, &signature, &signer) {
-            let fault = format_args!("{} has not been signed by {} as it is", file.display(), signer.fingerprint());
+        if !signer.all().filter(may_sign).any(|key| vesica::policy::is_signed(&text, &signature, &key)) {
+            let newest = signer.newest().fingerprint();
+            let fault = format_args!("{} has not been signed by {newest} as it is", file.display());
             return Err(Failure::new(code::IDENTITY, fault, "have its owner sign it: `vesica policy sign`"));
         }
     }

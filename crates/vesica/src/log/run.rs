@@ -63,9 +63,13 @@ impl<'a> RunLog<'a> {
         }
     }
 
-    /// Notes which key the partner has, and what both sides agreed on, for all lines from here on.
-    pub fn agree(&self, peer_key: Option<PublicKey>, agreed: impl FnOnce() -> Agreed) {
+    /// Notes which key the partner has shown, for all lines from here on.
+    pub fn meet(&self, peer_key: Option<PublicKey>) {
         self.peer_key.set(peer_key);
+    }
+
+    /// Notes what both sides agreed on, for all lines from here on.
+    pub fn agree(&self, agreed: impl FnOnce() -> Agreed) {
         if self.file.is_some() {
             *self.agreed.borrow_mut() = Some(agreed());
         }
@@ -122,7 +126,7 @@ impl<'a> RunLog<'a> {
             run: self.run.clone(),
             event,
             role: self.config.role,
-            partner: self.peer_key.get().unwrap_or_else(|| peer.newest()).to_string(),
+            partner: self.peer_key.get().unwrap_or_else(|| peer.known_as()).to_string(),
             task: self.config.task.name().to_owned(),
             security: self.config.security,
             policy: self.config.policy.as_ref().map(|policy| to_hex(&policy.digest())),

@@ -184,7 +184,7 @@ impl<'m> OwnSizes<'m> {
             );
             ctx.events.notice(&divided);
         }
-        ctx.log.agree(agreement.peer_key, || {
+        ctx.log.agree(|| {
             let disclosure = agreement.terms.disclosure();
             log::Agreed {
                 session: to_hex(&agreement.session),

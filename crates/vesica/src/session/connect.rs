@@ -116,6 +116,7 @@ impl Context<'_> {
         // Roles of the task are not agreed yet, so the channel's are those of the connection; the
         // protocol's call turns them if need be.
         let ch = threads::open_channel(connection, self.config.end.channel_role(), options)?;
+        self.log.meet(ch.authenticated_peer().map(|peer| peer.key));
         self.interrupt.attach(ch.canceller());
         self.watch.count(ch.meter());
         Ok(ch)

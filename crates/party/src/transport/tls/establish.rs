@@ -270,7 +270,9 @@ fn classify(
     let Some(reason) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
         return TlsFailure::Link(error);
     };
-    if let (Error::InvalidCertificate(_), Some(shown)) = (reason, pin.shown())
+    if let (Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure), Some(shown)) =
+        (reason, pin.shown())
+        && !accepted.accepts(&shown)
         && let Some(until) = accepted.last_day(shown)
     {
         return TlsFailure::PeerReplaced { shown: shown.fingerprint(), until, ours };

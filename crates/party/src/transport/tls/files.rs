@@ -12,6 +12,7 @@ use super::identity::{BYTE_ORDER_MARK, Identity, PublicKey};
 use super::locked::{LockFault, LockedKey, Passphrase};
 use super::peer_keys::PeerKeys;
 use super::statements::{NotAStatement, Succession};
+use crate::service::sync_folder;
 use crate::{Abort, exit_code};
 
 /// Length in bytes beyond which no identity file is read. A public key takes some 300 bytes more with each successor.
@@ -196,14 +197,18 @@ impl Identity {
         let io = |error| IdentityFileError::Write { path: path.into(), error };
         // What a link leads to is replaced, and not the link.
         let path = fs::canonicalize(path).map_err(io)?;
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|_| IdentityFileError::NoRandomness(path.clone()))?;
         let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".new");
+        // Of its own, so that none that a killed process has left is in the way.
+        name.push(format!(".{:016x}.new", u64::from_le_bytes(random)));
         let fresh = path.with_file_name(name);
-        write_new(&fresh, &text)?;
-        fs::rename(&fresh, &path).map_err(|error| {
-            // It is as the caller knows it: the old file is whole, and the other is of no use.
+        let replaced = write_new(&fresh, &text)
+            .and_then(|()| fs::rename(&fresh, &path).map_err(io))
+            .and_then(|()| sync_folder(&path).map_err(io));
+        replaced.inspect_err(|_| {
+            // The old file is whole, and the other, which may hold the key as it is, is of no use.
             let _ = fs::remove_file(&fresh);
-            io(error)
         })
     }
 

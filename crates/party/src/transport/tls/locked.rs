@@ -24,8 +24,10 @@ const LOG_N: u8 = 14;
 const R: u32 = 8;
 const P: u32 = 20;
 
-/// What a file may ask for: 128 N r bytes of memory, and N r p blocks of work, six times ours.
+/// What a file may ask for: 128 N r bytes of memory and 128 p r bytes of input to it, and N r p blocks of work, six times
+/// ours.
 const MAX_MEMORY: u64 = 256 << 20;
+const MAX_INPUT: u64 = 16 << 20;
 const MAX_BLOCKS: u64 = 1 << 24;
 
 /// RFC 8018 section 4.1 asks for 8 bytes at least; NIST SP 800-132 for 16.
@@ -104,10 +106,14 @@ impl LockedKey {
         let EncryptionScheme::Pbes2(parameters) = info.encryption_algorithm else { return Err(LockFault::Unsupported) };
         let Kdf::Scrypt(scrypt) = &parameters.kdf else { return Err(LockFault::Unsupported) };
         let (r, p) = (u64::from(scrypt.block_size), u64::from(scrypt.parallelization));
-        let n_times_r = scrypt.cost_parameter.saturating_mul(r);
-        let is_cheap = n_times_r <= MAX_MEMORY / 128 && n_times_r.saturating_mul(p) <= MAX_BLOCKS;
+        let n = scrypt.cost_parameter;
+        let is_cheap = n.saturating_mul(r) <= MAX_MEMORY / 128
+            && p.saturating_mul(r) <= MAX_INPUT / 128
+            && n.saturating_mul(r).saturating_mul(p) <= MAX_BLOCKS;
+        // RFC 7914 section 2; and the key of AES-256.
+        let is_sound = n.is_power_of_two() && n > 1 && r > 0 && p > 0 && matches!(scrypt.key_length, None | Some(32));
         match parameters.encryption {
-            pbes2::EncryptionScheme::Aes256Cbc { .. } if is_cheap => {
+            pbes2::EncryptionScheme::Aes256Cbc { .. } if is_cheap && is_sound => {
                 Ok(Self { parameters, ciphertext: info.encrypted_data.as_bytes().to_vec() })
             }
             _ => Err(LockFault::Unsupported),
@@ -194,7 +200,7 @@ cli6gsxa
             LockedKey::from_pem(&format!("-----BEGIN {LABEL}-----\n{body}\n-----END {LABEL}-----\n")).map(|_| ())
         };
         assert_eq!([with(18, 8, 1), with(14, 8, 128)], [Ok(()); 2]);
-        for (log_n, r, p) in [(19, 8, 1), (30, 8, 1), (14, 8, 129), (10, 8, 60_000), (14, 4096, 1)] {
+        for (log_n, r, p) in [(19, 8, 1), (30, 8, 1), (14, 8, 129), (10, 8, 60_000), (14, 4096, 1), (1, 128, 65_535)] {
             assert_eq!(with(log_n, r, p), Err(LockFault::Unsupported), "{log_n} {r} {p}");
         }
     }

@@ -95,6 +95,7 @@ impl fmt::Display for Expected {
 #[cfg(test)]
 mod tests {
     use super::super::identity::Identity;
+    use super::super::pinning::AcceptedKeys;
     use super::*;
 
     #[test]
@@ -115,6 +116,11 @@ mod tests {
         ] {
             assert_eq!([&a, &b, &c].map(|identity| keys.accepts(identity.public(), today)), good, "{today}");
         }
+        // A peer that has come with its newest key stays, though its first one is past its day.
+        let past = Succession::sign(&a, &b, Day::of(0)).expect("signed");
+        let accepted = AcceptedKeys::any_of([PeerKeys::from(a.public()).followed_by(&past).expect("a chain")]);
+        assert!(accepted.accepts(&b.public()) && !accepted.accepts(&a.public()));
+        assert!(accepted.knows(&a.public()) && !accepted.knows(&c.public()));
         assert!(!keys.accepts(Identity::generate().expect("randomness").public(), first));
         // Another key's successor, and a way back.
         assert!(PeerKeys::from(c.public()).followed_by(&of_a).is_err());

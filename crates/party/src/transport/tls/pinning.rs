@@ -77,6 +77,11 @@ impl AcceptedKeys {
         matches!(self.0, Keys::Any) || self.peer(key).is_some_and(|peer| peer.accepts(*key, Day::today()))
     }
 
+    /// Whether this is a key of a peer that is accepted, though another one may have taken its place.
+    pub fn knows(&self, key: &PublicKey) -> bool {
+        matches!(self.0, Keys::Any) || self.peer(key).is_some()
+    }
+
     /// The key under which whoever shows this one was first known.
     pub(super) fn known_as(&self, key: PublicKey) -> PublicKey {
         self.peer(&key).map_or(key, |peer| peer.known_as())

@@ -108,7 +108,8 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
 
     fn may_stay(&self, client: &ClientIdentity) -> bool {
         match (&self.serve.config.clients, client) {
-            (Clients::Keys(_, accepted), ClientIdentity::Key(key)) => accepted.accepts(key),
+            // Its first key, which may be past its last day: the handshake has looked at the one that it showed.
+            (Clients::Keys(_, accepted), ClientIdentity::Key(key)) => accepted.knows(key),
             (Clients::Keys(..), ClientIdentity::Anonymous) => false,
             (Clients::InsecurePlaintext, _) => true,
         }
