@@ -111,7 +111,7 @@ pub struct Statement {
 pub struct PolicyOf {
     /// The side's nonce of the session, in hexadecimal.
     pub nonce: String,
-    /// The hash of nonce and policy ([`bound_to`](crate::policy::bound_to)), in hexadecimal.
+    /// The hash of nonce and policy ([`bound_to`]), in hexadecimal.
     pub hash: String,
 }
 

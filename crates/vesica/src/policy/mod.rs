@@ -1,13 +1,14 @@
 //! What may be done with a partner: rules that its entry in the file of partners states (`docs/policy.md`).
 //!
 //! Rules about settings are looked at before the partner is asked for anything ([`Policy::check_settings`]); those about
-//! the own table before its size is told ([`Policy::check_own_keys`], [`Policy::compare`]); those about what both sides
-//! agree on before the protocol begins ([`Policy::check_agreed`]), and then the run is counted ([`Policy::count`]). The
+//! the own table before its size is told ([`Policy::check_own_keys`], `Policy::compare`); those about what both sides
+//! agree on before the protocol begins ([`Policy::check_agreed`]), and then the run is counted (`Policy::count`). The
 //! partner hears that a policy refuses the run, and sees which of these four points it came to.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod changes;
 mod check;
+mod count_file;
 mod counts;
 mod inputs;
 mod rules;
