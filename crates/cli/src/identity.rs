@@ -14,10 +14,10 @@ use vesica::session::Protection;
 use crate::passphrase;
 use crate::settings::{self, Revoked};
 
-/// What stands before the number of an open file descriptor, in the place of a secret file's name.
+/// `fd:N` is an open file descriptor, and not a file.
 const DESCRIPTOR: &str = "fd:";
 
-/// What stands before the name of a credential of systemd, in the place of a secret file's name.
+/// `credential:NAME` is a credential of systemd, and not a file.
 const CREDENTIAL: &str = "credential:";
 
 /// Where our private key is, and what opens it: what `--identity` and `--passphrase-file` say.
@@ -29,7 +29,7 @@ pub struct OwnKey<'a> {
     pub passphrase_file: Option<&'a Path>,
 }
 
-/// Whether a text in the place of a secret file's name is none: it starts at no folder then.
+/// Whether a text names a secret that is in no file, such as `fd:3`: then it is no path that starts at a folder.
 pub fn is_no_file(text: &str) -> bool {
     text.starts_with(DESCRIPTOR) || text.starts_with(CREDENTIAL)
 }

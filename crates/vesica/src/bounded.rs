@@ -26,7 +26,7 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
 }
 
 /// The file beside this one whose name ends so behind the name of this one.
-pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()

@@ -70,8 +70,7 @@ pub enum IdentityCommand {
         #[arg(long, value_name = "FILE")]
         new_passphrase_file: Option<PathBuf>,
     },
-    /// Accept the key that a partner has put in the place of its own: checks both signatures, and writes the statement behind
-    /// the partner's key in its .pub file
+    /// Accept a partner's new key: check both signatures, and write the statement behind the old key in its .pub file
     Accept {
         /// The partner's NAME.succession
         file: PathBuf,

@@ -45,10 +45,10 @@ fn check(args: &PolicyCheckArgs) -> Outcome {
             json!({ "line": line, "rule": rule.to_string(), "counted": of_line(*line), "tried": tried && !is_later(rule) })
         });
         let rules = rules.collect::<Vec<_>>();
-        let report = json!({ "ok": true, "policy": hex(&policy), "file": policy.file(), "rules": rules });
+        let report = json!({ "ok": true, "policy": policy.digest_text(), "file": policy.file(), "rules": rules });
         return print(&format!("{report}\n"));
     }
-    let mut text = format!("rules of {}, digest {}:\n", policy.file().display(), hex(&policy));
+    let mut text = format!("rules of {}, digest {}:\n", policy.file().display(), policy.digest_text());
     for Ruled { line, rule } in policy.rules() {
         text.push_str(&format!("  line {line}: {rule}\n"));
         text.extend(of_line(*line).map(|text| format!("    {text}\n")));
@@ -126,8 +126,4 @@ fn sign(args: &PolicySignArgs) -> Outcome {
         path.display(),
         identity.public()
     ))
-}
-
-fn hex(policy: &Policy) -> String {
-    policy.digest().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -67,10 +67,7 @@ fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Q
             Protection::InsecurePlaintext
         }
     };
-    let policy = match &protection {
-        Protection::Tls { peer, .. } => settings::policy(peer, args.peers.as_deref())?.map(Arc::new),
-        Protection::InsecurePlaintext => None,
-    };
+    let policy = settings::policy_for(&protection, args.peers.as_deref())?;
     let connect = args.connect.ok_or_else(|| {
         usage(
             "the server's address is missing",

@@ -333,10 +333,7 @@ impl Way {
         if args.insecure_plaintext {
             warn("--insecure-plaintext: the traffic is not encrypted, and nothing proves who your partner is");
         }
-        let policy = match &protection {
-            Protection::Tls { peer, .. } => settings::policy(peer, args.peers.as_deref())?.map(Arc::new),
-            Protection::InsecurePlaintext => None,
-        };
+        let policy = settings::policy_for(&protection, args.peers.as_deref())?;
         let dry_run = args.dry_run.then_some(args.expect_peer_items);
         Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, policy, dry_run })
     }

@@ -25,7 +25,7 @@ use crate::program::{self, Addition};
 
 use job::{OpenJob, no_role};
 pub use layers::{Layered, Layers, Origin};
-pub use partners::{key_file, known, named_peers, peer_keys, peer_keys_in, policy, signature_of};
+pub use partners::{key_file, known, named_peers, peer_keys, peer_keys_in, policy, policy_for, signature_of};
 pub use revoked::Revoked;
 
 /// What the user asks for.

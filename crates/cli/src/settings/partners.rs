@@ -3,13 +3,15 @@
 use std::env;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use vesica::Failure;
-use vesica::bounded::read_text;
+use vesica::bounded::{beside, read_text};
 use vesica::failure::code;
 use vesica::nearest::nearest;
 use vesica::party::transport::tls::{Day, PeerKeys, PublicKey};
 use vesica::policy::Policy;
+use vesica::session::Protection;
 use vesica::toml_text::MAX_BYTES;
 use vesica::written::{Partner, Peers, Rules, Setting, is_name, settings};
 
@@ -124,6 +126,17 @@ pub fn known(keys: PeerKeys, path: Option<&Path>) -> Result<PeerKeys, Failure> {
     Ok(same.next().unwrap_or(keys))
 }
 
+/// What may be done with the partner that a connection is for; `None` if nothing says it, or anybody may be the partner.
+///
+/// # Errors
+/// As of [`policy`].
+pub fn policy_for(protection: &Protection, path: Option<&Path>) -> Result<Option<Arc<Policy>>, Failure> {
+    match protection {
+        Protection::Tls { peer, .. } => Ok(policy(peer, path)?.map(Arc::new)),
+        Protection::InsecurePlaintext => Ok(None),
+    }
+}
+
 /// What may be done with the partner who has one of these keys, by whatever name: by the file of partners, or without one by
 /// the user's own file. `None` if that says nothing of it.
 ///
@@ -171,9 +184,7 @@ fn read_rules(file: &Path, signer: Option<&PeerKeys>) -> Result<Vec<Setting>, Fa
 
 /// Where the signature under a file of rules is.
 pub fn signature_of(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".sig");
-    name.into()
+    beside(file, ".sig")
 }
 
 /// The public keys of a partner: from its name in the user's file of partners, from its line, or

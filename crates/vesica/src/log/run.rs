@@ -129,7 +129,7 @@ impl<'a> RunLog<'a> {
             partner: self.peer_key.get().unwrap_or_else(|| peer.known_as()).to_string(),
             task: self.config.task.name().to_owned(),
             security: self.config.security,
-            policy: self.config.policy.as_ref().map(|policy| to_hex(&policy.digest())),
+            policy: self.config.policy.as_ref().map(|policy| policy.digest_text()),
             agreed: self.agreed.borrow().clone(),
             statement: self.statement.borrow().clone(),
             epsilon_left,

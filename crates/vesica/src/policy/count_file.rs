@@ -79,7 +79,7 @@ pub(super) struct Counted {
 pub(super) struct Open {
     pub path: PathBuf,
     pub counts: Counts,
-    _lock: File,
+    lock: File,
 }
 
 impl Policy {
@@ -97,7 +97,7 @@ impl Policy {
         let path = folder.join(format!("{}.json", self.key.fingerprint()));
         let mut options = File::options();
         let lock_path = path.with_extension("lock");
-        let mut lock = options.create(true).truncate(false).write(true).mode(0o600).open(lock_path).map_err(failed)?;
+        let lock = options.create(true).truncate(false).write(true).mode(0o600).open(lock_path).map_err(failed)?;
         locked::take(&lock, goes_on)?.map_err(failed)?;
         // From the first count on, the lock says that there is one.
         let has_counts = lock.metadata().map_err(failed)?.len() > 0;
@@ -112,7 +112,7 @@ impl Policy {
             }
             Err(error) => return Err(failed(error)),
         };
-        let mut open = Open { path, counts, _lock: lock.try_clone().map_err(failed)? };
+        let mut open = Open { path, counts, lock };
         let now = clock::now();
         if now > open.counts.latest {
             // Also where the run is refused: else its time could come again.
@@ -120,7 +120,7 @@ impl Policy {
             open.save().map_err(failed)?;
         }
         if !has_counts {
-            lock.write_all(b"counted\n").and_then(|()| lock.sync_all()).map_err(failed)?;
+            (&open.lock).write_all(b"counted\n").and_then(|()| open.lock.sync_all()).map_err(failed)?;
         }
         Ok(open)
     }

@@ -92,6 +92,11 @@ impl Policy {
         self.digest
     }
 
+    /// The digest in hexadecimal, as reports, logs and people have it.
+    pub fn digest_text(&self) -> String {
+        to_hex(&self.digest)
+    }
+
     /// The refusal of a run in which `what` is against a rule.
     fn refusal(&self, ruled: &Ruled, what: &str) -> Failure {
         let Ruled { line, rule } = ruled;

@@ -401,6 +401,12 @@ impl fmt::Display for Bounds {
     }
 }
 
+impl<T: fmt::Display> fmt::Display for Per<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} per {}", self.most, period(self.seconds))
+    }
+}
+
 /// The rule as a file states it.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -422,14 +428,8 @@ impl fmt::Display for Rule {
             Self::RevealIfAtLeast(least) => write!(f, "reveal-if-at-least = {least}"),
             Self::MaxGroups(most) => write!(f, "max-groups = {most}"),
             Self::NoBothLearn => f.write_str("both-learn = false"),
-            Self::Epsilon(bounds) => {
-                let each = bounds.iter().map(|Per { most, seconds }| format!("{most} per {}", period(*seconds)));
-                write!(f, "epsilon = {}", array(&mut { each }))
-            }
-            Self::Runs(bounds) => {
-                let each = bounds.iter().map(|Per { most, seconds }| format!("{most} per {}", period(*seconds)));
-                write!(f, "runs = {}", array(&mut { each }))
-            }
+            Self::Epsilon(bounds) => write!(f, "epsilon = {}", array(&mut bounds.iter().map(ToString::to_string))),
+            Self::Runs(bounds) => write!(f, "runs = {}", array(&mut bounds.iter().map(ToString::to_string))),
             Self::RunsPerTable(most) => write!(f, "runs-per-table = {most}"),
             Self::Expires(day) => write!(f, "expires = \"{day}\""),
             Self::ExcludeProtocols(ids) => write!(f, "exclude-protocols = {}", names(ids)),

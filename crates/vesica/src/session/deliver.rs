@@ -155,7 +155,7 @@ impl Done {
             session: to_hex(&agreement.session),
             peer: agreement.peer_key.map(|key| key.fingerprint().to_string()),
             key_exchange: agreement.key_exchange.map(KeyExchange::name),
-            policy: config.policy.as_ref().map(|policy| to_hex(&policy.digest())),
+            policy: config.policy.as_ref().map(|policy| policy.digest_text()),
             own_items: self.own_items,
             peer_items: agreement.peer_items(config.role),
             buckets: agreement.buckets,

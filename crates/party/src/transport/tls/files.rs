@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::identity::{BYTE_ORDER_MARK, Identity, PublicKey};
+use super::identity::{Identity, PublicKey};
 use super::locked::{LockFault, LockedKey, Passphrase};
 use super::peer_keys::PeerKeys;
 use super::statements::{NotAStatement, Succession};
+use super::text::BYTE_ORDER_MARK;
 use crate::service::sync_folder;
 use crate::{Abort, exit_code};
 

@@ -92,11 +92,7 @@ impl FromStr for PublicKey {
 
     /// Reads a line as `Display` writes it, with or without a comment after it.
     fn from_str(line: &str) -> Result<Self, NotAPublicKey> {
-        let mut words = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).split_ascii_whitespace();
-        if words.next() != Some(LINE_TAG) {
-            return Err(NotAPublicKey);
-        }
-        words.next().and_then(text::from_base64).map(Self).ok_or(NotAPublicKey)
+        text::of_line(line, LINE_TAG).map(Self).ok_or(NotAPublicKey)
     }
 }
 
@@ -195,7 +191,7 @@ impl Identity {
 
     /// The private key in a PKCS#8 PEM text.
     pub(crate) fn from_pem(pem: &str) -> Option<Self> {
-        let pem = pem.strip_prefix(BYTE_ORDER_MARK).unwrap_or(pem);
+        let pem = pem.strip_prefix(text::BYTE_ORDER_MARK).unwrap_or(pem);
         let mut lines = pem.lines().map(str::trim).filter(|line| !line.is_empty());
         if lines.next()? != PEM_BEGIN {
             return None;
@@ -217,8 +213,6 @@ fn pkcs8_of(seed: &[u8; 32]) -> Zeroizing<[u8; PKCS8_LEN]> {
     der
 }
 
-/// What some editors write in front of a text.
-pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 const PEM_BEGIN: &str = "-----BEGIN PRIVATE KEY-----";
 const PEM_END: &str = "-----END PRIVATE KEY-----";
 

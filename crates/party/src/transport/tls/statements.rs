@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::identity::{BYTE_ORDER_MARK, Identity, PublicKey};
+use super::identity::{Identity, PublicKey};
 use super::text;
 
 const SUCCESSION_TAG: &str = "vesica-succession";
@@ -201,9 +201,7 @@ impl FromStr for Revocation {
 
 /// The bytes of a line that begins with this word.
 fn bytes_of<const N: usize>(line: &str, tag: &'static str) -> Result<[u8; N], NotAStatement> {
-    let mut words = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).split_ascii_whitespace();
-    let bytes = words.next().filter(|word| *word == tag).and_then(|_| words.next()).and_then(text::from_base64);
-    bytes.ok_or(NotAStatement::Malformed(tag))
+    text::of_line(line, tag).ok_or(NotAStatement::Malformed(tag))
 }
 
 /// Parts of fixed lengths, one after the other.

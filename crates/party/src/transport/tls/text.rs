@@ -1,6 +1,9 @@
 //! Keys as text: base64 (RFC 4648 section 4) for key lines, base32 (section 6, lower case) for
 //! fingerprints.
 
+/// What some editors write in front of a text.
+pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
@@ -18,6 +21,13 @@ pub(super) fn base64(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// The bytes of a line that has this word and then their base64, perhaps behind a byte-order mark and before a comment.
+pub(super) fn of_line<const N: usize>(line: &str, tag: &str) -> Option<[u8; N]> {
+    let mut words = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).split_ascii_whitespace();
+    words.next().filter(|word| *word == tag)?;
+    words.next().and_then(from_base64)
 }
 
 /// The `N` bytes that `text` encodes: padded base64, canonical, of exactly that length.
