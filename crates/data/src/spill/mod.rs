@@ -1,6 +1,6 @@
 //! What outgrows memory: a file of streams that only this process can read, and rows sorted in runs and merged.
 //!
-//! A [`Spill`] has no name in its folder and is gone when it is closed, however the process ends. What stands in it is
+//! The files of a [`Spill`] have no name in its folder and are gone when they are closed, however the process ends. What stands in it is
 //! encrypted under a key that this process alone has and never writes down, so that a disk that is lost, copied or
 //! sold shows nothing of a table's keys; and it is authenticated, so that a disk that gives back something else is
 //! noticed.
@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::rand;
-use rustix::fs::{FallocateFlags, fallocate};
 use zeroize::Zeroizing;
 
 use crate::table::TableError;
@@ -59,7 +58,7 @@ impl Seal {
     /// # Errors
     /// If it is longer than 64 GiB.
     pub fn seal(&self, text: &mut Vec<u8>) -> io::Result<()> {
-        let sealed = self.0.seal_in_place_append_tag(nonce(0), Aad::empty(), text);
+        let sealed = self.0.seal_in_place_append_tag(nonce(0, 0), Aad::empty(), text);
         sealed.map_err(|_| io::Error::other("encryption failed"))
     }
 
@@ -69,23 +68,33 @@ impl Seal {
     /// If it was changed.
     pub fn open(&self, sealed: &mut Vec<u8>) -> io::Result<()> {
         let changed = || io::Error::new(io::ErrorKind::InvalidData, "other bytes than were written");
-        let length = self.0.open_in_place(nonce(0), Aad::empty(), sealed).map_err(|_| changed())?.len();
+        let length = self.0.open_in_place(nonce(0, 0), Aad::empty(), sealed).map_err(|_| changed())?.len();
         sealed.truncate(length);
         Ok(())
     }
 }
 
-/// A file of several streams of bytes, each of which is written from its beginning to its end and then read, any number
-/// of times. Memory is a chunk for each stream while they are written, and 16 bytes for each chunk.
+/// Several streams of bytes in one file or a few, each of which is written from its beginning to its end and then read,
+/// any number of times. Memory is a chunk for each stream while they are written, and 16 bytes for each chunk.
 pub struct Spill {
-    file: File,
+    files: Vec<StreamsFile>,
+    /// How many streams, one behind the other, share a file.
+    streams_per_file: usize,
     folder: PathBuf,
     key: LessSafeKey,
-    /// Where the next chunk begins.
-    end: u64,
     /// Bytes of a whole chunk.
     chunk: usize,
     streams: Vec<Stream>,
+}
+
+/// The file of some streams.
+struct StreamsFile {
+    /// `None` once all of its streams are released.
+    file: Option<File>,
+    /// Where the next chunk begins.
+    end: u64,
+    /// How many of its streams are not released.
+    in_use: usize,
 }
 
 #[derive(Default)]
@@ -93,6 +102,8 @@ struct Stream {
     chunks: Vec<Chunk>,
     /// What follows the last chunk. Its room is made at once, so that no copy is left behind where it would grow.
     pending: Zeroizing<Vec<u8>>,
+    /// Whether it has been given back.
+    released: bool,
 }
 
 /// Bytes of a stream that were encrypted together.
@@ -104,7 +115,7 @@ struct Chunk {
 
 impl fmt::Debug for Spill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spill").field("folder", &self.folder).field("bytes", &self.end).finish_non_exhaustive()
+        f.debug_struct("Spill").field("folder", &self.folder).field("bytes", &self.bytes()).finish_non_exhaustive()
     }
 }
 
@@ -114,15 +125,29 @@ impl Spill {
     /// # Errors
     /// If the folder takes no file.
     pub fn create(folder: &Path, streams: usize, room: usize) -> Result<Self, TableError> {
+        Self::create_in_files(folder, streams, room, 1)
+    }
+
+    /// The same in at most so many files, each with as many streams, which give the disk back file by file as
+    /// [`Self::release`] says.
+    ///
+    /// # Errors
+    /// If the folder takes no file.
+    pub fn create_in_files(folder: &Path, streams: usize, room: usize, files: usize) -> Result<Self, TableError> {
+        let streams_per_file = if files == 1 { usize::MAX } else { streams.div_ceil(files).max(1) };
         let failed = |source| TableError::Work { folder: folder.display().to_string(), source };
         let mut key = Zeroizing::new([0; 32]);
         rand::fill(&mut *key).map_err(|_| failed(io::Error::other(NO_RANDOMNESS)))?;
         let Seal(key) = Seal::once(&key).map_err(failed)?;
+        let file = |number: usize| {
+            let in_use = streams.saturating_sub(number * streams_per_file).min(streams_per_file);
+            Ok(StreamsFile { file: Some(tempfile::tempfile_in(folder)?), end: 0, in_use })
+        };
         Ok(Self {
-            file: tempfile::tempfile_in(folder).map_err(failed)?,
+            files: (0..streams.div_ceil(streams_per_file).max(1)).map(file).collect::<io::Result<_>>().map_err(failed)?,
+            streams_per_file,
             folder: folder.to_owned(),
             key,
-            end: 0,
             chunk: chunk(room, streams),
             streams: (0..streams).map(|_| Stream::default()).collect(),
         })
@@ -143,9 +168,14 @@ impl Spill {
         Ok(u128::from_le_bytes(bytes))
     }
 
-    /// How many bytes the file has.
+    /// How many bytes the files have that are not given back.
     pub fn bytes(&self) -> u64 {
-        self.end
+        self.files.iter().filter(|file| file.file.is_some()).map(|file| file.end).sum()
+    }
+
+    /// The number of a stream's file.
+    fn file_of(&self, stream: usize) -> usize {
+        stream / self.streams_per_file
     }
 
     fn failed(&self, source: io::Error) -> TableError {
@@ -157,9 +187,12 @@ impl Spill {
         self.chunk = chunk(room, streams);
     }
 
-    /// One more stream, without bytes. Gives its number.
+    /// One more stream in the one file, without bytes. Gives its number.
     pub fn add_stream(&mut self) -> usize {
         self.streams.push(Stream::default());
+        if let [file] = &mut self.files[..] {
+            file.in_use += 1;
+        }
         self.streams.len() - 1
     }
 
@@ -215,16 +248,18 @@ impl Spill {
 
     /// Encrypts and writes what is pending of a stream.
     fn seal(&mut self, number: usize) -> Result<(), TableError> {
-        let offset = self.end;
+        let file_number = self.file_of(number);
         let Some(stream) = self.streams.get_mut(number) else { return Ok(()) };
+        let Some(file) = self.files.get_mut(file_number) else { return Ok(()) };
+        let offset = file.end;
         let mut sealed = std::mem::take(&mut stream.pending);
         let length = sealed.len();
         let place = place(number, stream.chunks.len());
         // Whatever fails from here on, nothing else is encrypted for this place.
-        self.end += (length + SEAL) as u64;
-        let encrypted = self.key.seal_in_place_append_tag(nonce(offset), Aad::from(place), &mut *sealed);
+        file.end += (length + SEAL) as u64;
+        let encrypted = self.key.seal_in_place_append_tag(nonce(file_number, offset), Aad::from(place), &mut *sealed);
         encrypted.map_err(|_| self.failed(io::Error::other("encryption failed")))?;
-        self.file.write_all_at(&sealed, offset).map_err(|source| self.failed(source))?;
+        self.file(number).and_then(|file| file.write_all_at(&sealed, offset)).map_err(|source| self.failed(source))?;
         sealed.clear();
         if let Some(stream) = self.streams.get_mut(number) {
             stream.chunks.push(Chunk { offset, length });
@@ -255,14 +290,25 @@ impl Spill {
         Ok(all)
     }
 
-    /// Gives the disk back what a stream takes, which is not read again. Where the file system cannot, it stays until
-    /// the file is closed.
+    /// Forgets a stream, which is neither written nor read again. A file all of whose streams are forgotten is closed:
+    /// the system then gives the disk back, and writes nothing that it still has in memory. (A hole in a file would
+    /// give the disk back at once, but file systems write what is in memory before they make one.)
     pub fn release(&mut self, stream: usize) {
-        let Some(stream) = self.streams.get_mut(stream) else { return };
-        for Chunk { offset, length } in stream.chunks.drain(..) {
-            let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            let _ = fallocate(&self.file, hole, offset, (length + SEAL) as u64);
+        let number = self.file_of(stream);
+        let (Some(stream), Some(file)) = (self.streams.get_mut(stream), self.files.get_mut(number)) else { return };
+        if !std::mem::replace(&mut stream.released, true) {
+            *stream = Stream { released: true, ..Stream::default() };
+            file.in_use -= 1;
         }
+        if file.in_use == 0 {
+            file.file = None;
+        }
+    }
+
+    /// The file of a stream.
+    fn file(&self, stream: usize) -> io::Result<&File> {
+        let file = self.files.get(self.file_of(stream)).and_then(|file| file.file.as_ref());
+        file.ok_or_else(|| io::Error::other("the file has been given back"))
     }
 
     /// A stream that has ended, from its beginning.
@@ -279,8 +325,8 @@ impl Spill {
         let start = to.len();
         to.resize(start + length + SEAL, 0);
         let Some(sealed) = to.get_mut(start..) else { return Ok(()) };
-        self.file.read_exact_at(sealed, offset).map_err(|source| self.failed(source))?;
-        let opened = self.key.open_in_place(nonce(offset), Aad::from(place(stream, number)), sealed);
+        self.file(stream).and_then(|file| file.read_exact_at(sealed, offset)).map_err(|source| self.failed(source))?;
+        let opened = self.key.open_in_place(nonce(self.file_of(stream), offset), Aad::from(place(stream, number)), sealed);
         opened.map_err(|_| self.failed(io::Error::other("the disk gave back other bytes than were written to it")))?;
         to.truncate(start + length);
         Ok(())
@@ -292,11 +338,12 @@ fn chunk(room: usize, streams: usize) -> usize {
     (room / streams.max(1)).clamp(SHORTEST_CHUNK, LONGEST_CHUNK)
 }
 
-/// No two chunks begin at one place, and nothing is written twice: the nonces under a file's key differ.
-fn nonce(offset: u64) -> Nonce {
+/// No two chunks begin at one place of one file, and nothing is written twice: the nonces under a key differ.
+fn nonce(file: usize, offset: u64) -> Nonce {
     let mut nonce = [0; 12];
-    let (start, _) = nonce.split_at_mut(8);
+    let (start, end) = nonce.split_at_mut(8);
     start.copy_from_slice(&offset.to_le_bytes());
+    end.copy_from_slice(&(file as u32).to_le_bytes());
     Nonce::assume_unique_for_key(nonce)
 }
 
@@ -418,16 +465,23 @@ mod tests {
     #[test]
     fn what_is_released_takes_no_room_and_harms_no_other_stream() {
         let folder = folder();
-        let mut spill = Spill::create(folder.path(), 2, usize::MAX).expect("a spill");
-        for number in 0..64u8 {
-            spill.write(usize::from(number) % 2, &vec![number; LONGEST_CHUNK]).expect("written");
+        // Two streams a file, and one in the last.
+        let mut spill = Spill::create_in_files(folder.path(), 5, usize::MAX, 3).expect("a spill");
+        for number in 0..65u8 {
+            spill.write(usize::from(number) % 5, &vec![number; LONGEST_CHUNK]).expect("written");
         }
         spill.end_all().expect("written");
-        let blocks = |spill: &Spill| std::os::unix::fs::MetadataExt::blocks(&spill.file.metadata().expect("a file"));
-        let (before, expected) = (blocks(&spill), spill.read(1).expect("read"));
-        spill.release(0);
-        assert!(blocks(&spill) < before * 6 / 10, "{before} {}", blocks(&spill));
-        assert!(spill.read(1).expect("read") == expected && spill.read(0).expect("nothing").is_empty());
+        let expected: Vec<Vec<u8>> = (0..5).map(|stream| spill.read(stream).expect("read")).collect();
+        assert!(expected.iter().all(|bytes| bytes.len() == 13 * LONGEST_CHUNK));
+        let all = spill.bytes();
+        for (released, [left, files]) in [(0, [5, 3]), (3, [5, 3]), (0, [5, 3]), (1, [3, 2]), (4, [2, 1]), (2, [0, 0])] {
+            spill.release(released);
+            assert!(spill.read(released).expect("nothing").is_empty());
+            assert_eq!(spill.bytes(), all / 5 * left, "{released}");
+            assert_eq!(spill.files.iter().filter(|file| file.file.is_some()).count() as u64, files);
+            let others = (0..5).filter(|&stream| !spill.streams[stream].released);
+            others.for_each(|stream| assert!(spill.read(stream).expect("read") == expected[stream]));
+        }
     }
 
     #[test]
@@ -450,7 +504,7 @@ mod tests {
         }
         spill.end_all().expect("written");
         let mut bytes = vec![0; spill.bytes() as usize];
-        spill.file.read_exact_at(&mut bytes, 0).expect("read");
+        spill.file(0).expect("open").read_exact_at(&mut bytes, 0).expect("read");
         assert!(!bytes.windows(8).any(|window| window == b"kkkkkkkk"));
         // The file gives the chunk of one stream where an equally long one of another belongs.
         let one = spill.streams[1].chunks[0];
@@ -458,7 +512,7 @@ mod tests {
         assert!(spill.read(0).is_err());
         spill.streams[0].chunks[0] = other;
         assert!(spill.read(0).is_ok());
-        spill.file.write_all_at(&[bytes[5] ^ 1], 5).expect("changed");
+        spill.file(0).expect("open").write_all_at(&[bytes[5] ^ 1], 5).expect("changed");
         let error = spill.read(0).expect_err("changed").to_string();
         assert!(error.contains("other bytes than were written"), "{error}");
     }

@@ -39,18 +39,20 @@ impl WorkBuckets {
         let width = keys.width();
         let mut filling =
             Filling { spill: Spill::create(keys.folder(), 2 * buckets, ROOM)?, size, loads: vec![0; buckets] };
-        for some in keys.all() {
-            let SomeKeys { rows, digests, payloads } = some?;
-            if let Some(reason) = stop() {
-                return Err(reason);
+        for part in 0..keys.parts() {
+            for some in keys.part(part) {
+                let SomeKeys { rows, digests, payloads } = some?;
+                if let Some(reason) = stop() {
+                    return Err(reason);
+                }
+                let items = digests.fold(salt);
+                let numbers = numbers(&items, salt, buckets);
+                for (place, ((&item, &row), &bucket)) in items.iter().zip(&rows).zip(&numbers).enumerate() {
+                    filling.put(bucket.into(), item, &payloads[place * width..(place + 1) * width], row)?;
+                }
             }
-            let items = digests.fold(salt);
-            let numbers = numbers(&items, salt, buckets);
-            for (place, ((&item, &row), &bucket)) in items.iter().zip(&rows).zip(&numbers).enumerate() {
-                filling.put(bucket.into(), item, &payloads[place * width..(place + 1) * width], row)?;
-            }
+            keys.forget(part);
         }
-        keys.forget_keys();
         let no_record = vec![0; width];
         loop {
             let items: Vec<u128> = padding.by_ref().take(PADDING_AT_A_TIME).collect();

@@ -2,6 +2,7 @@
 //! digests of their keys. Then one partition after the other is read, and the first row of each key is kept.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::key::{Digest, Digests};
@@ -20,6 +21,9 @@ const PARTITION_BITS: u32 = 9;
 /// Memory of the partitions' buffers while they are written.
 const ROOM: usize = 32 << 20;
 
+/// Files of all partitions: what a partition takes on the disk is given back with the others of its file.
+const FILES: usize = 32;
+
 /// Bytes of a row and its digest.
 const HEAD: usize = 4 + 32;
 
@@ -29,11 +33,10 @@ const KEYS_AT_A_TIME: usize = 1 << 12;
 /// Rows that repeat a key and are sorted together.
 const REPEATED_AT_A_TIME: usize = 1 << 20;
 
-/// The distinct keys of a table, with their payload or their values where there are any: all in one place, and in records
-/// of one width, so that the time of reading them says nothing of the table but their number.
+/// The distinct keys of a table, with their payload or their values where there are any, in records of one width, so that
+/// the time of reading them says nothing of the table but their number.
 pub struct SpilledKeys {
-    /// In one stream.
-    keys: Option<Spill>,
+    keys: KeysOnDisk,
     folder: PathBuf,
     /// Each row that repeats the key of an earlier row, which the runs sort by: its record is the row that repeats it.
     duplicates: RowRuns,
@@ -66,8 +69,11 @@ impl fmt::Debug for SomeKeys {
     }
 }
 
-/// Gives all keys, some at a time.
+/// Gives the keys of some parts, some at a time.
 pub struct AllKeys<'a> {
+    keys: &'a KeysOnDisk,
+    /// The parts that are not begun.
+    parts: Range<usize>,
     reader: Option<SpillReader<'a>>,
     width: usize,
 }
@@ -82,14 +88,23 @@ impl AllKeys<'_> {
     /// The next keys; none behind the last.
     fn some(&mut self) -> Result<SomeKeys, TableError> {
         let mut some = SomeKeys { rows: Vec::new(), digests: Digests::default(), payloads: Vec::new() };
-        let Some(reader) = &mut self.reader else { return Ok(some) };
         let width = HEAD + self.width;
-        for record in reader.some(width, KEYS_AT_A_TIME)?.chunks_exact(width) {
-            let (head, payload) = record.split_at_checked(HEAD).unwrap_or_default();
-            let (row, digest) = read_head(head);
-            some.rows.push(row);
-            some.digests.push(digest);
-            some.payloads.extend_from_slice(payload);
+        while some.rows.is_empty() {
+            let Some(reader) = &mut self.reader else {
+                let Some(next) = self.parts.next() else { break };
+                self.reader = self.keys.reader(next);
+                continue;
+            };
+            for record in reader.some(width, KEYS_AT_A_TIME)?.chunks_exact(width) {
+                let (head, payload) = record.split_at_checked(HEAD).unwrap_or_default();
+                let (row, digest) = read_head(head);
+                some.rows.push(row);
+                some.digests.push(digest);
+                some.payloads.extend_from_slice(payload);
+            }
+            if some.rows.is_empty() {
+                self.reader = None;
+            }
         }
         Ok(some)
     }
@@ -101,7 +116,7 @@ impl Iterator for AllKeys<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let some = self.some();
         if some.is_err() {
-            self.reader = None;
+            (self.reader, self.parts) = (None, 0..0);
         }
         Some(some).filter(|some| !some.as_ref().is_ok_and(|some| some.rows.is_empty()))
     }
@@ -125,7 +140,7 @@ impl SpilledKeys {
 
     /// Bytes of the files in the folder.
     pub fn bytes(&self) -> u64 {
-        self.duplicates.bytes() + self.keys.as_ref().map_or(0, Spill::bytes)
+        self.duplicates.bytes() + self.keys.bytes()
     }
 
     /// Bytes of a payload, or of all values of a key.
@@ -143,14 +158,51 @@ impl SpilledKeys {
         &self.duplicates
     }
 
-    /// Removes the keys, but not which rows repeat others.
-    pub fn forget_keys(&mut self) {
-        self.keys = None;
+    /// How many parts the keys are in.
+    pub fn parts(&self) -> usize {
+        self.keys.is_anew.len()
     }
 
-    /// All keys; none once they are forgotten.
+    /// The keys of a part; none once they are forgotten.
+    pub fn part(&self, part: usize) -> AllKeys<'_> {
+        AllKeys { keys: &self.keys, parts: part..part + 1, reader: None, width: self.width }
+    }
+
+    /// Removes the keys of a part, but not which rows repeat others.
+    pub fn forget(&mut self, part: usize) {
+        self.keys.release(part);
+    }
+
+    /// All keys.
     pub fn all(&self) -> AllKeys<'_> {
-        AllKeys { reader: self.keys.as_ref().map(|keys| keys.reader(0)), width: self.width }
+        AllKeys { keys: &self.keys, parts: 0..self.parts(), reader: None, width: self.width }
+    }
+}
+
+/// The records of all distinct keys: a stream for each partition, in one of two places.
+struct KeysOnDisk {
+    /// The partitions as they were read from the table. Those without a repeated key stay as they are.
+    written: Spill,
+    /// Those that were written anew.
+    anew: Spill,
+    /// Which were.
+    is_anew: Vec<bool>,
+}
+
+impl KeysOnDisk {
+    fn bytes(&self) -> u64 {
+        self.written.bytes() + self.anew.bytes()
+    }
+
+    fn reader(&self, partition: usize) -> Option<SpillReader<'_>> {
+        let spill = if *self.is_anew.get(partition)? { &self.anew } else { &self.written };
+        Some(spill.reader(partition))
+    }
+
+    /// Gives the disk back what a partition takes.
+    fn release(&mut self, partition: usize) {
+        self.written.release(partition);
+        self.anew.release(partition);
     }
 }
 
@@ -189,7 +241,7 @@ pub(super) struct Partitions {
 impl Partitions {
     /// With a key, the table is hashed under it: the same rows give the same hash.
     pub fn create(folder: &Path, hash_key: Option<&[u8; 32]>) -> Result<Self, TableError> {
-        let written = Spill::create(folder, 1 << PARTITION_BITS, ROOM)?;
+        let written = Spill::create_in_files(folder, 1 << PARTITION_BITS, ROOM, FILES)?;
         let secret = match hash_key {
             None => written.random()?,
             Some(key) => {
@@ -258,7 +310,8 @@ impl Partitions {
             source,
             compared,
             hash_key: blake3::derive_key("vesica 2026-11-29 comparison of payloads v1", &self.secret.to_le_bytes()),
-            found: Spill::create(&folder, 1, usize::MAX)?,
+            anew: Spill::create_in_files(&folder, 1 << PARTITION_BITS, usize::MAX, FILES)?,
+
             duplicates: RowRuns::create(&folder, 4, 1 << PARTITION_BITS)?,
             repeated: Vec::new(),
             count: 0,
@@ -268,19 +321,23 @@ impl Partitions {
             fault: None,
             hasher: self.hasher,
         };
+        let mut is_anew = Vec::with_capacity(written.streams());
         for partition in 0..written.streams() {
-            match &beside {
-                BesideSpilled::Values(values) => firsts.take_values(written.reader(partition), values, on_fault)?,
-                _ => firsts.take(written.reader(partition))?,
+            let anew = match &beside {
+                BesideSpilled::Values(values) => firsts.take_values(&written, partition, values, on_fault).map(|()| true),
+                BesideSpilled::Payload(_) => firsts.take_with_payloads(&written, partition).map(|()| true),
+                BesideSpilled::Nothing => firsts.take(&written, partition),
+            }?;
+            if anew {
+                written.release(partition);
             }
-            written.release(partition);
+            is_anew.push(anew);
         }
-        drop(written);
         if let Some((_, fault)) = firsts.fault.take() {
             return Err(fault);
         }
-        firsts.end()?;
-        let Firsts { found, duplicates, count, longest, mut conflicts, values, hasher, .. } = firsts;
+        firsts.sort_repeated()?;
+        let Firsts { mut anew, duplicates, count, longest, mut conflicts, values, hasher, .. } = firsts;
         let hash = hasher.map(|mut hasher| *hasher.update(&stats.rows.to_le_bytes()).finalize().as_bytes());
         conflicts.sort_unstable();
         for row in conflicts {
@@ -289,18 +346,20 @@ impl Partitions {
         stats.distinct = count;
         stats.duplicate_rows = duplicates.len();
         let (mut payload, mut totals) = (None, None);
-        let (keys, width) = match beside {
-            BesideSpilled::Nothing => (found, 0),
+        let width = match beside {
+            BesideSpilled::Nothing => 0,
             BesideSpilled::Payload(collector) => {
                 let PayloadTable { schema, .. } = payload.insert(collector.without_records(longest));
-                (padded(&found, schema.width)?, schema.width)
+                anew = padded(anew, schema.width)?;
+                schema.width
             }
             BesideSpilled::Values(collector) => {
                 totals = Some(values);
-                (found, 8 * collector.columns())
+                8 * collector.columns()
             }
         };
-        let keys = SpilledKeys { keys: Some(keys), folder, duplicates, count, width, hash };
+        let keys = KeysOnDisk { written, anew, is_anew };
+        let keys = SpilledKeys { keys, folder, duplicates, count, width, hash };
         Ok(FromPartitions { keys, payload, values: totals })
     }
 }
@@ -330,8 +389,8 @@ struct Firsts<'a> {
     compared: Option<Duplicates>,
     /// Under which payloads are hashed.
     hash_key: [u8; 32],
-    /// Their records.
-    found: Spill,
+    /// Their records, a stream for each partition.
+    anew: Spill,
     /// The other rows.
     duplicates: RowRuns,
     /// Those of them that are not sorted yet: the first row of the key, and the row that repeats it.
@@ -349,15 +408,51 @@ struct Firsts<'a> {
 }
 
 impl Firsts<'_> {
-    /// Takes a partition.
-    fn take(&mut self, mut rows: SpillReader<'_>) -> Result<(), TableError> {
+    /// Takes a partition whose rows have nothing beside their keys. Writes it anew if a key is repeated, and says so.
+    fn take(&mut self, written: &Spill, partition: usize) -> Result<bool, TableError> {
+        let mut index = DistinctKeys::with_capacity(0);
+        let mut firsts: Vec<u32> = Vec::new();
+        let (mut some, mut all) = (SomeRows::default(), 0);
+        let mut rows = written.reader(partition);
+        while some.read(&mut rows, Some(HEAD))? {
+            let mut next = some.rows.iter();
+            index.insert_all(&some.digests, |key, new| {
+                let Some(&row) = next.next() else { return Ok(()) };
+                if new {
+                    firsts.push(row);
+                } else if let Some(&first) = firsts.get(key as usize) {
+                    self.repeated.push((first, row));
+                }
+                Ok::<(), TableError>(())
+            })?;
+            all += some.rows.len();
+            self.have_taken(&some)?;
+        }
+        self.count += firsts.len() as u64;
+        if firsts.len() == all {
+            return Ok(false);
+        }
+        // The rows of a partition are in their order.
+        let (mut rows, mut firsts) = (written.reader(partition), firsts.into_iter().peekable());
+        while some.read(&mut rows, Some(HEAD))? {
+            for (row, record) in some.each() {
+                if firsts.next_if_eq(&row).is_some() {
+                    self.anew.write(partition, record)?;
+                }
+            }
+        }
+        self.anew.end_stream(partition)?;
+        Ok(true)
+    }
+
+    /// Takes a partition whose rows have payloads.
+    fn take_with_payloads(&mut self, written: &Spill, partition: usize) -> Result<(), TableError> {
         let mut index = DistinctKeys::with_capacity(0);
         // Of each distinct key the first row, and the hash of its payload unless that is to be left out of account.
         let mut firsts: Vec<(u32, Option<u128>)> = Vec::new();
-        let mut some = SomeRows::default();
-        let mut distinct = Vec::new();
-        let width = self.compared.is_none().then_some(HEAD);
-        while some.read(&mut rows, width)? {
+        let (mut some, mut distinct) = (SomeRows::default(), Vec::new());
+        let mut rows = written.reader(partition);
+        while some.read(&mut rows, None)? {
             let mut next = some.each();
             distinct.clear();
             index.insert_all(&some.digests, |key, new| {
@@ -377,17 +472,18 @@ impl Firsts<'_> {
                 }
                 Ok::<(), TableError>(())
             })?;
-            self.found.write(0, &distinct)?;
+            self.anew.write(partition, &distinct)?;
             self.have_taken(&some)?;
         }
         self.count += firsts.len() as u64;
-        Ok(())
+        self.anew.end_stream(partition)
     }
 
     /// Takes a partition whose rows have values.
     fn take_values(
         &mut self,
-        mut rows: SpillReader<'_>,
+        written: &Spill,
+        partition: usize,
         values: &ValueCollector,
         on_fault: &mut OnFault,
     ) -> Result<(), TableError> {
@@ -396,6 +492,7 @@ impl Firsts<'_> {
         let mut firsts: Vec<[u8; HEAD]> = Vec::new();
         let (mut some, mut said) = (SomeRows::default(), values.rows());
         let width = HEAD + ValueRows::spilled_width(values.columns());
+        let mut rows = written.reader(partition);
         while some.read(&mut rows, Some(width))? {
             said.clear();
             some.records.chunks_exact(width).for_each(|record| said.read_row(record.get(HEAD..).unwrap_or_default()));
@@ -417,12 +514,12 @@ impl Firsts<'_> {
         }
         let of_keys = collector.finish();
         for (first, values) in firsts.iter().zip(of_keys.values.chunks(values.columns().max(1))) {
-            self.found.write(0, first)?;
-            values.iter().try_for_each(|value| self.found.write(0, &value.to_le_bytes()))?;
+            self.anew.write(partition, first)?;
+            values.iter().try_for_each(|value| self.anew.write(partition, &value.to_le_bytes()))?;
         }
         self.values.add(&of_keys, values.columns());
         self.count += firsts.len() as u64;
-        Ok(())
+        self.anew.end_stream(partition)
     }
 
     /// Hashes rows that were taken, and sorts those that repeat others when there are many.
@@ -448,10 +545,6 @@ impl Firsts<'_> {
         self.duplicates.add(repeated.iter().map(|&(first, _)| first).zip(0..).collect(), &again)
     }
 
-    fn end(&mut self) -> Result<(), TableError> {
-        self.sort_repeated()?;
-        self.found.end_all()
-    }
 }
 
 /// Some rows of a partition.
@@ -515,21 +608,25 @@ fn hash(key: &[u8; 32], payload: &[u8]) -> u128 {
     u128::from_le_bytes(hash)
 }
 
-/// Records with their payloads padded to this width.
-fn padded(records: &Spill, width: usize) -> Result<Spill, TableError> {
-    let mut padded = Spill::create(records.folder(), 1, usize::MAX)?;
-    let (mut reader, mut payload) = (records.reader(0), vec![0; width]);
-    while let Some((row, digest)) = head(&mut reader)? {
-        let length = reader.next(4)?.and_then(|bytes| bytes.first_chunk()).copied().unwrap_or_default();
-        let length = u32::from_le_bytes(length) as usize;
-        payload.fill(0);
-        if length > 0 {
-            let bytes = reader.next(length)?.unwrap_or_default();
-            payload.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+/// The records of all streams with their payloads padded to this width.
+fn padded(mut records: Spill, width: usize) -> Result<Spill, TableError> {
+    let mut padded = Spill::create_in_files(records.folder(), records.streams(), usize::MAX, FILES)?;
+    let mut payload = vec![0; width];
+    for stream in 0..records.streams() {
+        let mut reader = records.reader(stream);
+        while let Some((row, digest)) = head(&mut reader)? {
+            let length = reader.next(4)?.and_then(|bytes| bytes.first_chunk()).copied().unwrap_or_default();
+            let length = u32::from_le_bytes(length) as usize;
+            payload.fill(0);
+            if length > 0 {
+                let bytes = reader.next(length)?.unwrap_or_default();
+                payload.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            }
+            padded.write(stream, &head_bytes(row, digest))?;
+            padded.write(stream, &payload)?;
         }
-        padded.write(0, &head_bytes(row, digest))?;
-        padded.write(0, &payload)?;
+        padded.end_stream(stream)?;
+        records.release(stream);
     }
-    padded.end_all()?;
     Ok(padded)
 }
