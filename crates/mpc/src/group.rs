@@ -7,7 +7,8 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 pub use vesica_kernels::ristretto::{
-    Composites, ENCODED_BYTES, Encoded, Uniform, composites, map_and_multiply, multiply,
+    Composites, ENCODED_BYTES, Encoded, Uniform, add_map_and_multiply, composites, generate_and_subtract_map, map,
+    map_and_multiply, multiply, multiply_each,
 };
 
 /// Elements that a thread takes at a time: enough to fill the lanes of the kernel and to share an

@@ -136,6 +136,58 @@ pub(super) unsafe fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out:
 
 /// # Safety
 /// As above.
+pub(super) unsafe fn map_all(uniform: &[Uniform], out: &mut [Encoded]) {
+    let place = wide(uniform.len());
+    let ((uniform, few), (out, few_out)) = (uniform.split_at(place), out.split_at_mut(place));
+    // SAFETY: as above.
+    unsafe {
+        points::map_all::<Eight>(uniform, out);
+        points::map_all::<Four>(few, few_out);
+    }
+}
+
+/// # Safety
+/// As above.
+pub(super) unsafe fn add_map_and_multiply(scalar: &Scalar, elements: &mut [Encoded], uniform: &[Uniform]) -> bool {
+    let place = wide(elements.len());
+    let ((uniform, few), (wide, narrow)) = (uniform.split_at(place), elements.split_at_mut(place));
+    // SAFETY: as above.
+    let valid = unsafe {
+        points::add_map_and_multiply::<Eight>(scalar, wide, uniform)
+            & points::add_map_and_multiply::<Four>(scalar, narrow, few)
+    };
+    if !valid {
+        elements.fill([0; ENCODED_BYTES]);
+    }
+    valid
+}
+
+/// # Safety
+/// As above.
+pub(super) unsafe fn generate_and_subtract_map(scalars: &[Scalar], uniform: &[Uniform], out: &mut [Encoded]) {
+    let place = wide(scalars.len());
+    let ((scalars, few), (uniform, few_uniform)) = (scalars.split_at(place), uniform.split_at(place));
+    let (out, few_out) = out.split_at_mut(place);
+    // SAFETY: as above.
+    unsafe {
+        points::generate_and_subtract_map::<Eight>(scalars, uniform, out);
+        points::generate_and_subtract_map::<Four>(few, few_uniform, few_out);
+    }
+}
+
+/// # Safety
+/// As above.
+pub(super) unsafe fn multiply_each(element: &Encoded, scalars: &[Scalar], out: &mut [Encoded]) -> bool {
+    let place = wide(scalars.len());
+    let ((scalars, few), (out, few_out)) = (scalars.split_at(place), out.split_at_mut(place));
+    // SAFETY: as above.
+    unsafe {
+        points::multiply_each::<Eight>(element, scalars, out) & points::multiply_each::<Four>(element, few, few_out)
+    }
+}
+
+/// # Safety
+/// As above.
 pub(super) unsafe fn composites(
     weights: &[Scalar],
     elements: &[Encoded],

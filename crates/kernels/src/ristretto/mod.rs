@@ -60,6 +60,50 @@ pub fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded
     twin!(map_and_multiply(scalar, uniform, out))
 }
 
+/// The elements that the one-way map of RFC 9496 (section 4.3.4) derives from `uniform`.
+///
+/// # Panics
+/// If `out` is not as long as `uniform`.
+pub fn map(uniform: &[Uniform], out: &mut [Encoded]) {
+    assert_eq!(uniform.len(), out.len(), "an element for each input");
+    twin!(map_all(uniform, out))
+}
+
+/// `scalar` times the sum of each element and of what the one-way map derives from its bytes of `uniform`, in place of
+/// the element.
+///
+/// Says whether all of them were elements, and none the neutral one; where it says no, `elements` are zeros.
+///
+/// # Panics
+/// If `elements` is not as long as `uniform`.
+#[must_use]
+pub fn add_map_and_multiply(scalar: &Scalar, elements: &mut [Encoded], uniform: &[Uniform]) -> bool {
+    assert_eq!(uniform.len(), elements.len(), "bytes for each element");
+    twin!(add_map_and_multiply(scalar, elements, uniform))
+}
+
+/// Each scalar times the group's generator, without what the one-way map derives from its bytes of `uniform`.
+///
+/// # Panics
+/// If `scalars`, `uniform` and `out` are not of one length.
+pub fn generate_and_subtract_map(scalars: &[Scalar], uniform: &[Uniform], out: &mut [Encoded]) {
+    assert!(uniform.len() == scalars.len() && out.len() == scalars.len(), "bytes and a place for each scalar");
+    twin!(generate_and_subtract_map(scalars, uniform, out))
+}
+
+/// Each scalar times one element.
+///
+/// Says whether that was an element, and not the neutral one; where it says no, `out` are zeros. (Without a scalar
+/// it says yes.)
+///
+/// # Panics
+/// If `out` is not as long as `scalars`.
+#[must_use]
+pub fn multiply_each(element: &Encoded, scalars: &[Scalar], out: &mut [Encoded]) -> bool {
+    assert_eq!(scalars.len(), out.len(), "a place for each scalar");
+    twin!(multiply_each(element, scalars, out))
+}
+
 /// The elements of a proof for these weights, which are public; `None` if one of `elements` is no
 /// element or the neutral one.
 ///
@@ -134,6 +178,55 @@ mod tests {
             assert_eq!(got.0, times(scalar));
             assert_eq!(got.1, uniform.is_empty() || scalar != Scalar::ZERO, "the neutral element is refused");
             assert_eq!(got.2, times(scalar * scalar));
+        }
+    }
+
+    /// What base OTs take from the group: sums with mapped elements, differences from them, and many multiples of one
+    /// element.
+    #[test]
+    fn sums_and_differences_with_mapped_elements_are_those_of_the_group() {
+        for (count, factor) in (0..=19).zip(scalars().skip(1)) {
+            let uniform: Vec<Uniform> = (0..count).map(|seed| bytes(2000 + seed)).collect();
+            let elements: Vec<RistrettoPoint> =
+                (0..count).map(|seed| RistrettoPoint::from_uniform_bytes(&bytes(3000 + seed))).collect();
+            let encoded: Vec<Encoded> = elements.iter().map(|element| element.compress().to_bytes()).collect();
+            let each: Vec<Scalar> = scalars().cycle().skip(count as usize).take(count as usize).collect();
+            let one = RistrettoPoint::from_uniform_bytes(&bytes(4000)).compress().to_bytes();
+            let got = testing::on_every_backend(|| {
+                let mut out = vec![vec![[0; ENCODED_BYTES]; count as usize]; 3];
+                let mut sums = encoded.clone();
+                map(&uniform, &mut out[0]);
+                generate_and_subtract_map(&each, &uniform, &mut out[1]);
+                let valid = [
+                    add_map_and_multiply(&factor, &mut sums, &uniform),
+                    multiply_each(&one, &each, &mut out[2]),
+                    multiply_each(&[0xff; 32], &each, &mut vec![[0; ENCODED_BYTES]; count as usize]),
+                ];
+                out.push(sums);
+                (out, valid)
+            });
+            let mapped: Vec<RistrettoPoint> = uniform.iter().map(RistrettoPoint::from_uniform_bytes).collect();
+            let one = CompressedRistretto(one).decompress().expect("an element");
+            let expected: [Vec<RistrettoPoint>; 4] = [
+                mapped.clone(),
+                each.iter().zip(&mapped).map(|(scalar, mapped)| RistrettoPoint::mul_base(scalar) - mapped).collect(),
+                each.iter().map(|scalar| one * scalar).collect(),
+                elements.iter().zip(&mapped).map(|(element, mapped)| (element + mapped) * factor).collect(),
+            ];
+            for (got, expected) in got.0.iter().zip(&expected) {
+                assert_eq!(*got, expected.iter().map(|point| point.compress().to_bytes()).collect::<Vec<_>>());
+            }
+            assert_eq!(got.1, [true, true, count == 0], "{count}");
+            for bad in [[0; 32], [0xff; 32]] {
+                let mut elements = encoded.clone();
+                let Some(place) = elements.get_mut(count as usize / 2) else { continue };
+                *place = bad;
+                let got = testing::on_every_backend(|| {
+                    let mut elements = elements.clone();
+                    (add_map_and_multiply(&factor, &mut elements, &uniform), elements)
+                });
+                assert_eq!(got, (false, vec![[0; ENCODED_BYTES]; count as usize]));
+            }
         }
     }
 

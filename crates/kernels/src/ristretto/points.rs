@@ -58,6 +58,12 @@ pub(super) trait Compiled: Field {
 
     /// The sum of all lanes of all points in each lane, but the generator in those of `mask`.
     unsafe fn total_or_generator(points: &[Point<Self>], mask: u8) -> Point<Self>;
+
+    /// The sum of two points, lane by lane.
+    unsafe fn sum(left: &Point<Self>, right: &Point<Self>) -> Point<Self>;
+
+    /// The first without the second, lane by lane.
+    unsafe fn difference(left: &Point<Self>, right: &Point<Self>) -> Point<Self>;
 }
 
 /// Implements [`Compiled`] for a type and the features that it is written for.
@@ -69,6 +75,8 @@ macro_rules! compiled {
             compiled!($features, encode(point: &Point<$field>, bytes: &mut [Encoded]) -> ());
             compiled!($features, sum_of_multiples(points: &[Point<$field>], digits: &[Digits]) -> Point<$field>);
             compiled!($features, total_or_generator(points: &[Point<$field>], mask: u8) -> Point<$field>);
+            compiled!($features, sum(left: &Point<$field>, right: &Point<$field>) -> Point<$field>);
+            compiled!($features, difference(left: &Point<$field>, right: &Point<$field>) -> Point<$field>);
         }
     };
     ($features:literal, $name:ident($($argument:ident: $type:ty),*) -> $result:ty) => {
@@ -122,17 +130,114 @@ pub(super) unsafe fn map_and_multiply<F: Compiled>(scalar: &Scalar, uniform: &[U
     let mut digits = Digits::zero();
     digits.set([scalar; MOST_LANES]);
     for (uniform, out) in uniform.chunks(F::LANES).zip(out.chunks_mut(F::LANES)) {
-        let mut halves = Zeroizing::new([[[0; ENCODED_BYTES]; MOST_LANES]; 2]);
-        for (lane, uniform) in uniform.iter().enumerate() {
-            let (bytes, _) = uniform.as_chunks();
-            (halves[0][lane], halves[1][lane]) = (bytes[0], bytes[1]);
-        }
+        // SAFETY: the caller vouches for the instructions.
+        unsafe { F::encode(&F::sum_of_multiples(&[mapped(uniform)], std::slice::from_ref(&digits)), out) };
+    }
+}
+
+/// The element that each lane's bytes are mapped to; lanes without bytes hold some element.
+///
+/// # Safety
+/// As above.
+unsafe fn mapped<F: Compiled>(uniform: &[Uniform]) -> Point<F> {
+    let mut halves = Zeroizing::new([[[0; ENCODED_BYTES]; MOST_LANES]; 2]);
+    for (lane, uniform) in uniform.iter().enumerate() {
+        let (bytes, _) = uniform.as_chunks();
+        (halves[0][lane], halves[1][lane]) = (bytes[0], bytes[1]);
+    }
+    // SAFETY: the caller vouches for the instructions.
+    unsafe { F::map(halves.each_ref().map(|half| &half[..F::LANES])) }
+}
+
+/// [`super::map`].
+///
+/// # Safety
+/// As above.
+pub(super) unsafe fn map_all<F: Compiled>(uniform: &[Uniform], out: &mut [Encoded]) {
+    for (uniform, out) in uniform.chunks(F::LANES).zip(out.chunks_mut(F::LANES)) {
+        // SAFETY: the caller vouches for the instructions.
+        unsafe { F::encode(&mapped(uniform), out) };
+    }
+}
+
+/// [`super::add_map_and_multiply`].
+///
+/// # Safety
+/// As above.
+pub(super) unsafe fn add_map_and_multiply<F: Compiled>(
+    scalar: &Scalar,
+    elements: &mut [Encoded],
+    uniform: &[Uniform],
+) -> bool {
+    if elements.is_empty() {
+        return true;
+    }
+    let mut digits = Digits::zero();
+    digits.set([scalar; MOST_LANES]);
+    let mut valid = true;
+    for (elements, uniform) in elements.chunks_mut(F::LANES).zip(uniform.chunks(F::LANES)) {
         // SAFETY: the caller vouches for the instructions.
         unsafe {
-            let point = F::map(halves.each_ref().map(|half| &half[..F::LANES]));
-            F::encode(&F::sum_of_multiples(&[point], std::slice::from_ref(&digits)), out);
+            let (are_elements, point) = F::decode(elements);
+            valid &= are_elements;
+            let sum = F::sum(&point, &mapped(uniform));
+            F::encode(&F::sum_of_multiples(&[sum], std::slice::from_ref(&digits)), elements);
         }
     }
+    if !valid {
+        elements.fill([0; ENCODED_BYTES]);
+    }
+    valid
+}
+
+/// [`super::generate_and_subtract_map`].
+///
+/// # Safety
+/// As above.
+pub(super) unsafe fn generate_and_subtract_map<F: Compiled>(
+    scalars: &[Scalar],
+    uniform: &[Uniform],
+    out: &mut [Encoded],
+) {
+    if scalars.is_empty() {
+        return;
+    }
+    // SAFETY: the caller vouches for the instructions; below, too.
+    let generator = unsafe { F::total_or_generator(&[], F::ALL) };
+    for ((scalars, uniform), out) in
+        scalars.chunks(F::LANES).zip(uniform.chunks(F::LANES)).zip(out.chunks_mut(F::LANES))
+    {
+        let mut digits = Digits::zero();
+        digits.set_each(scalars);
+        // SAFETY: as above.
+        unsafe {
+            let multiple = F::sum_of_multiples(&[generator], std::slice::from_ref(&digits));
+            F::encode(&F::difference(&multiple, &mapped(uniform)), out);
+        }
+    }
+}
+
+/// [`super::multiply_each`].
+///
+/// # Safety
+/// As above.
+pub(super) unsafe fn multiply_each<F: Compiled>(element: &Encoded, scalars: &[Scalar], out: &mut [Encoded]) -> bool {
+    if scalars.is_empty() {
+        return true;
+    }
+    // SAFETY: the caller vouches for the instructions; below, too.
+    let (is_element, point) = unsafe { F::decode(&[*element; MOST_LANES][..F::LANES]) };
+    if !is_element {
+        out.fill([0; ENCODED_BYTES]);
+        return false;
+    }
+    for (scalars, out) in scalars.chunks(F::LANES).zip(out.chunks_mut(F::LANES)) {
+        let mut digits = Digits::zero();
+        digits.set_each(scalars);
+        // SAFETY: as above.
+        unsafe { F::encode(&F::sum_of_multiples(&[point], std::slice::from_ref(&digits)), out) };
+    }
+    true
 }
 
 /// [`super::composites`].
@@ -147,10 +252,8 @@ pub(super) unsafe fn composites<F: Compiled>(
 ) -> Option<Composites> {
     // Not for secrets: what is returned is moved.
     let of_weights = |scalars: &[Scalar]| {
-        let mut lanes = [&Scalar::ZERO; MOST_LANES];
-        lanes.iter_mut().zip(scalars).for_each(|(lane, scalar)| *lane = scalar);
         let mut digits = Digits::zero();
-        digits.set(lanes);
+        digits.set_each(scalars);
         digits
     };
     let mut points = Vec::with_capacity(elements.len().div_ceil(F::LANES));
@@ -205,6 +308,13 @@ impl Digits {
                 digit[1] |= u64::from(value < 0) << (8 * lane);
             }
         }
+    }
+
+    /// As [`Self::set`] with a scalar for each of the first lanes, and zero in the others.
+    fn set_each(&mut self, scalars: &[Scalar]) {
+        let mut lanes = [&Scalar::ZERO; MOST_LANES];
+        lanes.iter_mut().zip(scalars).for_each(|(lane, scalar)| *lane = scalar);
+        self.set(lanes);
     }
 
     /// The lanes whose digit at this place has this amount; without a branch.
@@ -331,6 +441,21 @@ pub(super) unsafe fn total_or_generator<F: Field>(points: &[Point<F>], mask: u8)
     let value = &total.x;
     let (x, y) = (value.constant(&GENERATOR[0]), value.constant(&GENERATOR[1]));
     total.select(mask, &Point { x, y, z: value.constant(&ONE), t: x.mul(&y) })
+}
+
+/// # Safety
+/// As above.
+#[inline(always)]
+pub(super) unsafe fn sum<F: Field>(left: &Point<F>, right: &Point<F>) -> Point<F> {
+    left.add(&right.cached())
+}
+
+/// # Safety
+/// As above.
+#[inline(always)]
+pub(super) unsafe fn difference<F: Field>(left: &Point<F>, right: &Point<F>) -> Point<F> {
+    let Cached { sum, difference, z, t2d } = right.cached();
+    left.add(&Cached { sum: difference, difference: sum, z, t2d: t2d.negated() })
 }
 
 /// RFC 9496, section 4.3.1.

@@ -27,6 +27,48 @@ pub(super) fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [
     encode_doubles(&products, out);
 }
 
+pub(super) fn map_all(uniform: &[Uniform], out: &mut [Encoded]) {
+    for (uniform, out) in uniform.iter().zip(out) {
+        *out = RistrettoPoint::from_uniform_bytes(uniform).compress().to_bytes();
+    }
+}
+
+pub(super) fn add_map_and_multiply(scalar: &Scalar, elements: &mut [Encoded], uniform: &[Uniform]) -> bool {
+    let half = halved(scalar);
+    let times_half = |(bytes, uniform): (&Encoded, &Uniform)| {
+        Some((element(bytes)? + RistrettoPoint::from_uniform_bytes(uniform)) * *half)
+    };
+    let products: Option<Vec<RistrettoPoint>> = elements.iter().zip(uniform).map(times_half).collect();
+    match products {
+        Some(products) => encode_doubles(&products, elements),
+        None => {
+            elements.fill([0; ENCODED_BYTES]);
+            return false;
+        }
+    }
+    true
+}
+
+pub(super) fn generate_and_subtract_map(scalars: &[Scalar], uniform: &[Uniform], out: &mut [Encoded]) {
+    for ((scalar, uniform), out) in scalars.iter().zip(uniform).zip(out) {
+        let difference = RistrettoPoint::mul_base(scalar) - RistrettoPoint::from_uniform_bytes(uniform);
+        *out = difference.compress().to_bytes();
+    }
+}
+
+pub(super) fn multiply_each(bytes: &Encoded, scalars: &[Scalar], out: &mut [Encoded]) -> bool {
+    if scalars.is_empty() {
+        return true;
+    }
+    let Some(element) = element(bytes) else {
+        out.fill([0; ENCODED_BYTES]);
+        return false;
+    };
+    let products: Vec<RistrettoPoint> = scalars.iter().map(|scalar| element * *halved(scalar)).collect();
+    encode_doubles(&products, out);
+    true
+}
+
 /// Half of a scalar: encoding many doubles takes one inversion.
 fn halved(scalar: &Scalar) -> Zeroizing<Scalar> {
     Zeroizing::new(scalar * Scalar::from(2u8).invert())

@@ -38,6 +38,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use crate::binding::Binding;
+use crate::group::Encoded;
 use crate::tasks::{CorrelationRequest, OtChosen, OtPairs, RandomOt};
 
 pub use co15::Co15;
@@ -250,22 +251,22 @@ fn key(binding: Binding, index: usize, slot: u8, shared: &[u8]) -> u128 {
 }
 
 /// The encodings of twice each shared point.
-fn encode(shared: &[RistrettoPoint]) -> Secret<Vec<CompressedRistretto>> {
-    Secret::new(RistrettoPoint::double_and_compress_batch(shared))
+fn encode(shared: &[RistrettoPoint]) -> Secret<Vec<Encoded>> {
+    let encoded = Secret::new(RistrettoPoint::double_and_compress_batch(shared));
+    Secret::new(encoded.iter().map(CompressedRistretto::to_bytes).collect())
 }
 
 /// The keys of both slots from the [encoded](encode) points of both, transfer by transfer.
-fn key_pairs(binding: Binding, encoded: &[CompressedRistretto]) -> KeyPairs {
+fn key_pairs(binding: Binding, encoded: &[Encoded]) -> KeyPairs {
     let (transfers, _) = encoded.as_chunks::<2>();
-    let of_slot =
-        |i: usize, slot: u8, pair: &[CompressedRistretto; 2]| key(binding, i, slot, pair[usize::from(slot)].as_bytes());
+    let of_slot = |i: usize, slot: u8, pair: &[Encoded; 2]| key(binding, i, slot, &pair[usize::from(slot)]);
     Secret::new(transfers.iter().enumerate().map(|(i, pair)| [0, 1].map(|slot| of_slot(i, slot, pair))).collect())
 }
 
 /// The keys of the chosen slots from their [encoded](encode) points.
-fn chosen_keys(binding: Binding, slots: &[u8], encoded: &[CompressedRistretto]) -> ChosenKeys {
+fn chosen_keys(binding: Binding, slots: &[u8], encoded: &[Encoded]) -> ChosenKeys {
     let keys = encoded.iter().zip(slots).enumerate();
-    Secret::new(keys.map(|(i, (shared, &slot))| key(binding, i, slot, shared.as_bytes())).collect())
+    Secret::new(keys.map(|(i, (shared, &slot))| key(binding, i, slot, shared)).collect())
 }
 
 /// `zero` where `choice` is 0, else `one`.

@@ -4,7 +4,6 @@
 use std::thread;
 
 use bytemuck::Pod;
-use curve25519_dalek::ristretto::CompressedRistretto;
 use vesica_mpc::base_ot::mr19::messages::{ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
 use vesica_mpc::code_oprf::{self, Bch, Oos17};
 use vesica_mpc::ot_extension::CHUNKS;
@@ -183,12 +182,14 @@ fn the_relay_alone_changes_nothing() {
 
 #[test]
 fn bad_points_in_base_ot() {
-    let identity = |point: &mut SenderPoint| point.0 = CompressedRistretto([0; 32]);
+    let identity = |point: &mut SenderPoint| point.0 = [0; 32];
     caught(run(Tamper { sender_point: Some(identity), ..Tamper::default() }).0, SenderPoint::STEP);
-    let no_point = |point: &mut SenderPoint| point.0 = CompressedRistretto([0xff; 32]);
+    let no_point = |point: &mut SenderPoint| point.0 = [0xff; 32];
     caught(run(Tamper { sender_point: Some(no_point), ..Tamper::default() }).0, SenderPoint::STEP);
-    let no_point = |points: &mut ReceiverPoints| points.0[13][1] = CompressedRistretto([0xff; 32]);
+    let no_point = |points: &mut ReceiverPoints| points.0[13][1] = [0xff; 32];
     caught(run(Tamper { receiver_points: Some(no_point), ..Tamper::default() }).1, ReceiverPoints::STEP);
+    let identity = |points: &mut ReceiverPoints| points.0[13][1] = [0; 32];
+    caught(run(Tamper { receiver_points: Some(identity), ..Tamper::default() }).1, ReceiverPoints::STEP);
     // Another point gives other keys: the leaves differ.
     let swapped = |points: &mut ReceiverPoints| points.0[13].swap(0, 1);
     caught(run(Tamper { receiver_points: Some(swapped), ..Tamper::default() }).0, TagSums::STEP);

@@ -1,9 +1,9 @@
 //! The hashes of the figure.
 
 use curve25519_dalek::RistrettoPoint;
-use curve25519_dalek::ristretto::CompressedRistretto;
 
 use crate::binding::Binding;
+use crate::group::Encoded;
 
 /// Domain separation tag for hashing to the group.
 const GROUP_DST: &[u8] = b"vesica-v1-csw20-ot-with-ristretto255_XMD:SHA-512_R255MAP_RO_";
@@ -17,8 +17,8 @@ pub(super) fn shift_of(session: Binding, seed: &[u8; 32]) -> RistrettoPoint {
 }
 
 /// `F(index, slot, point)` of an encoded point.
-pub(super) fn response(run: Binding, index: usize, slot: u8, point: &CompressedRistretto) -> Digest {
-    run.digest("response", &[&(index as u64).to_le_bytes(), &[slot], point.as_bytes()])
+pub(super) fn response(run: Binding, index: usize, slot: u8, point: &Encoded) -> Digest {
+    run.digest("response", &[&(index as u64).to_le_bytes(), &[slot], point])
 }
 
 /// `D` of all responses for slot 0.

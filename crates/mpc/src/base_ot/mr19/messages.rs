@@ -3,15 +3,16 @@
 
 use std::ops::RangeInclusive;
 
-use curve25519_dalek::ristretto::CompressedRistretto;
 use vesica_party::{Malformed, Message, Reader, Role, Step, Writer};
+
+use crate::group::Encoded;
 
 /// The protocol's name in steps.
 pub(super) const NAME: &str = "base-ot";
 
 /// Arrow 1: `A`, as it came; the receiver decodes it.
 #[derive(Clone, Copy, Debug)]
-pub struct SenderPoint(pub CompressedRistretto);
+pub struct SenderPoint(pub Encoded);
 
 impl Message for SenderPoint {
     const STEP: Step =
@@ -23,11 +24,11 @@ impl Message for SenderPoint {
     }
 
     fn write(&self, out: &mut Writer) {
-        out.bytes(self.0.as_bytes());
+        out.bytes(&self.0);
     }
 
     fn read(bytes: &mut Reader<'_>, (): ()) -> Result<Self, Malformed> {
-        Ok(Self(CompressedRistretto(bytes.array()?)))
+        Ok(Self(bytes.array()?))
     }
 }
 
@@ -38,7 +39,7 @@ pub const TRANSFERS_PER_MESSAGE: usize = 16;
 /// Arrow 2, one for each [`TRANSFERS_PER_MESSAGE`] transfers: two points a transfer, as they came;
 /// the sender decodes them. The shape is the number of transfers.
 #[derive(Clone, Debug)]
-pub struct ReceiverPoints(pub Vec<[CompressedRistretto; 2]>);
+pub struct ReceiverPoints(pub Vec<[Encoded; 2]>);
 
 impl Message for ReceiverPoints {
     const STEP: Step = Step { protocol: NAME, number: 2, from: Role::Receiver, carries: "two points a transfer" };
@@ -51,13 +52,12 @@ impl Message for ReceiverPoints {
 
     fn write(&self, out: &mut Writer) {
         for point in self.0.as_flattened() {
-            out.bytes(point.as_bytes());
+            out.bytes(point);
         }
     }
 
     fn read(bytes: &mut Reader<'_>, transfers: usize) -> Result<Self, Malformed> {
-        let mut point = || Ok(CompressedRistretto(bytes.array()?));
-        (0..transfers).map(|_| Ok([point()?, point()?])).collect::<Result<_, _>>().map(Self)
+        (0..transfers).map(|_| Ok([bytes.array()?, bytes.array()?])).collect::<Result<_, _>>().map(Self)
     }
 }
 

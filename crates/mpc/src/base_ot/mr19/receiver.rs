@@ -1,7 +1,7 @@
 //! The right column of the figure: gets one key a transfer, by a choice bit.
 
-use curve25519_dalek::ristretto::CompressedRistretto;
-use curve25519_dalek::{RistrettoPoint, Scalar};
+use curve25519_dalek::Scalar;
+use rand_core::Rng;
 use subtle::Choice;
 use vesica_party::{Abort, Channel, Message, Phase};
 use vesica_structures::rng::SecretRng;
@@ -9,8 +9,9 @@ use vesica_structures::secret::Secret;
 
 use super::hashes::{bind_messages, slot_hash};
 use super::messages::{NAME, ReceiverPoints, SenderPoint, TRANSFERS_PER_MESSAGE};
-use crate::base_ot::{ChosenKeys, chosen_keys, decode, encode, select};
+use crate::base_ot::{ChosenKeys, chosen_keys, decode, select};
 use crate::binding::Binding;
+use crate::group::{self, ENCODED_BYTES};
 
 /// The chosen key of each transfer, and a binding to this run's messages.
 pub(super) fn receive(
@@ -23,29 +24,42 @@ pub(super) fn receive(
 
     // Step 2, which does not wait for step 1. No branch and no address depends on a choice.
     // With all their space from the start: no copy is left behind.
-    let mut exponents = Secret::new(Vec::with_capacity(choices.len()));
-    let mut slots = Secret::new(Vec::with_capacity(choices.len()));
     let transfers = choices.len();
-    let (mut points, mut sent) = (Vec::with_capacity(transfers), 0);
-    for (i, choice) in choices.enumerate() {
-        let slot = choice.unwrap_u8();
-        let exponent = Secret::new(Scalar::random(rng));
-        let other = RistrettoPoint::random(rng).compress();
-        let own = (RistrettoPoint::mul_base(&exponent) - slot_hash(session, i, slot, &other)).compress();
-        let (own, other) = (own.as_bytes(), other.as_bytes());
-        points.push([select(own, other, choice), select(other, own, choice)].map(CompressedRistretto));
-        exponents.push(*exponent);
-        slots.push(slot);
-        if points.len() == transfers || points.len() - sent == TRANSFERS_PER_MESSAGE {
-            ch.send(&ReceiverPoints(points[sent..].to_vec()))?;
-            sent = points.len();
+    let mut exponents = Secret::new(Vec::with_capacity(transfers));
+    let mut slots = Secret::new(Vec::with_capacity(transfers));
+    let mut points = Vec::with_capacity(transfers);
+    let mut choices = choices.enumerate();
+    for first in (0..transfers).step_by(TRANSFERS_PER_MESSAGE) {
+        let now = TRANSFERS_PER_MESSAGE.min(transfers - first);
+        let mut uniform = vec![[0; 64]; now];
+        for uniform in &mut uniform {
+            exponents.push(Scalar::random(rng));
+            rng.fill_bytes(uniform);
         }
+        let mut others = vec![[0; ENCODED_BYTES]; now];
+        group::map(&uniform, &mut others);
+        for ((uniform, other), (i, choice)) in uniform.iter_mut().zip(&others).zip(choices.by_ref()) {
+            let slot = choice.unwrap_u8();
+            *uniform = slot_hash(session, i, slot, other);
+            slots.push(slot);
+        }
+        let mut owns = vec![[0; ENCODED_BYTES]; now];
+        group::generate_and_subtract_map(&exponents[first..], &uniform, &mut owns);
+        for ((own, other), &slot) in owns.iter().zip(&others).zip(&slots[first..]) {
+            let choice = Choice::from(slot);
+            points.push([select(own, other, choice), select(other, own, choice)]);
+        }
+        ch.send(&ReceiverPoints(points[first..].to_vec()))?;
     }
 
     // Step 1.
-    let SenderPoint(encoded) = ch.recv(())?;
-    let a = decode(encoded.as_bytes(), SenderPoint::STEP)?;
-    let shared: Secret<Vec<RistrettoPoint>> = Secret::new(exponents.iter().map(|exponent| exponent * a).collect());
-    let run = bind_messages(session, &encoded, &points);
-    Ok((chosen_keys(run, &slots, &encode(&shared)), run))
+    let SenderPoint(a) = ch.recv(())?;
+    decode(&a, SenderPoint::STEP)?;
+    let doubled: Secret<Vec<Scalar>> = Secret::new(exponents.iter().map(|exponent| exponent + exponent).collect());
+    let mut shared = Secret::new(vec![[0; ENCODED_BYTES]; transfers]);
+    if !group::multiply_each(&a, &doubled, &mut shared) {
+        return Err(Abort::PeerMisbehaved(SenderPoint::STEP, "not a point of the group"));
+    }
+    let run = bind_messages(session, &a, &points);
+    Ok((chosen_keys(run, &slots, &shared), run))
 }
