@@ -13,9 +13,6 @@ use super::tls::{self, AcceptedKeys, Identity};
 use super::{Connection, KeyExchange, memory, tcp};
 use crate::Abort;
 
-/// Time between two looks at a TCP listener.
-const PAUSE: Duration = Duration::from_millis(5);
-
 /// A client that has connected and not yet said who it is.
 pub struct Arrival {
     from: String,
@@ -60,7 +57,7 @@ pub struct PlaintextAcceptor(pub tcp::Listener);
 
 impl Acceptor for PlaintextAcceptor {
     fn accept(&self, wait: Duration) -> io::Result<Option<Arrival>> {
-        let Some((socket, from)) = poll_within(&self.0, wait)? else { return Ok(None) };
+        let Some((socket, from)) = tcp::poll(&self.0, wait)? else { return Ok(None) };
         let socket = Arc::new(socket);
         let hang_up = hang_up(socket.clone());
         let establish = Box::new(move || Ok(tcp::connection(socket)?));
@@ -85,7 +82,7 @@ pub struct TlsAcceptor {
 
 impl Acceptor for TlsAcceptor {
     fn accept(&self, wait: Duration) -> io::Result<Option<Arrival>> {
-        let Some((socket, from)) = poll_within(&self.listener, wait)? else { return Ok(None) };
+        let Some((socket, from)) = tcp::poll(&self.listener, wait)? else { return Ok(None) };
         let socket = Arc::new(socket);
         let hang_up = hang_up(socket.clone());
         let (identity, clients, limit) = (self.identity.clone(), self.clients.clone(), self.handshake_limit);
@@ -98,18 +95,6 @@ impl Acceptor for TlsAcceptor {
             Ok(connection)
         });
         Ok(Some(Arrival { from: from.to_string(), establish, hang_up }))
-    }
-}
-
-fn poll_within(listener: &tcp::Listener, wait: Duration) -> io::Result<Option<(TcpStream, SocketAddr)>> {
-    let end = Instant::now() + wait;
-    loop {
-        let accepted = tcp::poll(listener)?;
-        let left = end.saturating_duration_since(Instant::now());
-        if accepted.is_some() || left.is_zero() {
-            return Ok(accepted);
-        }
-        thread::sleep(PAUSE.min(left));
     }
 }
 

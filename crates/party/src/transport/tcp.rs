@@ -6,11 +6,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+
 use super::{Connection, Shutdown};
 use crate::{Abort, exit_code};
 
-/// Time between two looks at a listener, and between the first attempts to connect.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// Time between the first attempts to connect.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
 /// Longest time between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Longest time for one attempt to connect to one address.
@@ -45,12 +48,19 @@ pub fn listen(address: &str) -> Result<Listener, Abort> {
     Ok(Listener(listener))
 }
 
-/// The next connection, if a client has connected. Does not wait.
+/// The next connection, if a client connects within `wait`.
 ///
 /// # Errors
 /// What the operating system says. The listener stays usable: the process may have too many open
 /// files for the moment, for example.
-pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> {
+pub fn poll(listener: &Listener, wait: Duration) -> io::Result<Option<(TcpStream, SocketAddr)>> {
+    if !wait.is_zero() {
+        let mut events = [PollFd::new(&listener.0, PollFlags::IN)];
+        match rustix::event::poll(&mut events, Timespec::try_from(wait).ok().as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(fault) => return Err(fault.into()),
+        }
+    }
     match listener.0.accept() {
         Ok((stream, from)) => {
             stream.set_nonblocking(false)?;
@@ -73,7 +83,8 @@ pub fn poll(listener: &Listener) -> io::Result<Option<(TcpStream, SocketAddr)>> 
 pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketAddr), Abort> {
     let end = Instant::now().checked_add(wait);
     loop {
-        if let Some(accepted) = poll(listener)? {
+        let left = end.map_or(LONGEST_PAUSE, |end| end.saturating_duration_since(Instant::now()));
+        if let Some(accepted) = poll(listener, left.min(LONGEST_PAUSE))? {
             return Ok(accepted);
         }
         if end.is_some_and(|end| Instant::now() >= end) {
@@ -83,7 +94,6 @@ pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketA
                 mend: "start the other side, check the address and the firewall, or wait longer with --wait".into(),
             });
         }
-        thread::sleep(FIRST_PAUSE);
     }
 }
 

@@ -51,19 +51,33 @@ pub fn cuckoo_bins(items: usize, failure_bits: u32) -> Result<usize, Unsupported
 /// sets of `s` items and `k = s - 1` bins; all positions lie among the bins with probability `(C(k, 3)
 /// / C(bins, 3))^s`, or, if each bin is to be hit twice, at most `(3s)! [x^3s] (e^x - 1 - x)^k /
 /// (6 C(bins, 3))^s`, where the coefficient is at most the function at any `x` over `x^3s`.
+///
+/// The receiver of a small table computes it many times before it can choose a protocol: what counts for next to
+/// nothing is not computed more closely, and numbers of sets follow from those of sets one smaller.
 pub fn hall_bound(items: usize, bins: usize) -> f64 {
     let ln_binomial = |n: usize, k: usize| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
-    let ln_triples = ln_binomial(bins, 3);
+    let triples = |bins: usize| bins as f64 * (bins - 1) as f64 * (bins - 2) as f64;
     let mut probability = 0.0;
     let mut saddle = 4.0;
+    let mut ln_sets = 0.0;
     for s in 4..=items.min(bins + 1) {
         let k = s - 1;
-        let ln_sets = ln_binomial(items, s) + ln_binomial(bins, k) - s as f64 * ln_triples;
-        let ln_inside = s as f64 * ln_binomial(k, 3);
-        probability += (ln_sets + ln_inside.min(ln_twice_covered(s, k, &mut saddle))).exp();
+        ln_sets = match s {
+            4 => ln_binomial(items, s) + ln_binomial(bins, k),
+            _ => ln_sets + ((items - k) as f64 * (bins - k + 1) as f64 / (s as f64 * k as f64)).ln(),
+        };
+        let mut ln_term = ln_sets + s as f64 * (triples(k) / triples(bins)).ln();
+        if ln_term > LN_NEGLIGIBLE {
+            let ln_covered = ln_twice_covered(s, k, &mut saddle) - s as f64 * (triples(bins) / 6.0).ln();
+            ln_term = ln_term.min(ln_sets + ln_covered);
+        }
+        probability += ln_term.exp();
     }
     probability.log2()
 }
+
+/// `ln` of a probability that counts for nothing even as often as a table has items: 2^-288.
+const LN_NEGLIGIBLE: f64 = -200.0;
 
 /// An upper bound of `log2` of the probability that no table exists where each item has `functions`
 /// independent uniform positions, which may coincide.
@@ -262,6 +276,23 @@ mod tests {
     fn fails_exactly_where_no_table_exists() {
         assert!(CuckooTable::build(&[[0, 1, 2]; 3], 3).is_ok());
         assert_eq!(CuckooTable::build(&[[0, 1, 2]; 4], 9).err(), Some(HashFailure));
+    }
+
+    /// The sum as it is written down, each term by itself.
+    #[test]
+    fn the_bound_is_the_sum_of_its_terms() {
+        let ln_binomial = |n: usize, k: usize| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
+        for (items, hundredths) in [(4, 300), (10, 200), (100, 140), (1000, 131), (4096, 130), (4096, 129), (10_000, 250)] {
+            let bins = items * hundredths / 100;
+            let (mut sum, mut saddle) = (0.0, 4.0);
+            for s in 4..=items.min(bins + 1) {
+                let sets = ln_binomial(items, s) + ln_binomial(bins, s - 1) - s as f64 * ln_binomial(bins, 3);
+                let inside = s as f64 * ln_binomial(s - 1, 3);
+                sum += (sets + inside.min(ln_twice_covered(s, s - 1, &mut saddle))).exp();
+            }
+            let (bound, plain) = (hall_bound(items, bins), f64::log2(sum));
+            assert!((bound - plain).abs() < 1e-6, "{items} items, {bins} bins: {bound}, {plain}");
+        }
     }
 
     /// The chance that four items meet in three bins, by counting; the bound at more than three of

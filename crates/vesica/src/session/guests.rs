@@ -211,15 +211,18 @@ impl<T: Send + 'static, R: Send + 'static> Guests<T, R> {
     pub fn attend(
         &mut self,
         listener: &tcp::Listener,
-        mut pause: Duration,
+        pause: Duration,
         fault: &mut Option<io::Error>,
         greet: impl FnOnce(&Visit, &Limits) -> Outcome<T, R> + Send + 'static,
     ) -> Option<Result<T, R>> {
+        let mut left = pause;
         if self.has_room() {
-            let welcomed = tcp::poll(listener)
+            // With a guest there, its end may come before the next connection.
+            let wait = if self.guests.is_empty() { std::mem::take(&mut left) } else { Duration::ZERO };
+            let welcomed = tcp::poll(listener, wait)
                 .and_then(|accepted| accepted.map(|(socket, from)| self.welcome(socket, from, greet)).transpose());
             match welcomed {
-                Ok(Some(())) => pause = Duration::ZERO,
+                Ok(Some(())) => left = Duration::ZERO,
                 Ok(None) => {}
                 Err(passing) => {
                     if matches!(
@@ -229,11 +232,12 @@ impl<T: Send + 'static, R: Send + 'static> Guests<T, R> {
                         self.give_up_one();
                     }
                     *fault = Some(passing);
+                    left = pause;
                 }
             }
         }
         self.make_room();
-        self.next(pause)
+        self.next(left)
     }
 
     /// Whether one more may be accepted. One beyond the limit may: it is for the newcomer that

@@ -24,8 +24,11 @@ const LEAST_TLS_LIMIT: Duration = Duration::from_secs(1);
 /// Refused connections that are told one by one; more are only counted.
 const MOST_REFUSALS_TOLD: u64 = 8;
 
-/// Time between two looks at the listener or attempts to connect.
-const PAUSE: Duration = Duration::from_millis(10);
+/// How long a side that listens waits at a time: between two looks at whether it is to go on.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Time between the first attempts to connect, and the most that it grows to.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 /// Which end of the connection a side is. Independent of its role.
@@ -129,16 +132,18 @@ fn accept_anybody(listener: &tcp::Listener, retry: &RetryPolicy<'_>) -> Result<C
             return Err(failure);
         }
         let connection =
-            tcp::poll(listener).and_then(|accepted| accepted.map(|(socket, _)| tcp::connection(socket)).transpose());
+            tcp::poll(listener, LOOK_EVERY).and_then(|accepted| accepted.map(|(socket, _)| tcp::connection(socket)).transpose());
         match connection {
             Ok(Some(connection)) => return Ok(connection),
             Ok(None) => {}
-            Err(passing) => fault = Some(passing),
+            Err(passing) => {
+                fault = Some(passing);
+                thread::sleep(LOOK_EVERY);
+            }
         }
         if end.is_some_and(|end| Instant::now() >= end) {
             return Err(nobody(retry, TurnedAway::default(), fault));
         }
-        thread::sleep(PAUSE);
     }
 }
 
@@ -159,7 +164,7 @@ fn accept_partner(
         }
         let (identity, peer) = (identity.clone(), peer.clone());
         let greet = move |visit: &Visit, limits: &Limits| shake_hands(visit, limits, &identity, &peer);
-        match guests.attend(listener, PAUSE, &mut fault, greet) {
+        match guests.attend(listener, LOOK_EVERY, &mut fault, greet) {
             Some(Ok(connection)) => return Ok(connection),
             Some(Err((from, failure))) => {
                 told += 1;
@@ -230,7 +235,7 @@ fn connect(
     events: &dyn Events,
 ) -> Result<Connection, Failure> {
     let end = Instant::now().checked_add(retry.wait);
-    let mut pause = PAUSE;
+    let mut pause = FIRST_PAUSE;
     let mut is_told = false;
     loop {
         if let Some(failure) = (retry.stop)() {
