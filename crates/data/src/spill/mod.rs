@@ -144,7 +144,10 @@ impl Spill {
             Ok(StreamsFile { file: Some(tempfile::tempfile_in(folder)?), end: 0, in_use })
         };
         Ok(Self {
-            files: (0..streams.div_ceil(streams_per_file).max(1)).map(file).collect::<io::Result<_>>().map_err(failed)?,
+            files: (0..streams.div_ceil(streams_per_file).max(1))
+                .map(file)
+                .collect::<io::Result<_>>()
+                .map_err(failed)?,
             streams_per_file,
             folder: folder.to_owned(),
             key,
@@ -326,7 +329,8 @@ impl Spill {
         to.resize(start + length + SEAL, 0);
         let Some(sealed) = to.get_mut(start..) else { return Ok(()) };
         self.file(stream).and_then(|file| file.read_exact_at(sealed, offset)).map_err(|source| self.failed(source))?;
-        let opened = self.key.open_in_place(nonce(self.file_of(stream), offset), Aad::from(place(stream, number)), sealed);
+        let opened =
+            self.key.open_in_place(nonce(self.file_of(stream), offset), Aad::from(place(stream, number)), sealed);
         opened.map_err(|_| self.failed(io::Error::other("the disk gave back other bytes than were written to it")))?;
         to.truncate(start + length);
         Ok(())
@@ -474,7 +478,8 @@ mod tests {
         let expected: Vec<Vec<u8>> = (0..5).map(|stream| spill.read(stream).expect("read")).collect();
         assert!(expected.iter().all(|bytes| bytes.len() == 13 * LONGEST_CHUNK));
         let all = spill.bytes();
-        for (released, [left, files]) in [(0, [5, 3]), (3, [5, 3]), (0, [5, 3]), (1, [3, 2]), (4, [2, 1]), (2, [0, 0])] {
+        for (released, [left, files]) in [(0, [5, 3]), (3, [5, 3]), (0, [5, 3]), (1, [3, 2]), (4, [2, 1]), (2, [0, 0])]
+        {
             spill.release(released);
             assert!(spill.read(released).expect("nothing").is_empty());
             assert_eq!(spill.bytes(), all / 5 * left, "{released}");

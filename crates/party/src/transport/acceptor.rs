@@ -3,11 +3,11 @@
 
 use std::fmt;
 use std::io;
-use std::net::{self, SocketAddr, TcpStream};
+use std::net::{self, TcpStream};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::tls::{self, AcceptedKeys, Identity};
 use super::{Connection, KeyExchange, memory, tcp};

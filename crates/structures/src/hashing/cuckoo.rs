@@ -282,7 +282,9 @@ mod tests {
     #[test]
     fn the_bound_is_the_sum_of_its_terms() {
         let ln_binomial = |n: usize, k: usize| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
-        for (items, hundredths) in [(4, 300), (10, 200), (100, 140), (1000, 131), (4096, 130), (4096, 129), (10_000, 250)] {
+        for (items, hundredths) in
+            [(4, 300), (10, 200), (100, 140), (1000, 131), (4096, 130), (4096, 129), (10_000, 250)]
+        {
             let bins = items * hundredths / 100;
             let (mut sum, mut saddle) = (0.0, 4.0);
             for s in 4..=items.min(bins + 1) {

@@ -184,17 +184,21 @@ pub(crate) fn choose(
             both_allow.clone().map(move |id| variants::find([row], id).ok().flatten().filter(|own| own.id == id));
         named.flatten()
     });
+    // What is kept for comparison runs where it is named, or where there is nothing else. It is not looked at before:
+    // the parameters of some such rows take milliseconds.
+    let (recommended, others): (Vec<_>, Vec<_>) = entries.partition(|&entry| recommended(entry));
     let mut serving = Vec::new();
     let mut refusal = None;
-    for entry in entries {
-        match workload.predicted_bytes(entry) {
-            Ok(bytes) => serving.push((entry, middle(&bytes))),
-            Err(refused) => refusal = refusal.or(Some(refused)),
+    for entries in [recommended, others] {
+        if !serving.is_empty() {
+            break;
         }
-    }
-    // What is kept for comparison runs where it is named, or where there is nothing else.
-    if serving.iter().any(|(entry, _)| recommended(entry)) {
-        serving.retain(|(entry, _)| recommended(entry));
+        for entry in entries {
+            match workload.predicted_bytes(entry) {
+                Ok(bytes) => serving.push((entry, middle(&bytes))),
+                Err(refused) => refusal = refusal.or(Some(refused)),
+            }
+        }
     }
     let candidates = serving.iter().map(|(entry, _)| entry.id).collect();
     let time = |id, bytes| Some(model::predict(id, workload, bytes, &Machine::REFERENCE, link)?.total_us());

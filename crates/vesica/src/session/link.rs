@@ -131,8 +131,8 @@ fn accept_anybody(listener: &tcp::Listener, retry: &RetryPolicy<'_>) -> Result<C
         if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
-        let connection =
-            tcp::poll(listener, LOOK_EVERY).and_then(|accepted| accepted.map(|(socket, _)| tcp::connection(socket)).transpose());
+        let connection = tcp::poll(listener, LOOK_EVERY)
+            .and_then(|accepted| accepted.map(|(socket, _)| tcp::connection(socket)).transpose());
         match connection {
             Ok(Some(connection)) => return Ok(connection),
             Ok(None) => {}

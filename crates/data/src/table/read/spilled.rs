@@ -324,7 +324,9 @@ impl Partitions {
         let mut is_anew = Vec::with_capacity(written.streams());
         for partition in 0..written.streams() {
             let anew = match &beside {
-                BesideSpilled::Values(values) => firsts.take_values(&written, partition, values, on_fault).map(|()| true),
+                BesideSpilled::Values(values) => {
+                    firsts.take_values(&written, partition, values, on_fault).map(|()| true)
+                }
                 BesideSpilled::Payload(_) => firsts.take_with_payloads(&written, partition).map(|()| true),
                 BesideSpilled::Nothing => firsts.take(&written, partition),
             }?;
@@ -544,7 +546,6 @@ impl Firsts<'_> {
         let again: Vec<u8> = repeated.iter().flat_map(|(_, again)| again.to_le_bytes()).collect();
         self.duplicates.add(repeated.iter().map(|&(first, _)| first).zip(0..).collect(), &again)
     }
-
 }
 
 /// Some rows of a partition.

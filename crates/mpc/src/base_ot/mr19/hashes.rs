@@ -12,10 +12,6 @@ pub(super) fn slot_hash(binding: Binding, index: usize, slot: u8, other: &Encode
     group::hash_to_uniform(GROUP_DST, &message)
 }
 
-pub(super) fn bind_messages(
-    binding: Binding,
-    sender: &Encoded,
-    receiver: &[[Encoded; 2]],
-) -> Binding {
+pub(super) fn bind_messages(binding: Binding, sender: &Encoded, receiver: &[[Encoded; 2]]) -> Binding {
     binding.extend("messages", &[sender, receiver.as_flattened().as_flattened()].concat())
 }
