@@ -24,7 +24,7 @@ pub use self::dense::SubsetSums;
 pub use self::rows::{BinRow, RowHash};
 #[cfg(test)]
 pub use self::shape::MAX_PAIRS;
-pub use self::shape::{Design, Shape, dependencies};
+pub use self::shape::{Design, Known, Shape, dependencies};
 use super::Arrangement;
 use super::arrangement::Buckets;
 use crate::fields::Cell;

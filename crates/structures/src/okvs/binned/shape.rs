@@ -1,5 +1,7 @@
 //! Sizes of a table of bins, from an exact bound of its failure probability.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::facts::Unsupported;
 use crate::hashing::max_load;
 
@@ -8,6 +10,9 @@ pub const MAX_PAIRS: usize = 1 << 26;
 
 /// Most binary columns of the dense part, the bits of a word.
 const MAX_DENSE: u32 = 64;
+
+/// How many results [`Known`] keeps.
+const MOST_KNOWN: usize = 64;
 
 /// The sizes of a table: `bins` bins, each of `sparse` cells of which a row takes a few and `dense`
 /// cells of which it takes a random subset.
@@ -50,6 +55,34 @@ pub struct Design {
     /// The expected number of non-empty sets whose sum is zero, of so many rows over so many sparse
     /// cells.
     pub expected_dependencies: fn(usize, usize) -> f64,
+    /// What it has given.
+    pub known: Known,
+}
+
+/// The last results of a function that takes milliseconds: a run asks for the same sizes again and again, to choose a
+/// protocol and for each of its buckets.
+#[derive(Debug, Default)]
+pub struct Known(Mutex<Vec<([usize; 2], f64)>>);
+
+impl Known {
+    /// No results yet.
+    pub const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    fn or(&self, rows: usize, cells: usize, function: fn(usize, usize) -> f64) -> f64 {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&(_, result)) = known().iter().find(|(of, _)| *of == [rows, cells]) {
+            return result;
+        }
+        let result = function(rows, cells);
+        let mut known = known();
+        if known.len() == MOST_KNOWN {
+            known.remove(0);
+        }
+        known.push(([rows, cells], result));
+        result
+    }
 }
 
 impl Design {
@@ -89,7 +122,7 @@ impl Design {
     /// most `2^-d` times the expected number of such sets; no matter how the system is then solved.
     fn dense_columns(&self, bits: f64, rows: usize, sparse: usize) -> u32 {
         // Room for the rounding errors of the sum, far above what they are.
-        let dependencies = (self.expected_dependencies)(rows, sparse) * 1.001 + 1e-12;
+        let dependencies = self.known.or(rows, sparse, self.expected_dependencies) * 1.001 + 1e-12;
         (bits + dependencies.log2()).ceil().max(0.0) as u32
     }
 
@@ -120,4 +153,32 @@ pub fn dependencies(rows: usize, cells: usize, bias: impl Fn(f64, f64) -> f64) -
         ln_weight += (zeros / (ones + 1.0)).ln();
     }
     (total / weights).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_result_is_computed_once_while_it_is_among_the_last() {
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
+        let function = |rows, cells| {
+            CALLS.fetch_add(1, Ordering::Relaxed);
+            (rows * 1000 + cells) as f64
+        };
+        let known = Known::new();
+        for _ in 0..3 {
+            for rows in 0..MOST_KNOWN {
+                assert_eq!(known.or(rows, 7, function), (rows * 1000 + 7) as f64);
+            }
+        }
+        assert_eq!(CALLS.load(Ordering::Relaxed), MOST_KNOWN);
+        // One more takes the place of the first.
+        for (rows, cells) in [(0, 8), (1, 7), (0, 7), (0, 8)] {
+            assert_eq!(known.or(rows, cells, function), (rows * 1000 + cells) as f64);
+        }
+        assert_eq!(CALLS.load(Ordering::Relaxed), MOST_KNOWN + 2);
+    }
 }

@@ -1,12 +1,18 @@
 //! Sizes of the clustered table.
 
-use crate::okvs::binned::{Design, dependencies};
+use crate::okvs::binned::{Design, Known, dependencies};
 
 /// Bins of 51,200 pairs: their cells are numbered by 16 bits, and lie in a second-level cache. 1.23
 /// sparse cells a pair are above the threshold 1.2219 of peeling by a few standard deviations of
 /// the bin's load. Only speed depends on that; that the system has a solution does not.
-pub const DESIGN: Design =
-    Design { kind: "clustered", cells_per_row: 3, cells_per_pair: 1.23, pairs_per_bin: 51_200, expected_dependencies };
+pub static DESIGN: Design = Design {
+    kind: "clustered",
+    cells_per_row: 3,
+    cells_per_pair: 1.23,
+    pairs_per_bin: 51_200,
+    expected_dependencies,
+    known: Known::new(),
+};
 
 /// The expected number of non-empty sets of rows whose sum is zero, for `rows` rows that are
 /// uniform 3-subsets of `cells` cells.

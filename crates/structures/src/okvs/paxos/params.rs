@@ -1,12 +1,18 @@
 //! Sizes of the two-hash table.
 
-use crate::okvs::binned::{Design, dependencies};
+use crate::okvs::binned::{Design, Known, dependencies};
 
 /// Bins of 10,000 pairs: 24,000 cells of 64 bytes lie in a second-level cache. 2.4 sparse cells a
 /// pair are the paper's `2 + eps`, with its `eps`: the graph has 0.83 ends of edges a vertex, so that
 /// its components are small and cycles are few.
-pub const DESIGN: Design =
-    Design { kind: "two-hash", cells_per_row: 2, cells_per_pair: 2.4, pairs_per_bin: 10_000, expected_dependencies };
+pub static DESIGN: Design = Design {
+    kind: "two-hash",
+    cells_per_row: 2,
+    cells_per_pair: 2.4,
+    pairs_per_bin: 10_000,
+    expected_dependencies,
+    known: Known::new(),
+};
 
 /// The expected number of non-empty sets of rows whose sum is zero, for `rows` rows that are
 /// uniform pairs of distinct cells out of `cells`: sets of edges in which every vertex has an even
