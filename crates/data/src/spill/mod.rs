@@ -1,6 +1,7 @@
 //! What outgrows memory: a file of streams that only this process can read, and rows sorted in runs and merged.
 //!
-//! The files of a [`Spill`] have no name in its folder and are gone when they are closed, however the process ends. What stands in it is
+//! The files of a [`Spill`] have no name in its folder and are gone when they are closed, however the process ends. What
+//! stands in them is
 //! encrypted under a key that this process alone has and never writes down, so that a disk that is lost, copied or
 //! sold shows nothing of a table's keys; and it is authenticated, so that a disk that gives back something else is
 //! noticed.
@@ -190,7 +191,7 @@ impl Spill {
         self.chunk = chunk(room, streams);
     }
 
-    /// One more stream in the one file, without bytes. Gives its number.
+    /// One more stream without bytes, where there is one file. Gives its number.
     pub fn add_stream(&mut self) -> usize {
         self.streams.push(Stream::default());
         if let [file] = &mut self.files[..] {
@@ -252,8 +253,9 @@ impl Spill {
     /// Encrypts and writes what is pending of a stream.
     fn seal(&mut self, number: usize) -> Result<(), TableError> {
         let file_number = self.file_of(number);
-        let Some(stream) = self.streams.get_mut(number) else { return Ok(()) };
-        let Some(file) = self.files.get_mut(file_number) else { return Ok(()) };
+        let (Some(stream), Some(file)) = (self.streams.get_mut(number), self.files.get_mut(file_number)) else {
+            return Err(self.failed(io::Error::other("the stream has no file")));
+        };
         let offset = file.end;
         let mut sealed = std::mem::take(&mut stream.pending);
         let length = sealed.len();
@@ -288,7 +290,7 @@ impl Spill {
     pub fn read(&self, stream: usize) -> Result<Vec<u8>, TableError> {
         // One chunk's seal behind the last bytes.
         let mut all = Vec::with_capacity(self.length(stream) as usize + SEAL);
-        let chunks = self.streams.get(stream).map_or(0, |stream| stream.chunks.len());
+        let chunks = self.chunks(stream)?;
         (0..chunks).try_for_each(|chunk| self.read_chunk(stream, chunk, &mut all))?;
         Ok(all)
     }
@@ -301,10 +303,19 @@ impl Spill {
         let (Some(stream), Some(file)) = (self.streams.get_mut(stream), self.files.get_mut(number)) else { return };
         if !std::mem::replace(&mut stream.released, true) {
             *stream = Stream { released: true, ..Stream::default() };
-            file.in_use -= 1;
+            file.in_use = file.in_use.saturating_sub(1);
         }
         if file.in_use == 0 {
             file.file = None;
+        }
+    }
+
+    /// How many chunks a stream has that was not given back.
+    fn chunks(&self, stream: usize) -> Result<usize, TableError> {
+        match self.streams.get(stream) {
+            Some(Stream { released: true, .. }) => Err(self.failed(io::Error::other("the stream has been given back"))),
+            Some(stream) => Ok(stream.chunks.len()),
+            None => Ok(0),
         }
     }
 
@@ -375,7 +386,7 @@ impl SpillReader<'_> {
 
     /// Reads on until there are `length` bytes, or the stream ends.
     fn fill(&mut self, length: usize) -> Result<(), TableError> {
-        let chunks = self.spill.streams.get(self.stream).map_or(0, |stream| stream.chunks.len());
+        let chunks = self.spill.chunks(self.stream)?;
         while self.bytes.len() - self.read < length && self.next < chunks {
             self.bytes.drain(..self.read);
             self.read = 0;
@@ -481,7 +492,7 @@ mod tests {
         for (released, [left, files]) in [(0, [5, 3]), (3, [5, 3]), (0, [5, 3]), (1, [3, 2]), (4, [2, 1]), (2, [0, 0])]
         {
             spill.release(released);
-            assert!(spill.read(released).expect("nothing").is_empty());
+            assert!(spill.read(released).is_err() && spill.reader(released).next(1).is_err());
             assert_eq!(spill.bytes(), all / 5 * left, "{released}");
             assert_eq!(spill.files.iter().filter(|file| file.file.is_some()).count() as u64, files);
             let others = (0..5).filter(|&stream| !spill.streams[stream].released);

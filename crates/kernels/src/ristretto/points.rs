@@ -20,7 +20,8 @@ const D_MINUS_ONE_SQ: Words =
 /// Twice `D`.
 const D2: Words = [0xebd6_9b94_26b2_f159, 0x00e0_149a_8283_b156, 0x198e_80f2_eef3_d130, 0x2406_d9dc_56df_fce7];
 
-/// The generator, as x and y (RFC 7748, section 4.1).
+/// The generator, as x and y (RFC 7748, section 4.1). Limbs of a constant in [`doubles`](super::doubles) are up to twice
+/// those of a product, and y + x, a factor, is 2.94 times: 3 are allowed.
 const GENERATOR: [Words; 2] = [
     [0xc956_2d60_8f25_d51a, 0x692c_c760_9525_a7b2, 0xc0a4_e231_fdd6_dc5c, 0x2169_36d3_cd6e_53fe],
     [0x6666_6666_6666_6658, 0x6666_6666_6666_6666, 0x6666_6666_6666_6666, 0x6666_6666_6666_6666],

@@ -9,22 +9,14 @@ use super::encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
 
 pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     let half = halved(scalar);
-    let products: Option<Vec<RistrettoPoint>> = elements.iter().map(|bytes| Some(element(bytes)? * *half)).collect();
-    match products {
-        Some(products) => encode_doubles(&products, elements),
-        None => {
-            elements.fill([0; ENCODED_BYTES]);
-            return false;
-        }
-    }
-    true
+    let products = all(elements.iter().map(|bytes| Some(element(bytes)? * *half)));
+    encode_or_clear(products, elements)
 }
 
 pub(super) fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded]) {
     let half = halved(scalar);
-    let products: Vec<RistrettoPoint> =
-        uniform.iter().map(|uniform| RistrettoPoint::from_uniform_bytes(uniform) * *half).collect();
-    encode_doubles(&products, out);
+    let times_half = |uniform: &Uniform| Some(RistrettoPoint::from_uniform_bytes(uniform) * *half);
+    encode_or_clear(all(uniform.iter().map(times_half)), out);
 }
 
 pub(super) fn map_all(uniform: &[Uniform], out: &mut [Encoded]) {
@@ -38,15 +30,8 @@ pub(super) fn add_map_and_multiply(scalar: &Scalar, elements: &mut [Encoded], un
     let times_half = |(bytes, uniform): (&Encoded, &Uniform)| {
         Some((element(bytes)? + RistrettoPoint::from_uniform_bytes(uniform)) * *half)
     };
-    let products: Option<Vec<RistrettoPoint>> = elements.iter().zip(uniform).map(times_half).collect();
-    match products {
-        Some(products) => encode_doubles(&products, elements),
-        None => {
-            elements.fill([0; ENCODED_BYTES]);
-            return false;
-        }
-    }
-    true
+    let products = all(elements.iter().zip(uniform).map(times_half));
+    encode_or_clear(products, elements)
 }
 
 pub(super) fn generate_and_subtract_map(scalars: &[Scalar], uniform: &[Uniform], out: &mut [Encoded]) {
@@ -60,13 +45,8 @@ pub(super) fn multiply_each(bytes: &Encoded, scalars: &[Scalar], out: &mut [Enco
     if scalars.is_empty() {
         return true;
     }
-    let Some(element) = element(bytes) else {
-        out.fill([0; ENCODED_BYTES]);
-        return false;
-    };
-    let products: Vec<RistrettoPoint> = scalars.iter().map(|scalar| element * *halved(scalar)).collect();
-    encode_doubles(&products, out);
-    true
+    let times_half = |element: RistrettoPoint| all(scalars.iter().map(|scalar| Some(element * *halved(scalar))));
+    encode_or_clear(element(bytes).and_then(times_half), out)
 }
 
 /// Half of a scalar: encoding many doubles takes one inversion.
@@ -74,10 +54,24 @@ fn halved(scalar: &Scalar) -> Zeroizing<Scalar> {
     Zeroizing::new(scalar * Scalar::from(2u8).invert())
 }
 
-fn encode_doubles(halves: &[RistrettoPoint], out: &mut [Encoded]) {
-    for (out, encoded) in out.iter_mut().zip(RistrettoPoint::double_and_compress_batch(halves)) {
-        *out = encoded.to_bytes();
+/// Secret points, unless one is missing. Their room is taken at once: no copy is left behind.
+fn all(points: impl ExactSizeIterator<Item = Option<RistrettoPoint>>) -> Option<Zeroizing<Vec<RistrettoPoint>>> {
+    let mut all = Zeroizing::new(Vec::with_capacity(points.len()));
+    for point in points {
+        all.push(point?);
     }
+    Some(all)
+}
+
+/// Encodes twice each point, or zeros where there are none, and says so.
+fn encode_or_clear(halves: Option<Zeroizing<Vec<RistrettoPoint>>>, out: &mut [Encoded]) -> bool {
+    let Some(halves) = halves else {
+        out.fill([0; ENCODED_BYTES]);
+        return false;
+    };
+    let encoded = Zeroizing::new(RistrettoPoint::double_and_compress_batch(halves.iter()));
+    out.iter_mut().zip(encoded.iter()).for_each(|(out, encoded)| *out = encoded.to_bytes());
+    true
 }
 
 pub(super) fn composites(weights: &[Scalar], elements: &[Encoded], key: &Scalar, nonce: &Scalar) -> Option<Composites> {

@@ -34,9 +34,11 @@ const KEYS_AT_A_TIME: usize = 1 << 12;
 const REPEATED_AT_A_TIME: usize = 1 << 20;
 
 /// The distinct keys of a table, with their payload or their values where there are any, in records of one width, so that
-/// the time of reading them says nothing of the table but their number.
+/// the time of reading them says nothing of the table but their number (and where the system's cache does not hold them,
+/// perhaps whether any key is repeated).
 pub struct SpilledKeys {
-    keys: KeysOnDisk,
+    /// A stream for each partition.
+    keys: Spill,
     folder: PathBuf,
     /// Each row that repeats the key of an earlier row, which the runs sort by: its record is the row that repeats it.
     duplicates: RowRuns,
@@ -71,7 +73,7 @@ impl fmt::Debug for SomeKeys {
 
 /// Gives the keys of some parts, some at a time.
 pub struct AllKeys<'a> {
-    keys: &'a KeysOnDisk,
+    keys: &'a Spill,
     /// The parts that are not begun.
     parts: Range<usize>,
     reader: Option<SpillReader<'a>>,
@@ -92,7 +94,7 @@ impl AllKeys<'_> {
         while some.rows.is_empty() {
             let Some(reader) = &mut self.reader else {
                 let Some(next) = self.parts.next() else { break };
-                self.reader = self.keys.reader(next);
+                self.reader = Some(self.keys.reader(next));
                 continue;
             };
             for record in reader.some(width, KEYS_AT_A_TIME)?.chunks_exact(width) {
@@ -160,7 +162,7 @@ impl SpilledKeys {
 
     /// How many parts the keys are in.
     pub fn parts(&self) -> usize {
-        self.keys.is_anew.len()
+        self.keys.streams()
     }
 
     /// The keys of a part; none once they are forgotten.
@@ -176,33 +178,6 @@ impl SpilledKeys {
     /// All keys.
     pub fn all(&self) -> AllKeys<'_> {
         AllKeys { keys: &self.keys, parts: 0..self.parts(), reader: None, width: self.width }
-    }
-}
-
-/// The records of all distinct keys: a stream for each partition, in one of two places.
-struct KeysOnDisk {
-    /// The partitions as they were read from the table. Those without a repeated key stay as they are.
-    written: Spill,
-    /// Those that were written anew.
-    anew: Spill,
-    /// Which were.
-    is_anew: Vec<bool>,
-}
-
-impl KeysOnDisk {
-    fn bytes(&self) -> u64 {
-        self.written.bytes() + self.anew.bytes()
-    }
-
-    fn reader(&self, partition: usize) -> Option<SpillReader<'_>> {
-        let spill = if *self.is_anew.get(partition)? { &self.anew } else { &self.written };
-        Some(spill.reader(partition))
-    }
-
-    /// Gives the disk back what a partition takes.
-    fn release(&mut self, partition: usize) {
-        self.written.release(partition);
-        self.anew.release(partition);
     }
 }
 
@@ -321,19 +296,32 @@ impl Partitions {
             fault: None,
             hasher: self.hasher,
         };
-        let mut is_anew = Vec::with_capacity(written.streams());
+        let mut as_they_were = Vec::new();
         for partition in 0..written.streams() {
-            let anew = match &beside {
+            let is_anew = match &beside {
                 BesideSpilled::Values(values) => {
-                    firsts.take_values(&written, partition, values, on_fault).map(|()| true)
+                    firsts.take_values(&written, partition, values, on_fault)?;
+                    true
                 }
-                BesideSpilled::Payload(_) => firsts.take_with_payloads(&written, partition).map(|()| true),
-                BesideSpilled::Nothing => firsts.take(&written, partition),
-            }?;
-            if anew {
+                BesideSpilled::Payload(_) => {
+                    firsts.take_with_payloads(&written, partition)?;
+                    true
+                }
+                BesideSpilled::Nothing => firsts.take(&written, partition)?,
+            };
+            if is_anew {
+                written.release(partition);
+            } else {
+                as_they_were.push(partition);
+            }
+        }
+        // All in one place: where they are read later, time could otherwise tell in how many partitions keys are repeated.
+        let is_anew = as_they_were.len() < written.streams();
+        if is_anew {
+            for partition in as_they_were {
+                firsts.copy(&written, partition)?;
                 written.release(partition);
             }
-            is_anew.push(anew);
         }
         if let Some((_, fault)) = firsts.fault.take() {
             return Err(fault);
@@ -360,7 +348,7 @@ impl Partitions {
                 8 * collector.columns()
             }
         };
-        let keys = KeysOnDisk { written, anew, is_anew };
+        let keys = if is_anew { anew } else { written };
         let keys = SpilledKeys { keys, folder, duplicates, count, width, hash };
         Ok(FromPartitions { keys, payload, values: totals })
     }
@@ -445,6 +433,18 @@ impl Firsts<'_> {
         }
         self.anew.end_stream(partition)?;
         Ok(true)
+    }
+
+    /// Writes a partition anew that repeats no key.
+    fn copy(&mut self, written: &Spill, partition: usize) -> Result<(), TableError> {
+        let mut rows = written.reader(partition);
+        loop {
+            let some = rows.some(HEAD, KEYS_AT_A_TIME)?;
+            if some.is_empty() {
+                return self.anew.end_stream(partition);
+            }
+            self.anew.write(partition, some)?;
+        }
     }
 
     /// Takes a partition whose rows have payloads.

@@ -28,24 +28,26 @@ pub(super) fn receive(
     let mut exponents = Secret::new(Vec::with_capacity(transfers));
     let mut slots = Secret::new(Vec::with_capacity(transfers));
     let mut points = Vec::with_capacity(transfers);
+    // Each of these, beside what is sent, gives the choices of a message: which point was mapped, and which was made.
+    let mut uniform = Secret::new(vec![[0; 64]; TRANSFERS_PER_MESSAGE]);
+    let mut others = Secret::new(vec![[0; ENCODED_BYTES]; TRANSFERS_PER_MESSAGE]);
+    let mut owns = Secret::new(vec![[0; ENCODED_BYTES]; TRANSFERS_PER_MESSAGE]);
     let mut choices = choices.enumerate();
     for first in (0..transfers).step_by(TRANSFERS_PER_MESSAGE) {
         let now = TRANSFERS_PER_MESSAGE.min(transfers - first);
-        let mut uniform = vec![[0; 64]; now];
-        for uniform in &mut uniform {
+        let (uniform, others, owns) = (&mut uniform[..now], &mut others[..now], &mut owns[..now]);
+        for uniform in uniform.iter_mut() {
             exponents.push(Scalar::random(rng));
             rng.fill_bytes(uniform);
         }
-        let mut others = vec![[0; ENCODED_BYTES]; now];
-        group::map(&uniform, &mut others);
-        for ((uniform, other), (i, choice)) in uniform.iter_mut().zip(&others).zip(choices.by_ref()) {
+        group::map(uniform, others);
+        for ((uniform, other), (i, choice)) in uniform.iter_mut().zip(others.iter()).zip(choices.by_ref()) {
             let slot = choice.unwrap_u8();
             *uniform = slot_hash(session, i, slot, other);
             slots.push(slot);
         }
-        let mut owns = vec![[0; ENCODED_BYTES]; now];
-        group::generate_and_subtract_map(&exponents[first..], &uniform, &mut owns);
-        for ((own, other), &slot) in owns.iter().zip(&others).zip(&slots[first..]) {
+        group::generate_and_subtract_map(&exponents[first..], uniform, owns);
+        for ((own, other), &slot) in owns.iter().zip(others.iter()).zip(&slots[first..]) {
             let choice = Choice::from(slot);
             points.push([select(own, other, choice), select(other, own, choice)]);
         }
