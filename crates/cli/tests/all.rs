@@ -83,6 +83,8 @@ mod strangers;
 mod streams;
 #[path = "all/tasks.rs"]
 mod tasks;
+#[path = "all/terminals.rs"]
+mod terminals;
 #[path = "all/told.rs"]
 mod told;
 #[path = "all/trusting.rs"]

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -31,7 +30,7 @@ use crate::args::{LogName, ServeArgs};
 use crate::identity;
 use crate::outcome::Outcome;
 use crate::settings::Revoked;
-use crate::stderr;
+use crate::{signals, stderr};
 
 /// Longest file of clients' keys.
 const MOST_CLIENT_BYTES: u64 = 64 << 20;
@@ -45,9 +44,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(600);
 
 pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
     let log = Log { form: args.log, is_verbose: verbose > 0 };
-    let signals = Signals::new([SIGHUP, SIGUSR1, SIGINT, SIGTERM]).map_err(|error| {
-        Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this")
-    })?;
+    let signals = signals::caught(&[SIGHUP, SIGUSR1, SIGINT, SIGTERM])?;
     let stop = Stop::new();
     let signalled = Signalled::watch(signals, stop.clone())?;
     let is_standard_input = args.table.input == "-";
@@ -134,7 +131,7 @@ impl Signalled {
                 };
                 flags.0.is_terminated.store(signal == SIGTERM, Ordering::SeqCst);
                 if stop.is_stopped() || !flags.0.is_running.load(Ordering::SeqCst) {
-                    process::exit(code.into());
+                    signals::exit(code);
                 }
                 stop.stop();
             }
