@@ -1,5 +1,11 @@
 //! Tests of the command as users meet it: two operating-system processes, real files, real signals.
 
+use vesica_kernels::memory::HugePages;
+
+/// As in the program: what runs in the tests' own process leaves in memory what it would leave there.
+#[global_allocator]
+static MEMORY: HugePages = HugePages;
+
 #[path = "all/bounds.rs"]
 mod bounds;
 #[path = "all/buckets.rs"]

@@ -201,6 +201,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_freed_is_wiped_as_long_as_a_call_asks_for_it() {
+        assert!(!is_wiping());
+        assert_eq!(wiping(|| (is_wiping(), wiping(|| 7), is_wiping())), (true, 7, true));
+        assert!(std::panic::catch_unwind(|| wiping(|| panic!("a defect"))).is_err() && !is_wiping());
+        wiping(blocks_keep_their_bytes_through_every_change_of_size);
+    }
+
+    #[test]
     fn large_blocks_are_zero_aligned_and_distinct() {
         let layout = Layout::from_size_align(HUGE + 4096, 64).unwrap();
         // SAFETY: each block is used within its size and freed once.

@@ -149,8 +149,8 @@ impl Identity {
     }
 
     /// The seed, to be stored.
-    pub fn seed(&self) -> Secret<[u8; 32]> {
-        Secret::new(**self.seed)
+    pub fn seed(&self) -> &[u8; 32] {
+        &self.seed
     }
 
     /// The public half.
