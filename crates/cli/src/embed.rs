@@ -2,7 +2,7 @@
 //! and the defaults of the command's flags, and files of partners and the environment add to them as they do there.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -11,16 +11,19 @@ use serde::Serialize;
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::key::KeySpec;
+use vesica::party::transport::tls::{Day, NotADay};
 use vesica::service::{QueryReport, Serve, ServeLog, Started};
 use vesica::table::{Batches, OpenSource, TableFile};
 use vesica::threads;
 
 use crate::args::places::{OF_CALLS, OF_FILES, is_argument};
 use crate::args::{Cli, Command, columns};
+use crate::commands::identity::{self, Shown};
 pub use crate::commands::serve::client_name;
 pub use crate::commands::sides::{InMemory, OnCluster, Ran};
 use crate::commands::{check, plan, protocols, query, receipt, serve, sides};
-use crate::identity::{self, OwnKey};
+use crate::identity as own;
+pub use crate::identity::OwnKey;
 pub use crate::outcome::quiet_panics;
 use crate::settings::job::first_part;
 use crate::settings::{self, Asked, Refused};
@@ -148,21 +151,78 @@ pub fn receipt(file: &Path, flags: &[Flag]) -> Result<String, Failure> {
 ///
 /// # Errors
 /// As of the command.
-pub fn new_identity(private: &Path, passphrase_file: Option<&Path>) -> Result<String, Failure> {
-    let passphrase = passphrase_file.map(identity::passphrase).transpose()?;
-    let identity = identity::fresh()?;
-    let name = private.file_stem().unwrap_or_default().to_string_lossy();
-    identity::save(&identity, private, &name, passphrase.as_ref())?;
-    Ok(identity.public().to_string())
+pub fn new_identity(private: PathBuf, passphrase_file: Option<&Path>) -> Result<String, Failure> {
+    let passphrase = passphrase_file.map(own::passphrase).transpose()?;
+    Ok(identity::new(private, None, passphrase.as_ref())?.key.to_string())
 }
 
-/// The public line of the key pair at `path`, or of the user's own, which is made on first use.
+/// The public line of a key pair of ours, or of the user's default one, which is made on first use.
 ///
 /// # Errors
-/// As of `vesica identity show`.
-pub fn own_identity(path: Option<&Path>, passphrase_file: Option<&Path>) -> Result<String, Failure> {
-    Ok(identity::own(OwnKey { identity: path, passphrase_file }, &|_| ())?.public().to_string())
+/// If it cannot be read or made.
+pub fn own_identity(key: OwnKey<'_>) -> Result<String, Failure> {
+    Ok(own::own(key, &quiet)?.public().to_string())
 }
+
+/// What `vesica identity show --json` prints of a partner, or without one of a key pair of ours.
+///
+/// # Errors
+/// As of the command.
+pub fn show_identity(key: OwnKey<'_>, peer: Option<&str>) -> Result<String, Failure> {
+    match peer {
+        Some(peer) => Shown::of_partner(&settings::peer_keys(peer)?)?.json(),
+        None => Shown::own(key, &quiet)?.json(),
+    }
+}
+
+/// Makes a successor as `vesica identity rotate` does. Returns its public line.
+///
+/// # Errors
+/// As of the command.
+pub fn rotate_identity(
+    key: OwnKey<'_>,
+    out: PathBuf,
+    until: &str,
+    new_passphrase_file: Option<&Path>,
+) -> Result<String, Failure> {
+    let until: Day = until.parse().map_err(|fault: NotADay| {
+        Failure::new(code::USAGE, format_args!("--until {until}: {fault}"), "say for example 2027-01-31")
+    })?;
+    let new = || new_passphrase_file.map(own::passphrase).transpose();
+    Ok(identity::rotate(key, out, until, new, &quiet)?.made.key.to_string())
+}
+
+/// Accepts a successor as `vesica identity accept` does. Returns the partner's newest public line.
+///
+/// # Errors
+/// As of the command.
+pub fn accept_identity(file: &Path, peer: &str) -> Result<String, Failure> {
+    Ok(identity::accept(file, &settings::key_file(peer)?)?.newest().to_string())
+}
+
+/// Revokes a key as `vesica identity revoke` does. Returns the statement.
+///
+/// # Errors
+/// As of the command.
+pub fn revoke_identity(key: OwnKey<'_>, out: &Path) -> Result<String, Failure> {
+    Ok(identity::revoke(key, out, &quiet)?.to_string())
+}
+
+/// Encrypts a private key with the passphrase in a file, or with none, as `vesica identity passphrase` does.
+///
+/// # Errors
+/// As of the command.
+pub fn change_passphrase(
+    file: &Path,
+    passphrase_file: Option<&Path>,
+    new_passphrase_file: Option<&Path>,
+) -> Result<(), Failure> {
+    let new = || new_passphrase_file.map(own::passphrase).transpose();
+    identity::change_passphrase(file, passphrase_file, new, &quiet).map(drop)
+}
+
+/// What a call returns says enough of an identity.
+fn quiet(_: &str) {}
 
 /// What there is to say of a flag.
 #[derive(Debug, Serialize)]

@@ -73,20 +73,39 @@ pub fn failed(error: IdentityFileError) -> Failure {
 
 /// Our identity, or the user's default one. `note` hears what to do with one that is made for that.
 pub fn own(key: OwnKey<'_>, note: &dyn Fn(&str)) -> Result<Identity, Failure> {
+    Ok(open(&own_file(key, note)?, key.passphrase_file, note)?.0)
+}
+
+/// The file of our identity, or of the user's default one, which is made on first use.
+pub fn own_file(key: OwnKey<'_>, note: &dyn Fn(&str)) -> Result<PathBuf, Failure> {
     match key.identity {
-        Some(named) => open(&secret_file(named)?, key.passphrase_file, note),
+        Some(named) => secret_file(named),
         None => default(key.passphrase_file, note),
     }
 }
 
-/// The identity in a file, which a passphrase may have to open.
-pub fn open(path: &Path, passphrase_file: Option<&Path>, note: &dyn Fn(&str)) -> Result<Identity, Failure> {
-    match IdentityFile::read(path).map_err(failed)? {
+/// The identity in a file, and the passphrase if one had to open it.
+pub fn open(
+    path: &Path,
+    passphrase_file: Option<&Path>,
+    note: &dyn Fn(&str),
+) -> Result<(Identity, Option<Passphrase>), Failure> {
+    unlocked(IdentityFile::read(path).map_err(failed)?, path, passphrase_file, note)
+}
+
+/// As [`open`], of a file that was read.
+pub fn unlocked(
+    read: IdentityFile,
+    path: &Path,
+    passphrase_file: Option<&Path>,
+    note: &dyn Fn(&str),
+) -> Result<(Identity, Option<Passphrase>), Failure> {
+    match read {
         IdentityFile::Open(identity) => {
             if passphrase_file.is_some() {
                 note(&format!("{} is not encrypted, so that its passphrase is not read", path.display()));
             }
-            Ok(identity)
+            Ok((identity, None))
         }
         IdentityFile::Locked(locked) => {
             let passphrase = match passphrase_file {
@@ -94,7 +113,7 @@ pub fn open(path: &Path, passphrase_file: Option<&Path>, note: &dyn Fn(&str)) ->
                 None => passphrase::ask(&format!("Passphrase of {}: ", path.display()))?
                     .ok_or_else(|| failed(IdentityFileError::Locked(path.into())))?,
             };
-            locked.unlock(&passphrase).map_err(failed)
+            Ok((locked.unlock(&passphrase).map_err(failed)?, Some(passphrase)))
         }
     }
 }
@@ -155,8 +174,8 @@ fn user_folder(variable: &str, in_home: &str) -> Option<PathBuf> {
     Some(folder?.join("vesica"))
 }
 
-/// The user's identity, made on first use.
-fn default(passphrase_file: Option<&Path>, note: &dyn Fn(&str)) -> Result<Identity, Failure> {
+/// The file of the user's identity, made on first use.
+fn default(passphrase_file: Option<&Path>, note: &dyn Fn(&str)) -> Result<PathBuf, Failure> {
     let folder = configuration_folder().ok_or_else(|| {
         Failure::new(
             code::IDENTITY,
@@ -165,17 +184,16 @@ fn default(passphrase_file: Option<&Path>, note: &dyn Fn(&str)) -> Result<Identi
         )
     })?;
     let private = folder.join("identity.key");
-    if private.exists() {
-        return open(&private, passphrase_file, note);
+    if !private.exists() {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(|error| failed(IdentityFileError::Write { path: folder, error }))?;
+        let passphrase = passphrase_file.map(passphrase).transpose()?;
+        let identity = fresh()?;
+        let public = save(&identity, &private, "default identity", passphrase.as_ref())?;
+        note(&format!("made your default identity {}", private.display()));
+        note(&format!("give this line to your partner (it is in {}): {}", public.display(), identity.public()));
     }
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    made.map_err(|error| failed(IdentityFileError::Write { path: folder, error }))?;
-    let passphrase = passphrase_file.map(passphrase).transpose()?;
-    let identity = fresh()?;
-    let public = save(&identity, &private, "default identity", passphrase.as_ref())?;
-    note(&format!("made your default identity {}", private.display()));
-    note(&format!("give this line to your partner (it is in {}): {}", public.display(), identity.public()));
-    Ok(identity)
+    Ok(private)
 }
 
 /// TLS between our identity and the partner's key, a line or a file. `peers` is the file of partners, which names the list

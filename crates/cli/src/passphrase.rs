@@ -4,12 +4,15 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::party::transport::tls::Passphrase;
 use zeroize::Zeroizing;
+
+use crate::signals;
 
 /// Longest line that is read, in bytes: more than any passphrase has.
 const MAX_LINE: usize = 2048;
@@ -20,6 +23,9 @@ const END_OF_INPUT: u8 = 0x04;
 
 /// Whether this process is a command that somebody may have typed.
 static MAY_ASK: AtomicBool = AtomicBool::new(false);
+
+/// What somebody is asked now. Whoever ends the process takes it away first.
+static PROMPT: Mutex<Prompt> = Mutex::new(Prompt { question: None, is_over: false });
 
 /// Runs a command, which may ask for a passphrase. A program that calls us for its own tables has other uses for its
 /// terminal.
@@ -40,9 +46,8 @@ pub fn ask(question: &str) -> Result<Option<Passphrase>, Failure> {
     }
     // The terminal itself: standard input may be the table, and standard error a file.
     let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else { return Ok(None) };
-    let quiet = Quiet::new(&terminal).map_err(|error| failed(&error))?;
-    let answer = quiet.ask(question).map_err(|error| failed(&error))?;
-    drop(quiet);
+    signals::mind_terminal()?;
+    let answer = answer(&terminal, question).map_err(|error| failed(&error))?;
     let Some(line) = answer else {
         return Err(Failure::new(code::INTERRUPTED, "interrupted at the passphrase", "start again"));
     };
@@ -71,6 +76,31 @@ pub fn ask_for_new() -> Result<Passphrase, Failure> {
     }
 }
 
+/// Gives the terminal back to whoever comes after this process, which is to end, and asks nothing any more. Whether
+/// somebody was being asked.
+pub fn give_up() -> bool {
+    let mut prompt = prompt();
+    prompt.is_over = true;
+    prompt.question.take().is_some()
+}
+
+/// Does what stops the process for a while, with the terminal as it was before the question; then asks it again.
+pub fn aside(stop: impl FnOnce()) {
+    let prompt = prompt();
+    if let Some(question) = &prompt.question {
+        question.withdraw();
+    }
+    stop();
+    if let Some(question) = &prompt.question {
+        // The terminal may be gone: then reading the answer fails.
+        let _ = question.pose();
+    }
+}
+
+fn prompt() -> MutexGuard<'static, Prompt> {
+    PROMPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn failed(error: &dyn std::fmt::Display) -> Failure {
     Failure::new(
         code::IDENTITY,
@@ -79,40 +109,68 @@ fn failed(error: &dyn std::fmt::Display) -> Failure {
     )
 }
 
-/// A terminal that does not show what is typed, until this is dropped.
-struct Quiet<'a> {
-    terminal: &'a File,
+/// The line that is typed at the terminal in answer to a question; `None` if it is interrupted.
+fn answer(terminal: &File, question: &str) -> io::Result<Option<Zeroizing<String>>> {
+    /// Takes the question away, however the function ends.
+    struct Asking;
+    impl Drop for Asking {
+        fn drop(&mut self) {
+            prompt().question = None;
+        }
+    }
+    let question = Question::new(terminal.try_clone()?, question)?;
+    let _asking = Asking;
+    let mut prompt = prompt();
+    if prompt.is_over {
+        return Ok(None);
+    }
+    prompt.question.insert(question).pose()?;
+    drop(prompt);
+    read_line(terminal)
+}
+
+/// What is asked at the terminal, and whether nothing may be asked any more.
+struct Prompt {
+    question: Option<Question>,
+    is_over: bool,
+}
+
+/// A question at a terminal that does not show what is typed, until this is dropped.
+struct Question {
+    text: String,
+    terminal: File,
     before: Termios,
 }
 
-impl<'a> Quiet<'a> {
-    fn new(terminal: &'a File) -> io::Result<Self> {
-        let before = tcgetattr(terminal)?;
-        let mut modes = before.clone();
-        // Without ISIG, Ctrl-C is a byte that we read: a signal would end the process and leave the terminal silent.
-        // Without ICANON, no line of ours stays in the buffer of the terminal.
+impl Question {
+    fn new(terminal: File, text: &str) -> io::Result<Self> {
+        let before = tcgetattr(&terminal)?;
+        Ok(Self { text: text.into(), terminal, before })
+    }
+
+    /// Silences the terminal, and asks.
+    fn pose(&self) -> io::Result<()> {
+        let mut modes = self.before.clone();
+        // Without ISIG, Ctrl-C is a byte that we read. Without ICANON, no line of ours stays in the buffer of the terminal.
         modes.local_modes &= !(LocalModes::ECHO | LocalModes::ISIG | LocalModes::ICANON);
         // A read waits for one byte, however long that takes.
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        tcsetattr(terminal, OptionalActions::Flush, &modes)?;
-        Ok(Self { terminal, before })
+        tcsetattr(&self.terminal, OptionalActions::Flush, &modes)?;
+        (&self.terminal).write_all(self.text.as_bytes())
     }
 
-    /// The line that is typed; `None` if it is interrupted.
-    fn ask(&self, question: &str) -> io::Result<Option<Zeroizing<String>>> {
-        let mut terminal = self.terminal;
-        terminal.write_all(question.as_bytes())?;
-        let line = read_line(terminal);
-        terminal.write_all(b"\n")?;
-        line
+    /// Has the terminal as it was before, and a new line on it.
+    fn withdraw(&self) {
+        // The terminal may be gone; there is nothing else to do then.
+        let _ = tcsetattr(&self.terminal, OptionalActions::Flush, &self.before);
+        let _ = (&self.terminal).write_all(b"\n");
     }
 }
 
-impl Drop for Quiet<'_> {
+impl Drop for Question {
     fn drop(&mut self) {
-        // The terminal may be gone; there is nothing else to do then.
-        let _ = tcsetattr(self.terminal, OptionalActions::Flush, &self.before);
+        self.withdraw();
     }
 }
 

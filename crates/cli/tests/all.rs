@@ -1,5 +1,11 @@
 //! Tests of the command as users meet it: two operating-system processes, real files, real signals.
 
+use vesica_kernels::memory::HugePages;
+
+/// As in the program: what runs in the tests' own process leaves in memory what it would leave there.
+#[global_allocator]
+static MEMORY: HugePages = HugePages;
+
 #[path = "all/bounds.rs"]
 mod bounds;
 #[path = "all/buckets.rs"]
@@ -83,6 +89,8 @@ mod strangers;
 mod streams;
 #[path = "all/tasks.rs"]
 mod tasks;
+#[path = "all/terminals.rs"]
+mod terminals;
 #[path = "all/told.rs"]
 mod told;
 #[path = "all/trusting.rs"]

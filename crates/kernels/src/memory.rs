@@ -7,6 +7,7 @@
 //! ordinary memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The size of a huge page on x86-64 and on AArch64 with pages of four kibibytes; elsewhere merely
 /// an alignment.
@@ -15,6 +16,27 @@ const HUGE: usize = 1 << 21;
 /// The allocator: `#[global_allocator] static MEMORY: HugePages = HugePages;`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HugePages;
+
+/// How many calls of [`wiping`] go on.
+static WIPING: AtomicUsize = AtomicUsize::new(0);
+
+/// Does work of a library that leaves secrets in memory. What is freed meanwhile is wiped first, by whatever thread, if
+/// [`HugePages`] is the program's allocator; otherwise this changes nothing.
+pub fn wiping<T>(work: impl FnOnce() -> T) -> T {
+    struct Wiping;
+    impl Drop for Wiping {
+        fn drop(&mut self) {
+            WIPING.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    WIPING.fetch_add(1, Ordering::Relaxed);
+    let _wiping = Wiping;
+    work()
+}
+
+fn is_wiping() -> bool {
+    WIPING.load(Ordering::Relaxed) > 0
+}
 
 /// Whether a block is mapped by itself: a function of the layout, so that it is freed as it was
 /// allocated.
@@ -49,6 +71,12 @@ unsafe impl GlobalAlloc for HugePages {
             // SAFETY: a block of this layout came from `map` with this size.
             unsafe { mapping::unmap(block, layout.size()) };
         } else {
+            if is_wiping() {
+                for place in 0..layout.size() {
+                    // SAFETY: within the block, which the caller has done with. Volatile, since nobody reads it again.
+                    unsafe { block.add(place).write_volatile(0) };
+                }
+            }
             // SAFETY: the caller's promise; the block came from the system allocator.
             unsafe { System.dealloc(block, layout) };
         }
@@ -59,7 +87,7 @@ unsafe impl GlobalAlloc for HugePages {
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match (mapped(&layout), mapped(&new)) {
             // SAFETY: the caller's promise; the block came from the system allocator.
-            (false, false) => unsafe { System.realloc(block, layout, size) },
+            (false, false) if !is_wiping() => unsafe { System.realloc(block, layout, size) },
             (true, true) if mapping::len(layout.size()) == mapping::len(size) => block,
             _ => {
                 // SAFETY: `new` is a valid layout, not of size zero by the caller's promise.
@@ -170,6 +198,14 @@ mod tests {
             }
             HugePages.dealloc(block, layout(3 * HUGE));
         }
+    }
+
+    #[test]
+    fn what_is_freed_is_wiped_as_long_as_a_call_asks_for_it() {
+        assert!(!is_wiping());
+        assert_eq!(wiping(|| (is_wiping(), wiping(|| 7), is_wiping())), (true, 7, true));
+        assert!(std::panic::catch_unwind(|| wiping(|| panic!("a defect"))).is_err() && !is_wiping());
+        wiping(blocks_keep_their_bytes_through_every_change_of_size);
     }
 
     #[test]

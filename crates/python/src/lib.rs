@@ -8,6 +8,7 @@ mod arrow;
 mod cluster;
 mod failure;
 mod from_lists;
+mod identity;
 mod outcome;
 mod run;
 mod server;
@@ -30,12 +31,13 @@ mod _vesica {
         run_ticket, seal_key, unmasked,
     };
     #[pymodule_export]
+    use crate::identity::{
+        accept_identity, change_passphrase, new_identity, own_identity, revoke_identity, rotate_identity, show_identity,
+    };
+    #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::run::{
-        check, command, join, new_identity, no_arguments, own_identity, plan, protocols, query, receipt, settings,
-        tasks,
-    };
+    use crate::run::{check, command, join, no_arguments, plan, protocols, query, receipt, settings, tasks};
     #[pymodule_export]
     use crate::server::Server;
     #[pymodule_export]

@@ -126,24 +126,6 @@ pub fn check(py: Python<'_>, flags: Vec<Flag>, table: &Table) -> PyResult<String
     held(py, &py.None(), move |_, _| embed::check(&flags, &batches))
 }
 
-/// Makes a key pair: `path`, which ends in `.key`, and the public line beside it, in a file that ends in `.pub`. Returns
-/// that line, which your partner needs. The private key is encrypted with the first line of `passphrase_file`, if you name
-/// one.
-#[pyfunction]
-#[pyo3(signature = (path, passphrase_file=None))]
-pub fn new_identity(py: Python<'_>, path: PathBuf, passphrase_file: Option<PathBuf>) -> PyResult<String> {
-    py.detach(|| embed::new_identity(&path, passphrase_file.as_deref())).map_err(|failure| raised(py, &failure))
-}
-
-/// The public line of the key pair at `path`, by default of your own, which is made on first use.
-/// `passphrase_file` names a file whose first line opens an encrypted private key.
-#[pyfunction]
-#[pyo3(signature = (path=None, passphrase_file=None))]
-pub fn own_identity(py: Python<'_>, path: Option<PathBuf>, passphrase_file: Option<PathBuf>) -> PyResult<String> {
-    py.detach(|| embed::own_identity(path.as_deref(), passphrase_file.as_deref()))
-        .map_err(|failure| raised(py, &failure))
-}
-
 /// The command line. `program` is what starts it. Returns the exit code.
 #[pyfunction]
 pub fn command(py: Python<'_>, program: PathBuf, arguments: Vec<OsString>) -> u8 {

@@ -292,3 +292,32 @@ def test_an_encrypted_identity_opens_with_its_passphrase_alone_and_asks_nobody(t
         vesica.own_identity(key, tmp_path / "wrong")
     with pytest.raises(vesica.IdentityError, match="is encrypted"):
         vesica.own_identity(key)
+
+
+def test_a_key_is_replaced_revoked_and_encrypted_as_by_the_command(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).write_text(f"{name} horse\n")
+        (tmp_path / name).chmod(0o600)
+    old, new, them = (tmp_path / name for name in ("us.key", "us-2.key", "us.pub"))
+    first, second = tmp_path / "first", tmp_path / "second"
+    line = vesica.new_identity(old, passphrase_file=first)
+    # Nobody gave it another passphrase.
+    rotated = vesica.rotate_identity(new, datetime.date(2999, 12, 31), path=old, passphrase_file=first)
+    assert vesica.own_identity(new, first) == rotated != line
+    with pytest.raises(vesica.UsageError, match="not a day"):
+        vesica.rotate_identity(tmp_path / "us-3.key", "soon", path=old, passphrase_file=first)
+    assert vesica.accept_identity(tmp_path / "us-2.succession", peer=them) == rotated
+    shown, partner = vesica.show_identity(old), vesica.show_identity(peer=them)
+    assert (shown["public_line"], partner["public_line"]) == (line, rotated)
+    assert shown["private_key"] == {"file": str(old), "is_encrypted": True, "unchecked": str(them)}
+    assert [other["fingerprint"] for other in shown["replaced_by"]] == [partner["fingerprint"]]
+    assert [other["until"] for other in partner["replaces"]] == ["2999-12-31"]
+    vesica.change_passphrase(new, new_passphrase_file=second, passphrase_file=first)
+    with pytest.raises(vesica.IdentityError, match="the passphrase of .* is wrong"):
+        vesica.own_identity(new, first)
+    vesica.change_passphrase(new, new_passphrase_file=None, passphrase_file=second)
+    assert vesica.own_identity(new) == rotated and vesica.show_identity(new)["private_key"]["is_encrypted"] is False
+    revocation = vesica.revoke_identity(new, tmp_path / "us-2.revocation")
+    assert (tmp_path / "us-2.revocation").read_text().startswith(revocation + " ")
+    with pytest.raises(vesica.IdentityError, match="exists already"):
+        vesica.revoke_identity(new, tmp_path / "us-2.revocation")

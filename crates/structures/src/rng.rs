@@ -1,6 +1,7 @@
 //! The one source of secret randomness.
 
 use std::fmt;
+use std::hint::black_box;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Infallible, Rng, SeedableRng, TryCryptoRng, TryRng};
@@ -41,6 +42,14 @@ impl SecretRng {
         let mut bytes = [0u8; 16];
         self.0.fill_bytes(&mut bytes);
         u128::from_le_bytes(bytes)
+    }
+}
+
+impl Drop for SecretRng {
+    fn drop(&mut self) {
+        // The library keeps the seed, and up to 256 bytes that it has given: keys may be among them.
+        self.0 = ChaCha20Rng::from_seed([0; 32]);
+        black_box(&self.0);
     }
 }
 

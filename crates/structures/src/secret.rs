@@ -1,9 +1,22 @@
 //! Secrets: wiped on drop, redacted in `Debug`.
 
 use std::fmt;
+use std::hint::black_box;
 use std::ops::{Deref, DerefMut};
 
+pub use vesica_kernels::memory::wiping;
 use zeroize::Zeroize;
+
+/// How much of the stack [`wipe_stack`] reaches, in bytes: the calls of a library that works on a key take less.
+const STACK_BYTES: usize = 32 << 10;
+
+/// Wipes what calls that have returned left on the stack of this thread. For libraries that do not do so themselves.
+#[inline(never)]
+pub fn wipe_stack() {
+    let mut left = [0u8; STACK_BYTES];
+    left.zeroize();
+    black_box(&left);
+}
 
 /// A value that is wiped when dropped and never printed.
 pub struct Secret<T: Zeroize>(T);

@@ -11,17 +11,34 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// If it cannot be read, is longer, or is no UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
-    let mut text = String::new();
-    let bytes = File::open(path)?.take(limit + 1).read_to_string(&mut text)?;
-    if bytes as u64 > limit {
+    let text = String::from_utf8(read(path, limit)?);
+    let text = text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"))?;
+    Ok(unmarked(text))
+}
+
+/// As [`read_text`], for a file of which each line counts for itself: bytes that are no UTF-8 become U+FFFD.
+///
+/// # Errors
+/// If it cannot be read, or is longer.
+pub fn read_lines(path: &Path, limit: u64) -> io::Result<String> {
+    Ok(unmarked(String::from_utf8_lossy(&read(path, limit)?).into_owned()))
+}
+
+fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if File::open(path)?.take(limit + 1).read_to_end(&mut bytes)? as u64 > limit {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
             format!("it is longer than the {limit} bytes that such a file may have"),
         ));
     }
+    Ok(bytes)
+}
+
+fn unmarked(text: String) -> String {
     match text.strip_prefix('\u{feff}') {
-        Some(unmarked) => Ok(unmarked.to_owned()),
-        None => Ok(text),
+        Some(unmarked) => unmarked.to_owned(),
+        None => text,
     }
 }
 
@@ -47,5 +64,8 @@ mod tests {
         assert!(read_text(Path::new("/dev/zero"), 1 << 20).is_err());
         std::fs::write(&path, "\u{feff}[acme]\r\n").expect("written");
         assert_eq!(read_text(&path, 20).ok().as_deref(), Some("[acme]\r\n"));
+        std::fs::write(&path, b"one\n\xff\n").expect("written");
+        assert!(read_text(&path, 20).is_err());
+        assert_eq!(read_lines(&path, 20).ok().as_deref(), Some("one\n\u{fffd}\n"));
     }
 }

@@ -73,7 +73,7 @@ pub mod handshake;
 #[cfg(test)]
 mod insecure;
 pub mod load;
-mod locked;
+pub mod locked;
 pub mod log;
 pub mod memory;
 pub mod noise;

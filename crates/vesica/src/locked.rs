@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// If the run does not go on; inside, if there are no locks.
-pub(crate) fn take(file: &File, mut goes_on: impl FnMut() -> Result<(), Failure>) -> Result<io::Result<()>, Failure> {
+pub fn take(file: &File, mut goes_on: impl FnMut() -> Result<(), Failure>) -> Result<io::Result<()>, Failure> {
     loop {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Ok(())),

@@ -33,20 +33,25 @@ pub enum IdentityCommand {
         #[arg(long, value_name = "FILE")]
         passphrase_file: Option<PathBuf>,
     },
-    /// Print your public key and its fingerprint. With --peer, print your partner's: to check that
-    /// you have the right key, compare its fingerprint with your partner by phone
+    /// Print your public key and its fingerprint, whether the private key is encrypted, which keys it replaces or is replaced
+    /// by, and whether it is revoked. With --peer, print your partner's: to check that you have the right key, compare its
+    /// fingerprint with your partner by phone
     Show {
         /// A private key: a file, fd:N or credential:NAME [default: your default identity, made on first use]
         #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true)]
         identity: Option<PathBuf>,
         /// The passphrase of an encrypted private key: a file whose first line it is, fd:N or credential:NAME. Without
-        /// this, Vesica asks for it at the terminal
+        /// this, Vesica takes the public key from the .pub file beside the private one; if there is none, it asks for the
+        /// passphrase at the terminal
         #[arg(long, value_name = "FILE", env = "VESICA_PASSPHRASE_FILE", hide_env_values = true)]
         passphrase_file: Option<PathBuf>,
         /// Your partner's name in your file of partners, its .pub file, or its line: prints this public key
         /// instead of yours
         #[arg(long, value_name = "NAME|FILE|LINE")]
         peer: Option<String>,
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
     },
     /// Make a key pair that takes the place of yours: NAME.key, NAME.pub, and NAME.succession, a statement that both keys have
     /// signed. Hand NAME.succession to each partner, and use NAME.key once they have accepted it
@@ -54,7 +59,8 @@ pub enum IdentityCommand {
         /// Your present private key: a file, fd:N or credential:NAME [default: your default identity]
         #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true)]
         identity: Option<PathBuf>,
-        /// The passphrase of your present private key, as for `show`
+        /// The passphrase of your present private key: a file whose first line it is, fd:N or credential:NAME. Without this,
+        /// Vesica asks for it at the terminal
         #[arg(long, value_name = "FILE", env = "VESICA_PASSPHRASE_FILE", hide_env_values = true)]
         passphrase_file: Option<PathBuf>,
         /// Where to write the new private key
@@ -63,7 +69,8 @@ pub enum IdentityCommand {
         /// The last day (UTC) on which partners accept your present key, too, for example 2027-01-31
         #[arg(long, value_name = "YYYY-MM-DD")]
         until: Day,
-        /// Encrypt the new private key with a passphrase, for which Vesica asks at the terminal
+        /// Encrypt the new private key with another passphrase, for which Vesica asks at the terminal [default: the
+        /// passphrase of your present key, if that is encrypted]
         #[arg(long)]
         new_passphrase: bool,
         /// Encrypt the new private key with the passphrase that is the first line of this file; fd:N or credential:NAME, too
@@ -84,7 +91,8 @@ pub enum IdentityCommand {
         /// The private key: a file, fd:N or credential:NAME
         #[arg(long, value_name = "FILE")]
         identity: PathBuf,
-        /// Its passphrase, as for `show`
+        /// Its passphrase: a file whose first line it is, fd:N or credential:NAME. Without this, Vesica asks for it at the
+        /// terminal
         #[arg(long, value_name = "FILE", env = "VESICA_PASSPHRASE_FILE", hide_env_values = true)]
         passphrase_file: Option<PathBuf>,
         /// Where to write the statement
@@ -108,4 +116,11 @@ pub enum IdentityCommand {
         #[arg(long)]
         remove: bool,
     },
+}
+
+impl IdentityCommand {
+    /// Whether one JSON object goes to standard output.
+    pub fn json(&self) -> bool {
+        matches!(self, Self::Show { json: true, .. })
+    }
 }

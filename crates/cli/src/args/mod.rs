@@ -156,6 +156,7 @@ impl Command {
             Self::Check(check) => check.json,
             Self::Receipt(receipt) => receipt.json,
             Self::Log(log) => log.command.json(),
+            Self::Identity(identity) => identity.command.json(),
             Self::Policy(policy) => policy.command.json(),
             Self::Plan(plan) => plan.json,
             Self::Protocols(protocols) => protocols.json,
@@ -164,7 +165,6 @@ impl Command {
             | Self::Config(_)
             | Self::Init(_)
             | Self::Serve(_)
-            | Self::Identity(_)
             | Self::Demo(_)
             | Self::Completions(_)
             | Self::Man(_) => false,

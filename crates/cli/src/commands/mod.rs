@@ -1,6 +1,7 @@
 //! One module a subcommand.
 
 pub mod check;
+pub mod clients;
 pub mod completions;
 pub mod config;
 pub mod demo;

@@ -1,8 +1,5 @@
 //! `vesica serve`.
 
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
-use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -12,11 +9,10 @@ use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 use vesica::Failure;
-use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::handshake::printable_within;
 use vesica::party::service::{ClientIdentity, Query, Stop};
-use vesica::party::transport::tls::{AcceptedKeys, PeerKeys, PublicKey, Revocation, Succession};
+use vesica::party::transport::tls::AcceptedKeys;
 use vesica::party::{Abort, Role};
 use vesica::service::{
     self, Changes, Clients, Origin, Outcome as Reload, Quota, Reloaded, Serve, ServeConfig, ServeLog, Started,
@@ -26,15 +22,13 @@ use vesica::task::{self, Flags};
 use vesica::threads;
 use vesica::words::counted;
 
+use super::clients::{self, ReadAgain};
 use super::sides::{names, own_table, usage};
 use crate::args::{LogName, ServeArgs};
 use crate::identity;
 use crate::outcome::Outcome;
 use crate::settings::Revoked;
-use crate::stderr;
-
-/// Longest file of clients' keys.
-const MOST_CLIENT_BYTES: u64 = 64 << 20;
+use crate::{signals, stderr};
 
 /// Longest fault of a connection in the log, in characters. A client's part of it has at most 1,024
 /// bytes.
@@ -45,9 +39,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(600);
 
 pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
     let log = Log { form: args.log, is_verbose: verbose > 0 };
-    let signals = Signals::new([SIGHUP, SIGUSR1, SIGINT, SIGTERM]).map_err(|error| {
-        Failure::new(code::INTERNAL, format_args!("cannot handle signals: {error}"), "please report this")
-    })?;
+    let signals = signals::caught(&[SIGHUP, SIGUSR1, SIGINT, SIGTERM])?;
     let stop = Stop::new();
     let signalled = Signalled::watch(signals, stop.clone())?;
     let is_standard_input = args.table.input == "-";
@@ -69,7 +61,7 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
             while !stop.is_stopped() {
                 if take(&signalled.0.reload) {
                     if let (Some(path), Some(accepted)) = (&client_file, &accepted) {
-                        log.clients(read_clients(path, accepted));
+                        log.clients(clients::read_again(path, accepted));
                     }
                     log.reloaded(if is_standard_input { Err(read_once()) } else { serve.reload(&log) });
                 }
@@ -134,7 +126,7 @@ impl Signalled {
                 };
                 flags.0.is_terminated.store(signal == SIGTERM, Ordering::SeqCst);
                 if stop.is_stopped() || !flags.0.is_running.load(Ordering::SeqCst) {
-                    process::exit(code.into());
+                    signals::exit(code);
                 }
                 stop.stop();
             }
@@ -182,7 +174,7 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
         path => {
             let identity = identity::own(args.own_key(), &|text| stderr::note(text))?;
             Revoked::of_partners(None)?.refuse_own(identity.public())?;
-            let keys = path.as_deref().map(client_keys).transpose()?;
+            let keys = path.as_deref().map(clients::read).transpose()?;
             if keys.as_ref().is_some_and(Vec::is_empty) {
                 return Err(usage("the keys of all --clients are revoked", "add the .pub line of a client"));
             }
@@ -239,59 +231,6 @@ fn refuse_open_questions(args: &ServeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The clients in a file: a public key a line, successors of keys, and revocations.
-fn client_keys(path: &Path) -> Result<Vec<PeerKeys>, Failure> {
-    let unusable = |what: &dyn std::fmt::Display| {
-        let mend = "write the line of each client's .pub file into it; lines that start with # are comments";
-        Failure::new(code::IDENTITY, format_args!("the clients' keys in {}: {what}", path.display()), mend)
-    };
-    let text = read_text(path, MOST_CLIENT_BYTES).map_err(|error| unusable(&error))?;
-    let (mut clients, mut revoked): (Vec<PeerKeys>, HashSet<PublicKey>) = (Vec::new(), HashSet::new());
-    // Where the client with this key as its newest one stands.
-    let mut places: HashMap<PublicKey, usize> = HashMap::new();
-    let mut seen = HashSet::new();
-    for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'))
-    {
-        let refused = |fault: &dyn std::fmt::Display| unusable(&format_args!("line {}: {fault}", place + 1));
-        if line.starts_with("vesica-revocation") {
-            revoked.insert(line.parse::<Revocation>().map_err(|fault| refused(&fault))?.key);
-            continue;
-        }
-        let new = if line.starts_with("vesica-succession") {
-            let succession = line.parse::<Succession>().map_err(|fault| refused(&fault))?;
-            let client = places.remove(&succession.old).and_then(|place| Some((place, clients.get_mut(place)?)));
-            let Some((place, client)) = client else {
-                return Err(refused(&"no earlier line has the key that is replaced"));
-            };
-            *client = client.clone().followed_by(&succession).map_err(|fault| refused(&fault))?;
-            places.insert(succession.new, place);
-            succession.new
-        } else {
-            let key: PublicKey = line.parse().map_err(|_| refused(&"no public key"))?;
-            places.insert(key, clients.len());
-            clients.push(key.into());
-            key
-        };
-        if !seen.insert(new) {
-            return Err(refused(&"the same key as on an earlier line"));
-        }
-    }
-    clients.retain(|client| !client.all().any(|key| revoked.contains(&key)));
-    // Once all are revoked, nobody may ask; that must not leave the clients as they were.
-    if clients.is_empty() && revoked.is_empty() {
-        return Err(usage("the file of --clients has no key, so nobody could ask", "add the .pub line of a client"));
-    }
-    Ok(clients)
-}
-
-/// Reads the clients' keys again: how many there are now, and how many are not there any more.
-fn read_clients(path: &Path, accepted: &AcceptedKeys) -> Result<[usize; 2], Failure> {
-    let keys = client_keys(path)?;
-    let count = keys.len();
-    let gone = accepted.replace(keys);
-    Ok([count, gone.unwrap_or(0)])
-}
-
 /// What a server says on standard error.
 #[derive(Clone, Copy)]
 struct Log {
@@ -342,18 +281,24 @@ impl Log {
         );
     }
 
-    fn clients(&self, outcome: Result<[usize; 2], Failure>) {
+    fn clients(&self, ReadAgain { outcome, gone }: ReadAgain) {
         match outcome {
-            Ok([count, gone]) => self.write(
+            Ok(count) => self.write(
                 "clients",
                 &format!("the clients' keys were read again: {count} may ask, {gone} may not any more"),
                 &[("clients", json!(count)), ("removed", json!(gone))],
             ),
-            Err(failure) => self.write(
-                "clients-failed",
-                &format!("error: the clients stay as they were: {failure}"),
-                &[("fault", json!(failure.fault)), ("mend", json!(failure.mend))],
-            ),
+            Err(failure) => {
+                let refused = counted(gone as u64, "revoked key", "revoked keys");
+                let text = match gone {
+                    0 => format!("error: the clients stay as they were: {failure}"),
+                    _ => format!(
+                        "error: {refused} may not ask any more, and the other clients stay as they were: {failure}"
+                    ),
+                };
+                let fields = [("fault", json!(failure.fault)), ("mend", json!(failure.mend)), ("removed", json!(gone))];
+                self.write("clients-failed", &text, &fields);
+            }
         }
     }
 

@@ -194,6 +194,13 @@ pub fn by_shell(script: &str) -> Command {
     command
 }
 
+/// Whether SIGHUP is ignored here, and so by what is started.
+pub fn hangup_is_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").expect("Linux");
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
+    u64::from_str_radix(ignored.trim(), 16).expect("a mask") & 1 == 1
+}
+
 /// How the receiver meets its peer.
 pub const RECEIVER: &str = "--listen 127.0.0.1:0 --identity us.key --peer them.pub --wait 20";
 /// How the sender does, but for the address.

@@ -6,9 +6,10 @@ use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
+use rustix::fs::{FlockOperation, flock};
 use vesica::party::transport::tls::{Day, Identity, Succession};
 
-use crate::harness::{Ended, Folder, by_shell};
+use crate::harness::{Ended, Folder, by_shell, within};
 
 const RECEIVE: &str = "receive --input ours.csv --key email --output matches.csv --identity us.key";
 const SEND: &str = "send --input ours.csv --key email --identity them.key";
@@ -283,6 +284,91 @@ fn partners_accept_a_successor_and_its_predecessor_until_the_last_day() {
     sender.expect(6, &["refused our key", "if you have announced a successor of this key, use that one"]);
     receiver.expect(6, &[them, "was replaced by another one, and was good until 2026-01-01"]);
     run("them-2").0.expect(0, &[]);
+}
+
+/// Whoever has protected a key wants its successor protected as well.
+#[test]
+fn the_successor_of_an_encrypted_key_has_its_passphrase_or_a_new_one() {
+    let folder = locked();
+    folder.write_secret("next", "battery staple\n");
+    let rotate = |flags: &str| {
+        folder.run(&format!("identity rotate --identity us.key --passphrase-file pass --until 2999-12-31 {flags}"))
+    };
+    let show = |key: &str, pass: &str| folder.run(&format!("identity show --identity {key} --passphrase-file {pass}"));
+    says(&rotate("--out us-2.key"), &["us-2.key (encrypted with the passphrase of your present key"]);
+    show("us-2.key", "pass").expect(0, &[]);
+    show("us-2.key", "next").expect(6, &["the passphrase of us-2.key is wrong"]);
+    says(&rotate("--out us-3.key --new-passphrase-file next"), &["us-3.key (encrypted; without its passphrase"]);
+    show("us-3.key", "next").expect(0, &[]);
+    show("us-3.key", "pass").expect(6, &["the passphrase of us-3.key is wrong"]);
+    // No passphrase, no successor, and no key without one.
+    folder.write_secret("wrong", "cow\n");
+    let wrong = "identity rotate --identity us.key --passphrase-file wrong --until 2999-12-31 --out us-4.key";
+    folder.run(wrong).expect(6, &["the passphrase of us.key is wrong"]);
+    assert!(!folder.files().iter().any(|name| name.starts_with("us-4")));
+}
+
+#[test]
+fn a_key_is_shown_with_its_file_what_replaces_it_and_whether_it_is_revoked() {
+    let folder = locked();
+    let us = fingerprint(&folder, "us");
+    // No passphrase is needed for what the public file says; nobody could be asked for it here.
+    let shown = folder.run("identity show --identity us.key");
+    says(&shown, &[&us, "private key: us.key (encrypted; the public key is what us.pub says"]);
+    assert!(!shown.stdout.contains("replace"), "{}", shown.stdout);
+    let checked = folder.run("identity show --identity us.key --passphrase-file pass");
+    says(&checked, &[&us, "private key: us.key (encrypted)\n"]);
+    rotate(&folder, "2999-12-31");
+    let [them, second] = ["them", "them-2"].map(|name| fingerprint(&folder, name));
+    let shown = folder.run("identity show --identity them.key");
+    says(&shown, &["private key: them.key (not encrypted)\n"]);
+    says(&shown, &[&format!("replaced by: {second} (this key is accepted until 2999-12-31; them-2.succession)\n")]);
+    folder.write("peers.toml", "revoked = \"revoked.txt\"\n");
+    folder.write("revoked.txt", format!("{them} stolen\n"));
+    let show = |arguments: &str| {
+        let mut command = Command::new(crate::PROGRAM);
+        command.env("VESICA_PEERS", "peers.toml");
+        let mut shown = folder.start_under(command, &format!("identity show {arguments}"));
+        shown.stdin = None;
+        shown.end()
+    };
+    says(
+        &show("--identity them-2.key"),
+        &[
+            &format!("replaces:    {them} (accepted until 2999-12-31; them-2.succession)\n"),
+            &format!("revoked:     {them} (revoked.txt, line 1)\n"),
+        ],
+    );
+    let shown = show("--identity them.key --json");
+    shown.expect(0, &[]);
+    let shown: serde_json::Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
+    assert_eq!((&shown["fingerprint"], &shown["replaced_by"][0]["fingerprint"]), (&them.into(), &second.into()));
+    assert_eq!(
+        (&shown["private_key"]["is_encrypted"], &shown["revoked"][0]["place"]),
+        (&false.into(), &"revoked.txt, line 1".into())
+    );
+    fs::remove_file(folder.path("us.pub")).expect("removed");
+    if fs::File::open("/dev/tty").is_err() {
+        folder.run("identity show --identity us.key").expect(6, &["us.key is encrypted", "--passphrase-file"]);
+    }
+}
+
+/// Of two processes that change the file of a partner's keys at a time, neither loses what the other writes.
+#[test]
+fn a_successor_is_accepted_after_whoever_changes_the_same_file() {
+    let folder = tables();
+    rotate(&folder, "2999-12-30");
+    says(&folder.run("identity rotate --identity them-2.key --out them-3.key --until 2999-12-31"), &["2999-12-31"]);
+    let lock = fs::File::create(folder.path("them.pub.lock")).expect("a file");
+    flock(&lock, FlockOperation::LockExclusive).expect("locked");
+    // It follows the key that is written meanwhile.
+    let mut waiting = folder.start("identity accept them-3.succession --peer them.pub");
+    assert!(!within(1, || waiting.child.try_wait().expect("a status").is_some()), "it does not wait");
+    folder.write("them.pub", format!("{}{}", folder.read("them.pub"), folder.read("them-2.succession")));
+    drop(lock);
+    waiting.end().expect(0, &[]);
+    assert_eq!(folder.read("them.pub").lines().count(), 3);
+    assert_eq!(fingerprint(&folder, "them"), fingerprint(&folder, "them-3"));
 }
 
 /// A new key is no new partner: what was spent stays spent.

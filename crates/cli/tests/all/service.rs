@@ -1041,3 +1041,39 @@ fn a_clients_successor_has_its_quota_and_a_revoked_client_is_none() {
         .run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0"))
         .expect(6, &["no earlier line has the key that is replaced"]);
 }
+
+/// What a server cannot read of its clients' file leaves the clients as they were, but not those whose revocation it reads.
+#[test]
+fn a_damaged_line_hides_no_revocation_from_a_server() {
+    let folder = tables();
+    for name in ["other", "third"] {
+        folder.run(&format!("identity new --out {name}.key")).expect(0, &[]);
+    }
+    folder.run("identity rotate --identity other.key --out other-2.key --until 2999-12-31").expect(0, &[]);
+    for name in ["us", "other-2", "third"] {
+        folder.run(&format!("identity revoke --identity {name}.key --out {name}.revocation")).expect(0, &[]);
+    }
+    let clients: String = ["us.pub", "other.pub", "third.pub"].map(|name| folder.read(name)).concat();
+    folder.write("clients.txt", &clients);
+    let (server, address) = serve_json(&folder, "--listen 127.0.0.1:0", "--log json");
+    let asks = |name: &str| folder.run(&format!("{} --connect {address}", QUERY.replace("us.key", name)));
+    let reload = |behind: &[u8]| -> Value {
+        folder.write("clients.txt", [clients.as_bytes(), b"rubb\xffish\n".as_slice(), behind].concat());
+        server.signal("HUP");
+        serde_json::from_str(&server.says("\"clients-failed\"")).expect("a JSON line")
+    };
+    let line = reload(folder.read("us.revocation").as_bytes());
+    assert_eq!(line["removed"], 1, "{line}");
+    assert!(line["fault"].as_str().is_some_and(|fault| fault.contains("line 4: no public key")), "{line}");
+    asks("us.key").expect(6, &["refused our key"]);
+    asks("other.key").expect(0, &[]);
+    // Of a successor, which the server did not know before.
+    let line = reload(format!("{}{}", folder.read("other-2.succession"), folder.read("other-2.revocation")).as_bytes());
+    assert_eq!(line["removed"], 1, "{line}");
+    asks("other.key").expect(6, &["refused our key"]);
+    let damaged = folder.read("third.revocation").replace("vesica-revocation ", "vesica-revocation A");
+    folder.write("clients.txt", format!("{clients}{damaged}"));
+    server.signal("HUP");
+    server.says("a damaged revocation, which does not show whose key it revokes");
+    asks("third.key").expect(0, &[]);
+}

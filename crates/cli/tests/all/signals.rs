@@ -1,10 +1,9 @@
 //! SIGHUP and SIGXFSZ, whatever the process that runs the tests does with them.
 
-use std::fs;
 use std::io::Write;
 use std::process::Command;
 
-use crate::harness::{Folder, Process, RECEIVER, SENDER, by_shell};
+use crate::harness::{Folder, Process, RECEIVER, SENDER, by_shell, hangup_is_ignored};
 
 fn tables() -> Folder {
     let folder = Folder::new();
@@ -23,10 +22,8 @@ fn no_output(folder: &Folder) {
 
 /// `vesica` with the default for SIGHUP; `None` where it is ignored here and nothing resets it.
 fn with_default_hangup() -> Option<Command> {
-    let status = fs::read_to_string("/proc/self/status").expect("Linux");
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
     let vesica = crate::PROGRAM;
-    if u64::from_str_radix(ignored.trim(), 16).expect("a mask") & 1 == 0 {
+    if !hangup_is_ignored() {
         return Some(Command::new(vesica));
     }
     let possible =

@@ -356,8 +356,7 @@ fn a_total_is_printed_on_the_terminal() {
 fn noise_is_paid_from_a_budget() {
     let folder = tables();
     let shown = folder.run("identity show --identity us.key");
-    let fingerprint =
-        shown.stdout.lines().last().and_then(|line| line.split_whitespace().last()).expect("a fingerprint").to_owned();
+    let fingerprint = shown.stdout.lines().find_map(|line| line.strip_prefix("fingerprint: ")).expect("a fingerprint");
     folder.write(
         "budget.json",
         format!(r#"{{"vesica_budget": 1, "peers": {{"{fingerprint}": {{"total": "0.15", "spent": "0.05"}}}}}}"#),

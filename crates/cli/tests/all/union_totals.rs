@@ -157,7 +157,7 @@ fn thresholds_and_noise_of_unions() {
             ended.expect(2, &["a threshold on new keys protects no key", "--epsilon"]);
         }
         let identity = folder.run("identity show --identity us.key");
-        let fingerprint = identity.stdout.lines().last().and_then(|line| line.split_whitespace().last());
+        let fingerprint = identity.stdout.lines().find_map(|line| line.strip_prefix("fingerprint: "));
         let fingerprint = fingerprint.expect("a fingerprint");
         folder.write(
             "budget.json",

@@ -31,13 +31,15 @@
 
 mod proof;
 
+use std::sync::Arc;
+
 use curve25519_dalek::ristretto::CompressedRistretto;
 use curve25519_dalek::traits::IsIdentity;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use rayon::prelude::*;
 use sha2::{Digest, Sha512};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
+use vesica_structures::secret::{Secret, wipe_stack};
 
 pub use proof::{Binding, MOST_PAIRS, Proof, verify};
 
@@ -79,34 +81,45 @@ impl Mode {
     }
 }
 
-/// The server's key.
-#[derive(Debug)]
+/// The server's key. Its scalar stays at its one place in memory: one that moves would leave copies of itself.
+#[derive(Clone, Debug)]
 pub struct SecretKey {
     mode: Mode,
-    scalar: Secret<Scalar>,
+    scalar: Arc<Secret<Scalar>>,
     public: Encoded,
 }
 
 impl SecretKey {
     /// A new key.
     pub fn random(mode: Mode, rng: &mut SecretRng) -> Self {
-        Self::new(mode, random_scalar(rng))
+        Self::new(mode, || random_scalar(rng))
     }
 
     /// The key in these bytes; `None` if they are no scalar in its one encoding, or zero.
     pub fn from_bytes(mode: Mode, bytes: &Secret<[u8; 32]>) -> Option<Self> {
-        let scalar: Option<Scalar> = Scalar::from_canonical_bytes(**bytes).into();
-        scalar.filter(|scalar| *scalar != Scalar::ZERO).map(|scalar| Self::new(mode, Secret::new(scalar)))
+        let scalar = || {
+            let scalar: Option<Scalar> = Scalar::from_canonical_bytes(**bytes).into();
+            Secret::new(scalar.unwrap_or(Scalar::ZERO))
+        };
+        Some(Self::new(mode, scalar)).filter(|key| **key.scalar != Scalar::ZERO)
     }
 
-    fn new(mode: Mode, scalar: Secret<Scalar>) -> Self {
-        let public = RistrettoPoint::mul_base(&scalar).compress().to_bytes();
-        Self { mode, scalar, public }
+    fn new(mode: Mode, scalar: impl FnOnce() -> Secret<Scalar>) -> Self {
+        /// A call of its own, so that the stack that it takes can be wiped.
+        #[inline(never)]
+        fn placed(mode: Mode, scalar: impl FnOnce() -> Secret<Scalar>) -> SecretKey {
+            let scalar = Arc::new(scalar());
+            let public = RistrettoPoint::mul_base(&scalar).compress().to_bytes();
+            SecretKey { mode, scalar, public }
+        }
+        let key = placed(mode, scalar);
+        wipe_stack();
+        key
     }
 
     /// The key as bytes, to be stored.
-    pub fn to_bytes(&self) -> Secret<[u8; 32]> {
-        Secret::new(self.scalar.to_bytes())
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.scalar.as_bytes()
     }
 
     /// Whether it is used with proofs.

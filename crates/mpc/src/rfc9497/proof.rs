@@ -21,7 +21,7 @@ use curve25519_dalek::traits::VartimeMultiscalarMul;
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use sha2::{Digest, Sha512};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
+use vesica_structures::secret::{Secret, wipe_stack};
 
 use super::{Mode, SecretKey, element, prefix};
 use crate::group::{Composites, Encoded, composites};
@@ -72,7 +72,10 @@ impl SecretKey {
         evaluated: &[Encoded],
         rng: &mut SecretRng,
     ) -> Option<Proof> {
-        self.prove_with(binding, blinded, evaluated, |weights| self.nonce(weights, blinded, rng))
+        let proof = self.prove_with(binding, blinded, evaluated, |weights| self.nonce(weights, blinded, rng));
+        // The hash does not wipe its block, in which the key was.
+        wipe_stack();
+        proof
     }
 
     /// A nonce that is random and also a hash of all that the challenge depends on: should the
@@ -92,6 +95,7 @@ impl SecretKey {
         Secret::new(Scalar::from_bytes_mod_order_wide(&wide))
     }
 
+    #[inline(never)]
     pub(super) fn prove_with(
         &self,
         binding: Binding<'_>,
@@ -105,7 +109,7 @@ impl SecretKey {
         let Composites { sum, sum_by_key, generator_by_nonce, sum_by_nonce } =
             composites(&weights, blinded, &self.scalar, &nonce)?;
         let challenge = challenge(self.mode, &self.public, [sum, sum_by_key], [generator_by_nonce, sum_by_nonce]);
-        let product = Secret::new(challenge * *self.scalar);
+        let product = Secret::new(challenge * **self.scalar);
         let response = *nonce - *product;
         Some([challenge.to_bytes(), response.to_bytes()])
     }

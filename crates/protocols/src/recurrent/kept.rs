@@ -214,7 +214,7 @@ mod tests {
         let mut rng = SecretRng::insecure_from_seed(2);
         let (keeper, items) = (InMemory::default(), items(20_000));
         let [key, other] = [0; 2].map(|_| SecretKey::random(Mode::Oprf, &mut rng));
-        let proving = SecretKey::from_bytes(Mode::Voprf, &key.to_bytes()).expect("a key");
+        let proving = SecretKey::from_bytes(Mode::Voprf, &Secret::new(*key.as_bytes())).expect("a key");
         let of = |key: &SecretKey, width: usize, items: &[u128], keeper| {
             let mut all = Vec::new();
             Evaluation::new(key, width, keeper).of(items, |outputs| all.extend_from_slice(outputs)).expect("kept");

@@ -34,7 +34,7 @@ from vesica._errors import (
     UsageError,
     VesicaWarning,
 )
-from vesica._look import check, plan, protocols, receipt
+from vesica._look import check, plan, protocols, receipt, show_identity
 from vesica._service import Client, Server
 from vesica._tasks import (
     cardinality,
@@ -48,7 +48,15 @@ from vesica._tasks import (
     union_sum,
 )
 from vesica._threads import to_thread
-from vesica._vesica import __version__, new_identity, own_identity
+from vesica._vesica import (
+    __version__,
+    accept_identity,
+    change_passphrase,
+    new_identity,
+    own_identity,
+    revoke_identity,
+    rotate_identity,
+)
 
 __all__ = [
     "Cancelled",
@@ -68,7 +76,9 @@ __all__ = [
     "UsageError",
     "VesicaWarning",
     "__version__",
+    "accept_identity",
     "cardinality",
+    "change_passphrase",
     "check",
     "dry_run",
     "intersect",
@@ -78,7 +88,10 @@ __all__ = [
     "plan",
     "protocols",
     "receipt",
+    "revoke_identity",
+    "rotate_identity",
     "shares",
+    "show_identity",
     "sum",
     "to_thread",
     "union",

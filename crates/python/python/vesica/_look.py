@@ -96,3 +96,16 @@ def receipt(file: Any, *, peer: Any = None, commits: Any = None) -> dict[str, An
     """
     found: dict[str, Any] = json.loads(_vesica.receipt(file, flags({"peer": peer, "commits": commits})))
     return found
+
+
+@at_the_call
+def show_identity(path: Any = None, passphrase_file: Any = None, *, peer: Any = None) -> dict[str, Any]:
+    """What there is to say of a key, as `vesica identity show --json` prints it: the public line and its fingerprint,
+    whether the private key is encrypted, which keys it replaces and which replace it, and which of them are revoked.
+
+    `path`: the private key, by default your own, which is made on first use. The public line of an encrypted one is
+    taken from the `.pub` file beside it, unless `passphrase_file` names a file whose first line opens it.
+    `peer`: your partner instead: a name in your file of partners, a `.pub` file, or its line.
+    """
+    found: dict[str, Any] = json.loads(_vesica.show_identity(path, passphrase_file, peer))
+    return found

@@ -23,9 +23,6 @@ const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0
 const PKCS8_PREFIX: [u8; 16] =
     [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 
-/// Length of a PKCS#8 Ed25519 private key.
-pub(super) const PKCS8_LEN: usize = PKCS8_PREFIX.len() + 32;
-
 /// A party's public key. Its text is one line, `vesica-ed25519 BASE64`, which may carry a comment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PublicKey([u8; 32]);
@@ -119,10 +116,11 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// A key pair. Its private half is wiped on drop and never printed.
+/// A key pair. Its private half is wiped on drop and never printed. The seed stays at its one place in memory: an array
+/// that moves would leave a copy of itself on the stack.
 #[derive(Clone)]
 pub struct Identity {
-    seed: Zeroizing<[u8; 32]>,
+    seed: Arc<Zeroizing<[u8; 32]>>,
     signer: Arc<dyn SigningKey>,
     public: PublicKey,
 }
@@ -130,17 +128,20 @@ pub struct Identity {
 impl Identity {
     /// A fresh key pair from the operating system's randomness.
     pub fn generate() -> Result<Self, getrandom::Error> {
-        let mut seed = Zeroizing::new([0u8; 32]);
-        getrandom::fill(seed.as_mut())?;
-        Self::from_seed(seed).ok_or(getrandom::Error::UNEXPECTED)
+        let mut outcome = Ok(());
+        let made = Self::from_seed(|seed| outcome = getrandom::fill(seed));
+        outcome.and(made.ok_or(getrandom::Error::UNEXPECTED))
     }
 
     /// The key pair of this seed (the private key of RFC 8032); `None` if the library refuses it.
     pub fn of_seed(seed: &Secret<[u8; 32]>) -> Option<Self> {
-        Self::from_seed(Zeroizing::new(**seed))
+        Self::from_seed(|place| place.copy_from_slice(&seed[..]))
     }
 
-    fn from_seed(seed: Zeroizing<[u8; 32]>) -> Option<Self> {
+    /// The key pair of the seed that `fill` writes.
+    fn from_seed(fill: impl FnOnce(&mut [u8; 32])) -> Option<Self> {
+        let mut seed = Arc::new(Zeroizing::new([0; 32]));
+        fill(Arc::get_mut(&mut seed)?);
         let der = pkcs8_of(&seed);
         let signer = rustls::crypto::aws_lc_rs::sign::any_eddsa_type(&PrivatePkcs8KeyDer::from(&der[..])).ok()?;
         let public = PublicKey::from_spki(&signer.public_key()?)?;
@@ -148,8 +149,8 @@ impl Identity {
     }
 
     /// The seed, to be stored.
-    pub fn seed(&self) -> Secret<[u8; 32]> {
-        Secret::new(*self.seed)
+    pub fn seed(&self) -> &[u8; 32] {
+        &self.seed
     }
 
     /// The public half.
@@ -168,24 +169,19 @@ impl Identity {
     }
 
     /// The private key as PKCS#8.
-    pub(super) fn to_pkcs8(&self) -> Zeroizing<[u8; PKCS8_LEN]> {
+    pub(super) fn to_pkcs8(&self) -> Zeroizing<Vec<u8>> {
         pkcs8_of(&self.seed)
     }
 
     /// The private key in the bytes of PKCS#8.
     pub(super) fn from_pkcs8(der: &[u8]) -> Option<Self> {
-        let key = der.strip_prefix(&PKCS8_PREFIX)?;
-        let mut seed = Zeroizing::new([0u8; 32]);
-        if key.len() != seed.len() {
-            return None;
-        }
-        seed.copy_from_slice(key);
-        Self::from_seed(seed)
+        let key: &[u8; 32] = der.strip_prefix(&PKCS8_PREFIX)?.try_into().ok()?;
+        Self::from_seed(|seed| seed.copy_from_slice(key))
     }
 
     /// The private key as PKCS#8 PEM.
     pub(crate) fn to_pem(&self) -> Zeroizing<String> {
-        let line = Zeroizing::new(text::base64(self.to_pkcs8().as_ref()));
+        let line = Zeroizing::new(text::base64(&self.to_pkcs8()));
         Zeroizing::new(format!("{PEM_BEGIN}\n{}\n{PEM_END}\n", line.as_str()))
     }
 
@@ -196,20 +192,19 @@ impl Identity {
         if lines.next()? != PEM_BEGIN {
             return None;
         }
-        let der = Zeroizing::new(text::from_base64::<PKCS8_LEN>(lines.next()?)?);
+        let der = Zeroizing::new(text::bytes_of_base64(lines.next()?)?);
         if lines.next()? != PEM_END {
             return None;
         }
-        Self::from_pkcs8(der.as_ref())
+        Self::from_pkcs8(&der)
     }
 }
 
-/// A seed as PKCS#8.
-fn pkcs8_of(seed: &[u8; 32]) -> Zeroizing<[u8; PKCS8_LEN]> {
-    let mut der = Zeroizing::new([0u8; PKCS8_LEN]);
-    let (prefix, key) = der.split_at_mut(PKCS8_PREFIX.len());
-    prefix.copy_from_slice(&PKCS8_PREFIX);
-    key.copy_from_slice(seed);
+/// A seed as PKCS#8. Room for it is taken at once, so that it never moves and one wipe covers it.
+fn pkcs8_of(seed: &[u8; 32]) -> Zeroizing<Vec<u8>> {
+    let mut der = Zeroizing::new(Vec::with_capacity(PKCS8_PREFIX.len() + seed.len()));
+    der.extend_from_slice(&PKCS8_PREFIX);
+    der.extend_from_slice(seed);
     der
 }
 
@@ -234,7 +229,7 @@ mod tests {
     #[test]
     fn signs_as_rfc_8032_does() {
         let seed = bytes("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb");
-        let identity = Identity::from_seed(Zeroizing::new(seed)).expect("a key");
+        let identity = Identity::from_seed(|place| *place = seed).expect("a key");
         assert_eq!(
             identity.public().as_bytes(),
             &bytes("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
@@ -254,7 +249,7 @@ mod tests {
         assert_eq!(identity.public().fingerprint().to_string().len(), 39);
         let again = Identity::from_pem(&identity.to_pem()).expect("its own PEM");
         assert_eq!(again.public(), identity.public());
-        assert!(!format!("{identity:?}").contains(&text::base64(identity.seed.as_ref())));
+        assert!(!format!("{identity:?}").contains(&text::base64(&**identity.seed)));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use pkcs8::der::{Decode, Encode};
 use pkcs8::pkcs5::EncryptionScheme;
 use pkcs8::pkcs5::pbes2::{self, Kdf, Parameters};
 use pkcs8::pkcs5::scrypt::Params;
+use vesica_structures::secret::{wipe_stack, wiping};
 use zeroize::Zeroizing;
 
 use super::identity::Identity;
@@ -123,9 +124,17 @@ impl LockedKey {
     /// The key, which takes scrypt's time and memory.
     pub(super) fn unlock(&self, passphrase: &Passphrase) -> Result<Identity, LockFault> {
         let mut buffer = Zeroizing::new(self.ciphertext.clone());
-        let der = self.parameters.decrypt_in_place(passphrase.0.as_bytes(), &mut buffer);
+        let der = leaving_nothing(|| self.parameters.decrypt_in_place(passphrase.0.as_bytes(), &mut buffer));
         Identity::from_pkcs8(der.map_err(|_| LockFault::WrongPassphrase)?).ok_or(LockFault::WrongPassphrase)
     }
+}
+
+/// Does what the library derives a key for. It does not wipe that key, nor scrypt's last block: with either, a guess at
+/// the passphrase costs one hash instead of scrypt.
+fn leaving_nothing<T>(work: impl FnOnce() -> T) -> T {
+    let done = wiping(work);
+    wipe_stack();
+    done
 }
 
 impl Identity {
@@ -135,7 +144,8 @@ impl Identity {
         getrandom::fill(&mut salt).ok()?;
         getrandom::fill(&mut iv).ok()?;
         let parameters = Parameters::generate_scrypt_aes256cbc(Params::new(LOG_N, R, P).ok()?, &salt, iv).ok()?;
-        let ciphertext = parameters.encrypt(passphrase.0.as_bytes(), self.to_pkcs8().as_ref()).ok()?;
+        let key = self.to_pkcs8();
+        let ciphertext = leaving_nothing(|| parameters.encrypt(passphrase.0.as_bytes(), &key)).ok()?;
         let encrypted_data = OctetStringRef::new(&ciphertext).ok()?;
         let der =
             EncryptedPrivateKeyInfoRef { encryption_algorithm: parameters.into(), encrypted_data }.to_der().ok()?;

@@ -66,6 +66,16 @@ impl AcceptedKeys {
         Some(gone)
     }
 
+    /// Accepts no peer any more of which this says so; clones follow. How many keys were accepted before and are not any
+    /// more; `None` if this was made by another function than [`any_of`](Self::any_of), and stays as it is.
+    pub fn remove(&self, is_gone: impl Fn(&PeerKeys) -> bool) -> Option<usize> {
+        let Keys::Peers(held) = &self.0 else { return None };
+        let mut held = held.write().unwrap_or_else(PoisonError::into_inner);
+        let before = held.len();
+        held.retain(|_, peer| !is_gone(peer));
+        Some(before - held.len())
+    }
+
     /// Accepts every key. The peer proves that it holds the private half of the key that it shows;
     /// what it may do is decided by that key elsewhere.
     pub fn every() -> Self {

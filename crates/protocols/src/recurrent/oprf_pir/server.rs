@@ -119,7 +119,7 @@ impl State for Server {
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.bytes(&self.id.to_bytes())?;
         out.elements(&self.params.to_words())?;
-        out.bytes(&*self.key.to_bytes())?;
+        out.bytes(self.key.as_bytes())?;
         out.bytes(self.database.seed())?;
         out.elements(self.database.blocks())
     }
@@ -127,7 +127,8 @@ impl State for Server {
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
         let params = read_params(bytes, Params::from_words)?;
-        let key = Secret::new(bytes.array()?);
+        let mut key = Secret::new([0; 32]);
+        bytes.fill(&mut key[..])?;
         let key = SecretKey::from_bytes(Mode::Oprf, &key).ok_or(StateError::Damaged("its key is malformed"))?;
         let seed = bytes.array()?;
         let blocks = bytes.elements(params.shape.matrix_bytes() / size_of::<pir::Row>())?;

@@ -76,7 +76,7 @@ impl Server {
         Some(Self {
             id: StateId::random(rng),
             params: self.params,
-            key: SecretKey::from_bytes(self.params.mode(), &self.key.to_bytes())?,
+            key: self.key.clone(),
             signer: self.signer.clone(),
             version: self.version.checked_add(1)?,
             filter,
@@ -122,8 +122,9 @@ impl Server {
         rng: &mut SecretRng,
     ) -> Result<Self, Abort> {
         let filter = filter_of(params, &key, set, keeper, rng)?;
-        let seed: [[u8; 16]; 2] = [rng.block(), rng.block()].map(u128::to_le_bytes);
-        let signer = Identity::of_seed(&Secret::new(bytemuck::cast(seed))).ok_or_else(no_signer)?;
+        let mut seed = Secret::new([0; 32]);
+        seed.chunks_exact_mut(16).for_each(|half| half.copy_from_slice(&rng.block().to_le_bytes()));
+        let signer = Identity::of_seed(&seed).ok_or_else(no_signer)?;
         Ok(Self {
             id: StateId::random(rng),
             params: *params,
@@ -275,8 +276,8 @@ impl State for Server {
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.bytes(&self.id.to_bytes())?;
         out.elements(&self.params.to_words())?;
-        out.bytes(&*self.key.to_bytes())?;
-        out.bytes(&*self.signer.seed())?;
+        out.bytes(self.key.as_bytes())?;
+        out.bytes(self.signer.seed())?;
         out.u64(self.version)?;
         self.history.write(&self.params.shape(), out)?;
         self.filter.write(out)
@@ -285,9 +286,12 @@ impl State for Server {
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
         let params = read_params(bytes, Params::from_words)?;
-        let key = Secret::new(bytes.array()?);
+        let mut key = Secret::new([0; 32]);
+        bytes.fill(&mut key[..])?;
         let key = SecretKey::from_bytes(params.mode(), &key).ok_or(StateError::Damaged("its key is malformed"))?;
-        let signer = Identity::of_seed(&Secret::new(bytes.array()?)).ok_or_else(no_signer)?;
+        let mut seed = Secret::new([0; 32]);
+        bytes.fill(&mut seed[..])?;
+        let signer = Identity::of_seed(&seed).ok_or_else(no_signer)?;
         let (version, shape) = (bytes.u64()?, params.shape());
         let history = History::read(&shape, bytes)?;
         Ok(Self {

@@ -179,14 +179,15 @@ impl State for Server {
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.bytes(&self.id.to_bytes())?;
         self.params.write(out)?;
-        out.bytes(&*self.key.to_bytes())?;
+        out.bytes(self.key.as_bytes())?;
         out.elements(self.polynomials.coefficients())
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
         let id = StateId::from_bytes(bytes.array()?).ok_or(StateError::Damaged("the state has no identifier"))?;
         let params = Params::read(bytes)?;
-        let key = Secret::new(bytes.array()?);
+        let mut key = Secret::new([0; 32]);
+        bytes.fill(&mut key[..])?;
         let key =
             rfc9497::SecretKey::from_bytes(Mode::Oprf, &key).ok_or(StateError::Damaged("its key is malformed"))?;
         let coefficients = bytes.elements(params.shape.plaintexts() * ring().scheme.slots())?;
