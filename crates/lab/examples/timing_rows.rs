@@ -2,47 +2,57 @@
 //! goodbye where all items match is compared with that where none does, by Welch's t-test (Reparaz, Balasch, Verbauwhede,
 //! "Dude, is my code constant time?", 2017).
 //!
-//! `cargo run --release --locked -p vesica-lab --example timing_rows -- [SECONDS [ROW...]]`, on a quiet machine: SECONDS for each row,
-//! and the names of rows, all by default. Both parties run in this process, on one computing thread each, over memory. A coin
-//! decides for each run whether all items match or none. Sets and random numbers are new in each. While the receiver does its
-//! last work, the sender waits for it. The program fails if its two controls do not come out as they are named.
+//! `cargo run --release --locked -p vesica-lab --example timing_rows -- [SECONDS [ROW...]]`, on Linux: SECONDS for each row, and the
+//! names of rows, all by default. A coin decides for each pair of sets whether all items match or none; sets and random numbers
+//! are new each time. Both parties run once over memory. Then the receiver runs a few times more with the same random numbers, and
+//! gets what the sender sent; the last steps of it, to which it answers with its goodbye alone, only once it waits for them.
+//! From there to the goodbye nothing else runs in the process, and the least time counts. The program fails if its two
+//! controls do not come out as they are named.
 //!
-//! All other gaps between messages of the two sides are compared too, and the one that differs most is shown. What a side can
-//! be timed by beside its matches (docs/tasks.md, *Time*) does not show here, since all sets are random.
+//! The time is the processor time of the process, which does not count other programs; that of a clock, which a partner sees, is
+//! shown beside it. What a side can be timed by beside its matches (docs/tasks.md, *Time*) does not show here, since all sets
+//! are random.
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
+use rustix::time::{ClockId, clock_gettime};
 use vesica::task::{Amounts, AnyTask, MadeUp, Sample, SampleWorkload, TASKS};
 use vesica::threads;
-use vesica_papers::registry as papers;
 use vesica_party::transport::{Connection, memory};
-use vesica_party::{Abort, Channel, ChannelOptions, CostClass, Entry, Role, Security, Step};
+use vesica_party::{Abort, Channel, ChannelOptions, CostClass, Entry, Role, Security};
 use vesica_protocols::registry;
 use vesica_protocols::tasks::{Extent, Intersect};
 use vesica_structures::rng::SecretRng;
-use vesica_testkit::{Answer, Comparison, DIFFERS_BEYOND_DOUBT, Gaps, Times, watch};
+use vesica_testkit::{Comparison, DIFFERS_BEYOND_DOUBT, Script, Times, keep_script};
 
 /// Items of either side.
-const ITEMS: usize = 512;
-/// Items of a receiver whose items take a row tens of milliseconds each.
+const ITEMS: usize = 1024;
+/// Items of either side where each takes tens of microseconds, or more.
+const FEWER_ITEMS: usize = 256;
+/// Items of a sender where each item of the receiver takes tens of milliseconds.
+const SERVED_ITEMS: usize = 512;
+/// Items of the receiver then.
 const FEW_ITEMS: usize = 4;
 /// Bytes of a payload, where payloads are measured.
 const PAYLOAD_BYTES: usize = 256;
-/// Runs of each class whose outputs are checked, before any is counted.
-const WARM_UP: usize = 3;
-/// Counted runs at most.
-const MOST_RUNS: usize = 4000;
-/// Counted runs below which a row takes longer than it should.
-const LEAST_RUNS: usize = 120;
+/// Pairs of sets of each class whose outputs are checked, before any is counted.
+const WARM_UP: usize = 2;
+/// How often the receiver runs again on each pair.
+const REPLAYS: usize = 4;
+/// Most steps of the sender that the receiver gets at its end.
+const MOST_HELD: usize = 6;
+/// Counted pairs at most.
+const MOST_PAIRS: usize = 2000;
+/// Counted pairs below which a row takes longer than it should.
+const LEAST_PAIRS: usize = 100;
 /// How many times longer.
-const PATIENCE: u32 = 6;
-/// What part of the runs must have had a gap for it to be compared: how streams are cut depends on time.
-const COMMON: f64 = 0.9;
+const PATIENCE: u32 = 3;
+/// What the planted receiver writes for a match.
+const PLANTED_BYTES: usize = 1024;
 /// The row of the controls.
 const CONTROL: &str = "vole-fast";
 
@@ -51,7 +61,7 @@ const CONTROL: &str = "vole-fast";
 enum Planted {
     /// Nothing.
     Nothing,
-    /// The receiver copies each of its matches before its goodbye.
+    /// The receiver writes [`PLANTED_BYTES`] for each of its matches before its goodbye.
     Copies,
     /// No item matches in either class.
     NoMatches,
@@ -72,8 +82,11 @@ impl Row {
     /// The row in its strongest mode; none if it does not serve these amounts.
     fn new(task: &dyn AnyTask, entry: &'static Entry, amounts: &Amounts) -> Option<Self> {
         let security = entry.modes.iter().map(|mode| mode.security).max_by_key(|&of| of == Security::Malicious)?;
-        let is_slow = task.name() == vesica::task::DEFAULT && entry.cost == CostClass::Lattice;
-        let items = [ITEMS, if is_slow { FEW_ITEMS } else { ITEMS }];
+        let items = match entry.cost {
+            CostClass::Lattice if task.name() == vesica::task::DEFAULT => [SERVED_ITEMS, FEW_ITEMS],
+            CostClass::GroupOperations | CostClass::Lattice => [FEWER_ITEMS; 2],
+            _ => [ITEMS; 2],
+        };
         let workload = task.workload(&Extent::new(items[0], items[1], security), amounts).ok()?;
         workload.predicted_bytes(entry).ok()?;
         let payload_bytes = [amounts.payload_bytes, amounts.receiver_payload_bytes];
@@ -81,114 +94,117 @@ impl Row {
         Some(Self { name, security, entry, workload, items, payload_bytes, planted: Planted::Nothing })
     }
 
-    /// Runs both parties once; what either of them could time.
-    fn run(&self, pools: &[ThreadPool; 2], matching: bool, checked: bool, round: u64) -> Gaps {
+    /// The made-up sets of a pair.
+    fn samples(&self, matching: bool, round: u64) -> [Sample; 2] {
         let [sender_items, receiver_items] = self.items;
         let matches = matching && self.planted != Planted::NoMatches;
         let common = if matches { sender_items.min(receiver_items) } else { 0 };
         let made = MadeUp { sender_items, receiver_items, common, item_bytes: 16 };
-        let sample = |role: Role| made.sample(role, self.payload_bytes[role as usize], round);
-        let samples = [Role::Sender, Role::Receiver].map(sample);
-        let ((sender_end, receiver_end), watch) = watch(memory::pair());
-        let side = |end, sample| {
-            let played = self.side(end, sample, pools, checked);
-            played.unwrap_or_else(|abort| panic!("{}: {abort}", self.name));
-        };
+        [Role::Sender, Role::Receiver].map(|role| made.sample(role, self.payload_bytes[role as usize], round))
+    }
+
+    /// Runs both parties once; what the sender sent.
+    fn run(&self, pools: &[ThreadPool; 2], samples: &[Sample; 2], seed: u64, checked: bool) -> Script {
+        let ((sender_end, receiver_end), script) = keep_script(memory::pair());
         thread::scope(|scope| {
-            let sender = scope.spawn(|| side(sender_end, &samples[0]));
-            side(receiver_end, &samples[1]);
+            let from_os = SecretRng::from_os().expect("random numbers");
+            let sender = scope.spawn(move || self.side(sender_end, &samples[0], pools, from_os, checked));
+            self.side(receiver_end, &samples[1], pools, SecretRng::insecure_from_seed(seed), checked);
             sender.join().expect("the sender");
         });
-        watch.gaps()
+        script
+    }
+
+    /// Runs the receiver alone. The times of its last work, and whether it had sent all its messages before.
+    fn replay(
+        &self,
+        pools: &[ThreadPool; 2],
+        sample: &Sample,
+        seed: u64,
+        script: &Script,
+        held: usize,
+    ) -> ([f64; CLOCKS], bool) {
+        let (connection, replay) = script.replay(held, clocks);
+        self.side(connection, sample, pools, SecretRng::insecure_from_seed(seed), false);
+        (replay.last_work().expect("a goodbye"), replay.had_sent_all())
     }
 
     /// One party, up to its goodbye.
-    fn side(&self, end: Connection, sample: &Sample, pools: &[ThreadPool; 2], checked: bool) -> Result<(), Abort> {
-        let mut channel = Channel::open(end, sample.role, ChannelOptions::default())?;
-        let mut rng = SecretRng::from_os().expect("random numbers");
-        let role = sample.role;
-        pools[role as usize].install(move || {
-            let party = self.workload.set_up(role, self.entry, &mut channel, &mut rng)?;
-            let output = party(sample, &mut channel, &mut rng)?;
-            if self.planted == Planted::Copies && role == Role::Receiver {
-                sample.common.iter().for_each(|&place| drop(black_box(sample.item(place).to_vec())));
-            }
-            // A check may have both sides speak once more.
-            let unchecked = if checked {
-                assert!(output(sample, &mut channel)?, "{}: the {role} has another result", self.name);
-                None
-            } else {
-                Some(output)
-            };
-            channel.finish()?;
-            drop(unchecked);
-            Ok(())
-        })
+    fn side(&self, end: Connection, sample: &Sample, pools: &[ThreadPool; 2], rng: SecretRng, checked: bool) {
+        let played = pools[sample.role as usize].install(|| self.play(end, sample, rng, checked));
+        played.unwrap_or_else(|abort| panic!("{}, {}: {abort}", self.name, sample.role));
     }
 
-    /// Runs the row as long as `seconds` says, and longer if there were few runs.
-    fn measure(&self, pools: &[ThreadPool; 2], seconds: Duration, coins: &mut SecretRng) -> BTreeMap<Gap, Times> {
-        let mut round = || coins.block();
-        for _ in 0..WARM_UP {
-            for matching in [false, true] {
-                self.run(pools, matching, true, round() as u64 >> 2);
-            }
+    fn play(&self, end: Connection, sample: &Sample, mut rng: SecretRng, checked: bool) -> Result<(), Abort> {
+        let mut channel = Channel::open(end, sample.role, ChannelOptions::default())?;
+        let party = self.workload.set_up(sample.role, self.entry, &mut channel, &mut rng)?;
+        let mut output = Some(party(sample, &mut channel, &mut rng)?);
+        if self.planted == Planted::Copies && sample.role == Role::Receiver {
+            sample.common.iter().for_each(|&place| drop(black_box(sample.item(place).repeat(PLANTED_BYTES / 16))));
         }
-        let mut times: BTreeMap<Gap, Times> = BTreeMap::new();
+        // A check may have both sides speak once more.
+        if let Some(output) = output.take_if(|_| checked) {
+            assert!(output(sample, &mut channel)?, "{}: the {} has another result", self.name, sample.role);
+        }
+        channel.finish()?;
+        drop(output);
+        Ok(())
+    }
+
+    /// How many of the sender's last steps the receiver answers with its goodbye alone; 1 if it answers all of them.
+    fn steps_at_the_end(&self, pools: &[ThreadPool; 2]) -> usize {
+        let (samples, seed) = (self.samples(false, 1), 1);
+        let script = self.run(pools, &samples, seed, false);
+        let is_end = |&held: &usize| self.replay(pools, &samples[1], seed, &script, held).1;
+        (1..=MOST_HELD).take_while(is_end).last().unwrap_or(1)
+    }
+
+    /// Measures pairs of sets as long as `seconds` says, and longer if there were few.
+    fn measure(&self, pools: &[ThreadPool; 2], seconds: Duration, coins: &mut SecretRng) -> [Times; CLOCKS] {
+        let mut draw = || coins.block();
+        for matching in [false, true].repeat(WARM_UP) {
+            self.run(pools, &self.samples(matching, draw() as u64 >> 2), 1, true);
+        }
+        let held = self.steps_at_the_end(pools);
+        let mut times: [Times; CLOCKS] = Default::default();
         let began = Instant::now();
-        for runs in 0..MOST_RUNS {
-            let limit = if runs < LEAST_RUNS { seconds * PATIENCE } else { seconds };
+        for pairs in 0..MOST_PAIRS {
+            let limit = if pairs < LEAST_PAIRS { seconds * PATIENCE } else { seconds };
             if began.elapsed() > limit {
                 break;
             }
-            let draw = round();
-            let matching = draw >> 127 == 1;
-            for (gap, time) in self.run(pools, matching, false, draw as u64 >> 2) {
-                times.entry(gap).or_default().add(matching, time);
+            let drawn = draw();
+            let (matching, seed) = (drawn >> 127 == 1, drawn as u64 >> 2);
+            let samples = self.samples(matching, seed);
+            let script = self.run(pools, &samples, seed, false);
+            let mut least = [f64::INFINITY; CLOCKS];
+            for _ in 0..REPLAYS {
+                let (last, _) = self.replay(pools, &samples[1], seed, &script, held);
+                least = std::array::from_fn(|clock| least[clock].min(last[clock]));
             }
+            times.iter_mut().zip(least).for_each(|(times, least)| times.add(matching, least));
         }
         times
     }
 }
 
-/// Who answered with what.
-type Gap = (Role, Answer);
+/// Clocks that are looked at.
+const CLOCKS: usize = 2;
 
-const GOODBYE: Gap = (Role::Receiver, Answer::Goodbye);
-
-/// Names of the protocols that messages belong to, by their tags.
-fn names() -> BTreeMap<u16, &'static str> {
-    let of_messages = registry::messages().chain(papers::messages());
-    let named = of_messages.map(|message| message.step.protocol).chain(papers::entries().map(|entry| entry.id));
-    let tag = |protocol| Step { protocol, number: 0, from: Role::Sender, carries: "" }.tag();
-    named.map(|protocol| (tag(protocol), protocol)).collect()
+/// Nanoseconds of this process's processor time, and of a clock.
+fn clocks() -> [f64; CLOCKS] {
+    [ClockId::ProcessCPUTime, ClockId::Monotonic].map(|clock| {
+        let time = clock_gettime(clock);
+        time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+    })
 }
 
-/// The gap but for the receiver's goodbye whose times differ most.
-fn most_of_others(times: &BTreeMap<Gap, Times>, names: &BTreeMap<u16, &str>) -> String {
-    let runs = times.get(&GOODBYE).map_or(0, Times::len) as f64;
-    let others = times.iter().filter(|(gap, times)| **gap != GOODBYE && times.len() as f64 >= COMMON * runs);
-    let compared = others.map(|(gap, times)| (gap, times.compare()));
-    let Some(((from, answer), most)) = compared.max_by(|a, b| a.1.t().total_cmp(&b.1.t())) else {
-        return "none".into();
-    };
-    let what = match answer {
-        Answer::Goodbye => "goodbye".into(),
-        Answer::Message { tag, step, earlier } => {
-            let protocol = names.get(tag).map_or_else(|| format!("{tag:#06x}"), |name| format!("`{name}`"));
-            let again = if *earlier > 0 { format!(" again ({earlier})") } else { String::new() };
-            format!("{protocol}, arrow {step}{again}")
-        }
-    };
-    format!("{:.1} ({:.0} ns; {from}: {what})", most.t(), most.difference)
-}
-
-/// Prints a line; the comparison of the receiver's goodbye.
-fn show(row: &Row, times: &BTreeMap<Gap, Times>, names: &BTreeMap<u16, &str>) -> Comparison {
-    let compared = times.get(&GOODBYE).cloned().unwrap_or_default().compare();
+/// Prints a line; the comparison by the processor's time.
+fn show(row: &Row, times: &[Times; CLOCKS]) -> Comparison {
+    let [compared, by_clock] = [0, 1].map(|clock| times[clock].compare());
     let [all, none] = compared.medians.map(|median| median / 1000.0);
     println!(
-        "| {} | {} | {} : {} | {} | {all:.1} | {none:.1} | {:.0} | {:.1} | {:.0} | {} |",
+        "| {} | {} | {} : {} | {} | {all:.1} | {none:.1} | {:.0} | {:.1} | {:.0} | {:.1} | {:.0} | {:.1} |",
         row.name,
         row.security,
         row.items[0],
@@ -197,7 +213,9 @@ fn show(row: &Row, times: &BTreeMap<Gap, Times>, names: &BTreeMap<u16, &str>) ->
         compared.difference,
         compared.t(),
         compared.least_seen(),
-        most_of_others(times, names),
+        by_clock.medians[1] / 1000.0,
+        by_clock.difference,
+        by_clock.t(),
     );
     compared
 }
@@ -213,7 +231,10 @@ fn rows(chosen: &[String]) -> Vec<Row> {
         Row { name: format!("control: {name}"), planted, ..row }
     };
     rows.push(control(&format!("`{CONTROL}`, none match in either class"), Planted::NoMatches));
-    rows.push(control(&format!("`{CONTROL}` whose receiver copies each match"), Planted::Copies));
+    rows.push(control(
+        &format!("`{CONTROL}` whose receiver writes {PLANTED_BYTES} bytes for each match"),
+        Planted::Copies,
+    ));
     for task in TASKS {
         for entry in task.entries_with_variants() {
             if is_chosen(entry) && (!chosen.is_empty() || !entry.is_variant()) {
@@ -237,15 +258,15 @@ fn main() -> ExitCode {
     vesica_lab::install();
     let pools = [(); 2].map(|()| threads::pool(1).expect("threads"));
     let mut coins = SecretRng::from_os().expect("random numbers");
-    let names = names();
     println!(
-        "| protocol | mode | items, sender : receiver | runs | all match, µs | none matches, µs | difference, ns | \\|t\\| | \
-         seen from, ns | most \\|t\\| of another gap |\n|---|---|--:|--:|--:|--:|--:|--:|--:|---|"
+        "| protocol | mode | items, sender : receiver | pairs | all match, µs | none matches, µs | difference, ns | \\|t\\| | \
+         seen from, ns | by the clock, µs | difference, ns | \\|t\\| |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     );
     let mut holds = true;
     for row in rows(&chosen) {
         let times = row.measure(&pools, Duration::from_secs(seconds), &mut coins);
-        let compared = show(&row, &times, &names);
+        let compared = show(&row, &times);
         holds &= match row.planted {
             Planted::Nothing => true,
             Planted::Copies => compared.t() > DIFFERS_BEYOND_DOUBT && compared.difference > 0.0,
