@@ -104,15 +104,15 @@ impl Row {
     }
 
     /// Runs both parties once; what the sender sent.
-    fn run(&self, pools: &[ThreadPool; 2], samples: &[Sample; 2], seed: u64, checked: bool) -> Script {
+    fn run(&self, pools: &[ThreadPool; 2], samples: &[Sample; 2], seed: u64, checked: bool) -> Result<Script, String> {
         let ((sender_end, receiver_end), script) = keep_script(memory::pair());
         thread::scope(|scope| {
             let from_os = SecretRng::from_os().expect("random numbers");
             let sender = scope.spawn(move || self.side(sender_end, &samples[0], pools, from_os, checked));
-            self.side(receiver_end, &samples[1], pools, SecretRng::insecure_from_seed(seed), checked);
-            sender.join().expect("the sender");
-        });
-        script
+            let received = self.side(receiver_end, &samples[1], pools, SecretRng::insecure_from_seed(seed), checked);
+            received.and(sender.join().expect("the sender"))
+        })?;
+        Ok(script)
     }
 
     /// Runs the receiver alone. The times of its last work, and whether it had sent all its messages before.
@@ -123,16 +123,23 @@ impl Row {
         seed: u64,
         script: &Script,
         held: usize,
-    ) -> ([f64; CLOCKS], bool) {
+    ) -> Result<([f64; CLOCKS], bool), String> {
         let (connection, replay) = script.replay(held, clocks);
-        self.side(connection, sample, pools, SecretRng::insecure_from_seed(seed), false);
-        (replay.last_work().expect("a goodbye"), replay.had_sent_all())
+        self.side(connection, sample, pools, SecretRng::insecure_from_seed(seed), false)?;
+        Ok((replay.last_work().ok_or("no goodbye")?, replay.had_sent_all()))
     }
 
     /// One party, up to its goodbye.
-    fn side(&self, end: Connection, sample: &Sample, pools: &[ThreadPool; 2], rng: SecretRng, checked: bool) {
+    fn side(
+        &self,
+        end: Connection,
+        sample: &Sample,
+        pools: &[ThreadPool; 2],
+        rng: SecretRng,
+        checked: bool,
+    ) -> Result<(), String> {
         let played = pools[sample.role as usize].install(|| self.play(end, sample, rng, checked));
-        played.unwrap_or_else(|abort| panic!("{}, {}: {abort}", self.name, sample.role));
+        played.map_err(|abort| format!("the {} failed: {abort}", sample.role))
     }
 
     fn play(&self, end: Connection, sample: &Sample, mut rng: SecretRng, checked: bool) -> Result<(), Abort> {
@@ -152,20 +159,28 @@ impl Row {
     }
 
     /// How many of the sender's last steps the receiver answers with its goodbye alone; 1 if it answers all of them.
-    fn steps_at_the_end(&self, pools: &[ThreadPool; 2]) -> usize {
+    fn steps_at_the_end(&self, pools: &[ThreadPool; 2]) -> Result<usize, String> {
         let (samples, seed) = (self.samples(false, 1), 1);
-        let script = self.run(pools, &samples, seed, false);
-        let is_end = |&held: &usize| self.replay(pools, &samples[1], seed, &script, held).1;
-        (1..=MOST_HELD).take_while(is_end).last().unwrap_or(1)
+        let script = self.run(pools, &samples, seed, false)?;
+        let mut steps = 0;
+        while steps < MOST_HELD && self.replay(pools, &samples[1], seed, &script, steps + 1)?.1 {
+            steps += 1;
+        }
+        Ok(steps.max(1))
     }
 
     /// Measures pairs of sets as long as `seconds` says, and longer if there were few.
-    fn measure(&self, pools: &[ThreadPool; 2], seconds: Duration, coins: &mut SecretRng) -> [Times; CLOCKS] {
+    fn measure(
+        &self,
+        pools: &[ThreadPool; 2],
+        seconds: Duration,
+        coins: &mut SecretRng,
+    ) -> Result<[Times; CLOCKS], String> {
         let mut draw = || coins.block();
         for matching in [false, true].repeat(WARM_UP) {
-            self.run(pools, &self.samples(matching, draw() as u64 >> 2), 1, true);
+            self.run(pools, &self.samples(matching, draw() as u64 >> 2), 1, true)?;
         }
-        let held = self.steps_at_the_end(pools);
+        let held = self.steps_at_the_end(pools)?;
         let mut times: [Times; CLOCKS] = Default::default();
         let began = Instant::now();
         for pairs in 0..MOST_PAIRS {
@@ -176,15 +191,15 @@ impl Row {
             let drawn = draw();
             let (matching, seed) = (drawn >> 127 == 1, drawn as u64 >> 2);
             let samples = self.samples(matching, seed);
-            let script = self.run(pools, &samples, seed, false);
+            let script = self.run(pools, &samples, seed, false)?;
             let mut least = [f64::INFINITY; CLOCKS];
             for _ in 0..REPLAYS {
-                let (last, _) = self.replay(pools, &samples[1], seed, &script, held);
+                let (last, _) = self.replay(pools, &samples[1], seed, &script, held)?;
                 least = std::array::from_fn(|clock| least[clock].min(last[clock]));
             }
             times.iter_mut().zip(least).for_each(|(times, least)| times.add(matching, least));
         }
-        times
+        Ok(times)
     }
 }
 
@@ -265,8 +280,14 @@ fn main() -> ExitCode {
     );
     let mut holds = true;
     for row in rows(&chosen) {
-        let times = row.measure(&pools, Duration::from_secs(seconds), &mut coins);
-        let compared = show(&row, &times);
+        let compared = match row.measure(&pools, Duration::from_secs(seconds), &mut coins) {
+            Ok(times) => show(&row, &times),
+            Err(fault) => {
+                eprintln!("error: {} was not measured: {fault}", row.name);
+                holds = false;
+                continue;
+            }
+        };
         holds &= match row.planted {
             Planted::Nothing => true,
             Planted::Copies => compared.t() > DIFFERS_BEYOND_DOUBT && compared.difference > 0.0,

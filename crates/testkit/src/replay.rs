@@ -19,22 +19,46 @@ const LOOK_EVERY: Duration = Duration::from_micros(50);
 
 /// What the sender sent in a conversation.
 #[derive(Clone, Default)]
-pub struct Script(Arc<Mutex<Vec<Frame>>>);
+pub struct Script(Arc<Mutex<Spoken>>);
+
+#[derive(Default)]
+struct Spoken {
+    frames: Vec<Frame>,
+    /// For each frame that gives credit: the bytes of messages that the receiver had sent by then. Of others 0.
+    after: Vec<usize>,
+    /// Bytes of messages that the receiver has sent.
+    heard: usize,
+}
 
 /// Has what the sender sends kept (of a pair of connections its end comes first).
 pub fn keep_script((sender, receiver): (Connection, Connection)) -> ((Connection, Connection), Script) {
     let script = Script::default();
-    ((tap(sender, Keeper(script.clone())), receiver), script)
+    let keeper = |of_sender| Keeper { of_sender, script: script.clone() };
+    ((tap(sender, keeper(true)), tap(receiver, keeper(false))), script)
 }
 
-struct Keeper(Script);
+struct Keeper {
+    of_sender: bool,
+    script: Script,
+}
 
 impl Hook for Keeper {
     fn pass(&mut self, frame: Frame) -> Passed {
         let bytes = frame.to_bytes();
-        lock(&self.0.0).push(frame);
+        let mut spoken = lock(&self.script.0);
+        if self.of_sender {
+            let after = if frame.header.kind == Kind::Credit { spoken.heard } else { 0 };
+            spoken.after.push(after);
+            spoken.frames.push(frame);
+        } else {
+            spoken.heard += message_bytes(&frame);
+        }
         Passed::Bytes(bytes)
     }
+}
+
+fn message_bytes(frame: &Frame) -> usize {
+    if is_message(frame.header.kind) { frame.body.len() } else { 0 }
 }
 
 impl Script {
@@ -45,14 +69,13 @@ impl Script {
         held: usize,
         clocks: fn() -> [f64; CLOCKS],
     ) -> (Connection, Replay<CLOCKS>) {
-        let frames = lock(&self.0);
-        let first_held = first_of_last_steps(&frames, held);
-        let before = frames.iter().take(first_held).map(|frame| frame.to_bytes().len()).sum();
+        let spoken = lock(&self.0);
         let replay = Replay { state: Arc::default(), clocks };
         let reader = Reading {
-            bytes: frames.iter().flat_map(Frame::to_bytes).collect(),
+            frames: spoken.frames.iter().map(Frame::to_bytes).zip(spoken.after.iter().copied()).collect(),
+            next: 0,
             read: 0,
-            before,
+            first_held: first_of_last_steps(&spoken.frames, held),
             replay: replay.clone(),
         };
         let connection = Connection::new(reader, Nowhere, replay.clone());
@@ -100,7 +123,7 @@ impl<const CLOCKS: usize> Clone for Replay<CLOCKS> {
 #[derive(Clone, Copy)]
 struct State<const CLOCKS: usize> {
     released: Option<[f64; CLOCKS]>,
-    /// Messages of the receiver so far, and those before the release.
+    /// Bytes of the receiver's messages so far, and of those before the release.
     sent: usize,
     sent_before: usize,
     goodbye: Option<[f64; CLOCKS]>,
@@ -135,12 +158,12 @@ impl<const CLOCKS: usize> Hook for Replay<CLOCKS> {
     fn pass(&mut self, frame: Frame) -> Passed {
         let now = (self.clocks)();
         let mut state = self.state();
-        state.sent += usize::from(is_message(frame.header.kind));
+        state.sent += message_bytes(&frame);
         if frame.header.kind == Kind::Finish {
             state.goodbye = Some(now);
             state.is_over = true;
-            self.state.1.notify_all();
         }
+        self.state.1.notify_all();
         Passed::Bytes(Vec::new())
     }
 }
@@ -156,33 +179,47 @@ impl<const CLOCKS: usize> Shutdown for Replay<CLOCKS> {
 }
 
 struct Reading<const CLOCKS: usize> {
-    bytes: Vec<u8>,
+    /// Frames, and how many bytes of messages the receiver must have sent before it gets each.
+    frames: Vec<(Vec<u8>, usize)>,
+    /// The frame that is read next, and how much of it has been read.
+    next: usize,
     read: usize,
-    /// Bytes before those that are held.
-    before: usize,
+    first_held: usize,
     replay: Replay<CLOCKS>,
+}
+
+impl<const CLOCKS: usize> Reading<CLOCKS> {
+    /// Waits until the receiver has sent so much, or is through.
+    fn wait_for(&self, sent: usize) {
+        let (state, changed) = &*self.replay.state;
+        let waited = changed.wait_while(lock(state), |state| !state.is_over && state.sent < sent);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 impl<const CLOCKS: usize> Read for Reading<CLOCKS> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.read == self.before && self.replay.state().released.is_none() {
-            wait_until_idle()?;
-            let mut state = self.replay.state();
-            state.sent_before = state.sent;
-            state.released = Some((self.replay.clocks)());
-        }
-        let end = if self.read < self.before { self.before } else { self.bytes.len() };
-        let rest = self.bytes.get(self.read..end).unwrap_or_default();
-        if rest.is_empty() {
+        let Some((frame, after)) = self.frames.get(self.next) else {
             // The sender keeps the connection until the receiver has said goodbye.
-            let (state, changed) = &*self.replay.state;
-            let over = changed.wait_while(lock(state), |state| !state.is_over);
-            drop(over.unwrap_or_else(PoisonError::into_inner));
+            self.wait_for(usize::MAX);
             return Ok(0);
+        };
+        if self.read == 0 {
+            self.wait_for(*after);
+            if self.next == self.first_held {
+                wait_until_idle()?;
+                let mut state = self.replay.state();
+                state.sent_before = state.sent;
+                state.released = Some((self.replay.clocks)());
+            }
         }
+        let rest = frame.get(self.read..).unwrap_or_default();
         let count = rest.len().min(out.len());
         out[..count].copy_from_slice(&rest[..count]);
         self.read += count;
+        if self.read == frame.len() {
+            (self.next, self.read) = (self.next + 1, 0);
+        }
         Ok(count)
     }
 }

@@ -4,6 +4,9 @@
 /// What part of the runs, the fastest ones, a test goes by: interruptions fall on the slow ones.
 const PARTS: [f64; 5] = [1.0, 0.95, 0.9, 0.75, 0.5];
 
+/// A part that leaves out fewer times than this shows a difference about as large as it is.
+const MOST_TIMES: f64 = 0.75;
+
 /// Times of a class below which a test says nothing.
 const LEAST_TIMES: usize = 15;
 
@@ -29,6 +32,8 @@ pub struct Comparison {
     pub difference: f64,
     /// The standard error of that.
     pub error: f64,
+    /// The least standard error of a part that leaves out few times.
+    pub least_error: f64,
 }
 
 impl Times {
@@ -52,10 +57,17 @@ impl Times {
         let mut sorted: Vec<f64> = self.0.iter().map(|(_, time)| *time).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let limit = |part: f64| sorted.get(((sorted.len() as f64 * part) as usize).max(1) - 1).copied();
-        let of_parts = PARTS.iter().filter_map(|&part| self.up_to(limit(part)?));
-        let most = of_parts.max_by(|a, b| t(*a).total_cmp(&t(*b)));
+        let of_parts: Vec<_> = PARTS.iter().filter_map(|&part| Some((part, self.up_to(limit(part)?)?))).collect();
+        let most = of_parts.iter().map(|(_, of)| *of).max_by(|a, b| t(*a).total_cmp(&t(*b)));
         let (difference, error) = most.unwrap_or_default();
-        Comparison { runs: self.0.len(), medians: [true, false].map(|class| self.median(class)), difference, error }
+        let of_most_times = of_parts.iter().filter(|(part, _)| *part >= MOST_TIMES).map(|(_, (_, error))| *error);
+        Comparison {
+            runs: self.0.len(),
+            medians: [true, false].map(|class| self.median(class)),
+            difference,
+            error,
+            least_error: of_most_times.reduce(f64::min).unwrap_or_default(),
+        }
     }
 
     /// The difference of the classes' means among times up to `limit`, and its standard error; none where there are too few.
@@ -87,7 +99,7 @@ impl Comparison {
 
     /// The least difference, in nanoseconds, that so many times of this spread would show.
     pub fn least_seen(&self) -> f64 {
-        DIFFERS * self.error
+        DIFFERS * self.least_error
     }
 }
 
