@@ -3,7 +3,7 @@
 //! "Dude, is my code constant time?", 2017).
 //!
 //! `cargo run --release --locked -p vesica-lab --example timing_rows -- [SECONDS [ROW...]]`, on Linux: SECONDS for each row, and the
-//! names of rows, all by default. A coin decides for each pair of sets whether all items match or none; sets and random numbers
+//! names of rows, all by default (`ID+payload` with a payload). A coin decides for each pair of sets whether all items match or none; sets and random numbers
 //! are new each time. Both parties run once over memory. Then the receiver runs a few times more with the same random numbers, and
 //! gets what the sender sent; the last steps of it, to which it answers with its goodbye alone, only once it waits for them.
 //! From there to the goodbye nothing else runs in the process, and the least time counts. The program fails if its two
@@ -29,9 +29,9 @@ use vesica_protocols::tasks::{Extent, Intersect};
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{Comparison, DIFFERS_BEYOND_DOUBT, Script, Times, keep_script};
 
-/// Items of either side.
+/// Items of either side of a join on ciphers and hashes.
 const ITEMS: usize = 1024;
-/// Items of either side where each takes tens of microseconds, or more.
+/// Items of either side where each takes tens of microseconds, and in tasks other than joins, whose runs take long.
 const FEWER_ITEMS: usize = 256;
 /// Items of a sender where each item of the receiver takes tens of milliseconds.
 const SERVED_ITEMS: usize = 512;
@@ -84,8 +84,8 @@ impl Row {
         let security = entry.modes.iter().map(|mode| mode.security).max_by_key(|&of| of == Security::Malicious)?;
         let items = match entry.cost {
             CostClass::Lattice if task.name() == vesica::task::DEFAULT => [SERVED_ITEMS, FEW_ITEMS],
-            CostClass::GroupOperations | CostClass::Lattice => [FEWER_ITEMS; 2],
-            _ => [ITEMS; 2],
+            CostClass::Symmetric | CostClass::Polynomials if task.name() == vesica::task::DEFAULT => [ITEMS; 2],
+            _ => [FEWER_ITEMS; 2],
         };
         let workload = task.workload(&Extent::new(items[0], items[1], security), amounts).ok()?;
         workload.predicted_bytes(entry).ok()?;
@@ -237,7 +237,7 @@ fn show(row: &Row, times: &[Times; CLOCKS]) -> Comparison {
 
 /// Both controls, then every protocol of every task, and those of the product with payloads as well.
 fn rows(chosen: &[String]) -> Vec<Row> {
-    let is_chosen = |entry: &Entry| chosen.is_empty() || chosen.iter().any(|name| name == entry.id);
+    let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| chosen == name);
     let mut rows = Vec::new();
     let intersect = vesica::task::find(<Intersect as vesica_party::Task>::NAME).expect("the task");
     let control = |name: &str, planted| {
@@ -252,14 +252,17 @@ fn rows(chosen: &[String]) -> Vec<Row> {
     ));
     for task in TASKS {
         for entry in task.entries_with_variants() {
-            if is_chosen(entry) && (!chosen.is_empty() || !entry.is_variant()) {
+            if is_chosen(entry.id) && (!chosen.is_empty() || !entry.is_variant()) {
                 let row = Row::new(*task, entry, &task.least_amounts_of(entry));
                 rows.push(row.unwrap_or_else(|| panic!("{} does not serve {ITEMS} items", entry.id)));
             }
         }
     }
     let with_payload = Amounts { payload_bytes: PAYLOAD_BYTES, ..Amounts::NONE };
-    for entry in registry::intersect().iter().map(|row| row.entry()).filter(|entry| is_chosen(entry)) {
+    for entry in registry::intersect().iter().map(|row| row.entry()) {
+        if !is_chosen(&format!("{}+payload", entry.id)) {
+            continue;
+        }
         let row = Row::new(intersect, entry, &with_payload);
         rows.extend(row.map(|row| Row { name: format!("{}, payloads of {PAYLOAD_BYTES} bytes", row.name), ..row }));
     }
