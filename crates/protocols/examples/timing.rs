@@ -21,6 +21,7 @@ use vesica_structures::pir::{Database, Query, Reader, Shape};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::tags::{TagFinder, TagSorter};
+use vesica_testkit::{DIFFERS_BEYOND_DOUBT, Times};
 
 /// Items of tables, and tags.
 const ITEMS: usize = 1 << 10;
@@ -30,28 +31,6 @@ const TAG_BITS: u32 = 80;
 const OTHERS: usize = 32;
 /// Runs before any is counted.
 const WARM_UP: usize = 50;
-/// What part of the runs, the fastest ones, a test goes by.
-const PARTS: [f64; 5] = [1.0, 0.95, 0.9, 0.75, 0.5];
-
-/// Mean and variance of a class.
-fn moments(times: &[f64]) -> (f64, f64) {
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
-    (mean, times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (times.len() - 1) as f64)
-}
-
-/// Welch's t of both classes' times up to `limit`; 0 where there are too few.
-fn welch(times: &[(bool, f64)], limit: f64) -> f64 {
-    let of = |class: bool| -> Vec<f64> {
-        times.iter().filter(|(is, time)| *is == class && *time <= limit).map(|(_, time)| *time).collect()
-    };
-    let [fixed, others] = [true, false].map(of);
-    if fixed.len() < 30 || others.len() < 30 {
-        return 0.0;
-    }
-    let ((mean, variance), (of_others, variance_of_others)) = (moments(&fixed), moments(&others));
-    let error = (variance / fixed.len() as f64 + variance_of_others / others.len() as f64).sqrt();
-    if error == 0.0 { 0.0 } else { (mean - of_others) / error }
-}
 
 /// What measures and prints.
 struct Bench {
@@ -71,7 +50,7 @@ impl Bench {
         mut work: impl FnMut(&I) -> R,
     ) -> f64 {
         let mut place = fixed.clone();
-        let mut times = Vec::with_capacity(runs);
+        let mut times = Times::default();
         for run in 0..runs + WARM_UP {
             let coins = self.rng.next_u64();
             let (is_fixed, other) = (coins & 1 == 0, &others[(coins >> 32) as usize % others.len()]);
@@ -81,23 +60,13 @@ impl Bench {
             black_box(work(black_box(&place)));
             let time = began.elapsed().as_nanos() as f64;
             if run >= WARM_UP {
-                times.push((is_fixed, time));
+                times.add(is_fixed, time);
             }
         }
-        let mut sorted: Vec<f64> = times.iter().map(|(_, time)| *time).collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let limits = PARTS.map(|part| sorted[(((sorted.len() as f64) * part) as usize).clamp(1, sorted.len()) - 1]);
-        let t = limits
-            .map(|limit| welch(&times, limit))
-            .into_iter()
-            .fold(0.0, |most: f64, t| if t.abs() > most.abs() { t } else { most });
-        let median = |class: bool| {
-            let mut of: Vec<f64> = times.iter().filter(|(is, _)| *is == class).map(|(_, time)| *time).collect();
-            of.sort_unstable_by(f64::total_cmp);
-            of[of.len() / 2]
-        };
-        println!("| {name} | {runs} | {:.0} | {:.0} | {:.1} |", median(true), median(false), t.abs());
-        t.abs()
+        let compared = times.compare();
+        let [of_fixed, of_others] = compared.medians;
+        println!("| {name} | {runs} | {of_fixed:.0} | {of_others:.0} | {:.1} |", compared.t());
+        compared.t()
     }
 
     fn bytes(&mut self, count: usize) -> Vec<u8> {
@@ -129,7 +98,7 @@ impl Bench {
             &others,
             |input| input.iter().zip(black_box(&secret)).all(|(a, b)| black_box(a) == b),
         );
-        constant < 10.0 && early > 10.0
+        constant < DIFFERS_BEYOND_DOUBT && early > DIFFERS_BEYOND_DOUBT
     }
 
     fn tables(&mut self) {
@@ -141,10 +110,10 @@ impl Bench {
         let fixed = hash.of(&fixed);
         let others: Vec<_> = others.iter().map(|items| hash.of(items)).collect();
         self.compare("placing in a cuckoo table", self.runs, &fixed, &others, |items| {
-            CuckooTable::build(items, bins).is_ok()
+            CuckooTable::build_vartime(items, bins).is_ok()
         });
         self.compare("placing in a simple table", self.runs, &fixed, &others, |items| {
-            SimpleTable::build(items, bins, capacity).is_ok()
+            SimpleTable::build_vartime(items, bins, capacity).is_ok()
         });
     }
 
@@ -160,9 +129,9 @@ impl Bench {
         let values: Vec<Gf128> = self.set().into_iter().map(Gf128).collect();
         let mut free = SecretRng::insecure_from_seed(3);
         self.compare(&format!("encoding, `okvs={name}`: other keys"), runs, &fixed, &others, |keys| {
-            okvs.encode(keys, &values, FreeCells::Random(&mut free)).is_ok()
+            okvs.encode_vartime(keys, &values, FreeCells::Random(&mut free)).is_ok()
         });
-        let table = okvs.encode(&fixed, &values, FreeCells::Zero).expect("a table");
+        let table = okvs.encode_vartime(&fixed, &values, FreeCells::Zero).expect("a table");
         let mut out = vec![Gf128::default(); ITEMS];
         self.compare(&format!("decoding, `okvs={name}`: other keys"), runs, &fixed, &others, |keys| {
             okvs.decode(&table, keys, &mut out)
@@ -174,7 +143,7 @@ impl Bench {
             runs,
             &zero,
             &other_values,
-            |values| okvs.encode(&fixed, values, FreeCells::Random(&mut free)).is_ok(),
+            |values| okvs.encode_vartime(&fixed, values, FreeCells::Random(&mut free)).is_ok(),
         );
     }
 

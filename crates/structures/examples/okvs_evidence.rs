@@ -39,7 +39,8 @@ fn failures() {
         let keys = keys(count, 1);
         let values = vec![Gf64(1); count];
         let table = |seed| Clustered::new(count, failure_bits, seed).expect("a supported size");
-        let failed = (0..runs).filter(|&seed| table(seed).encode(&keys, &values, FreeCells::Zero).is_err()).count();
+        let failed =
+            (0..runs).filter(|&seed| table(seed).encode_vartime(&keys, &values, FreeCells::Zero).is_err()).count();
         let shape = table(0).shape();
         let mut bound =
             shape.bins as f64 * expected_dependencies(shape.capacity, shape.sparse) * (-f64::from(shape.dense)).exp2();
@@ -67,12 +68,12 @@ fn peeling() {
         for run in 0..runs {
             let keys = keys(count, run);
             let okvs = Clustered::new(count, 42, 1).expect("a supported size");
-            let rows = okvs.rows_set_aside(&keys).expect("bins overflow with probability 2^-43");
+            let rows = okvs.rows_set_aside_vartime(&keys).expect("bins overflow with probability 2^-43");
             bins = rows.len();
             aside += rows.iter().filter(|&&rows| rows > 0).count();
             most = most.max(rows.into_iter().max().unwrap_or(0));
             let start = Instant::now();
-            okvs.encode(&keys, &values, FreeCells::Zero).expect("encoding fails with probability 2^-42");
+            okvs.encode_vartime(&keys, &values, FreeCells::Zero).expect("encoding fails with probability 2^-42");
             times.push(start.elapsed().as_secs_f64() * 1e3);
         }
         times.sort_by(f64::total_cmp);

@@ -10,6 +10,8 @@
 //!   [`BLESS`] rewrites the file. [`Goldens`] does so for a whole registry.
 //! - [`Trials`] runs a suite over a registry: every row that [`is_in_use`] in full, and of the others
 //!   [`Depth::Once`]; with `VESICA_SUITE=whole` ([`SUITE`]) every row in full.
+//! - [`Times`] tells whether times of two classes differ, and [`Script::replay`] has a receiver do its last work alone. The examples
+//!   `timing` of `vesica-protocols` and `timing_rows` of `vesica-lab` measure with them.
 #![forbid(unsafe_code)]
 
 mod conformance;
@@ -18,8 +20,10 @@ mod goldens;
 pub mod insecure_lookup;
 mod listed;
 mod pair;
+mod replay;
 mod suite;
 mod tap;
+mod timing;
 mod transcript;
 mod trials;
 
@@ -28,6 +32,8 @@ pub use faults::{Fault, Harm, Thorough, faults, faults_of};
 pub use goldens::{Goldens, most_rounds};
 pub use listed::assert_all_listed;
 pub use pair::{Side, options, side, try_two_party, two_party, two_party_over};
+pub use replay::{Replay, Script, keep_script};
 pub use suite::{Depth, SUITE, TRIAL, is_in_use, tried};
+pub use timing::{Comparison, DIFFERS, DIFFERS_BEYOND_DOUBT, Times};
 pub use transcript::{BLESS, Recording, Transcript, assert_uniform, check_golden, golden, record, transcript_of};
 pub use trials::Trials;

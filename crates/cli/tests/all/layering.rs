@@ -195,6 +195,57 @@ fn output_macros_are_found_in_shipped_code_only() {
     assert_eq!(output_macros("my_print!(); reprint!(); fn print() {}").count(), 0);
 }
 
+/// The crates of which each function says in its name that its time depends on its input, beside the input's length.
+const VARTIME_IN_NAMES: [&str; 3] = ["vesica-kernels", "vesica-structures", "vesica-mpc"];
+
+/// Of functions that are documented: those of a trait are where the trait is, and not where it is implemented.
+#[test]
+fn functions_whose_time_depends_on_their_input_end_in_vartime() {
+    let workspace = workspace();
+    let (mut named, mut wrong) = (0, Vec::new());
+    for package in VARTIME_IN_NAMES.map(|name| workspace.package(name).expect("the package")) {
+        for file in rust_files(&package.folder().join("src")) {
+            let text = fs::read_to_string(&file).expect("readable");
+            for (name, doc) in documented_functions(without_tests(&text)) {
+                named += usize::from(name.ends_with("_vartime"));
+                if name.ends_with("_vartime") != doc.contains("Time depends on") {
+                    wrong.push(format!("{name} in {}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(named >= 15, "{named} functions end in _vartime");
+    assert!(wrong.is_empty(), "a name ends in _vartime exactly if the comment says \"Time depends on\": {wrong:#?}");
+}
+
+#[test]
+fn functions_are_found_with_their_comments() {
+    let text = "/// Sorts. Time depends\n/// on the items.\n#[inline]\npub(crate) const fn sort_vartime<T>() {}\nfn bare() {}\n/// A \
+                type.\nstruct Fn;\n    /// Adds.\n    fn add(x: fn()) {}\n";
+    let found: Vec<(&str, String)> = documented_functions(text).collect();
+    assert_eq!(found, [("sort_vartime", "Sorts. Time depends on the items.".into()), ("add", "Adds.".into())]);
+}
+
+/// Names of functions that have a comment, and the comments, each in one line.
+fn documented_functions(text: &str) -> impl Iterator<Item = (&str, String)> {
+    let mut doc: Vec<&str> = Vec::new();
+    text.lines().filter_map(move |line| {
+        let line = line.trim_start();
+        if let Some(comment) = line.strip_prefix("///") {
+            doc.push(comment.trim());
+            return None;
+        }
+        if line.starts_with("#[") {
+            return None;
+        }
+        let comment = std::mem::take(&mut doc).join(" ");
+        let (before, after) = line.split_once("fn ")?;
+        let is_item = before.split_whitespace().all(|word| word.starts_with("pub") || ["const", "unsafe"].contains(&word));
+        let name = after.split(['(', '<']).next()?;
+        (is_item && !comment.is_empty()).then_some((name, comment))
+    })
+}
+
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let files = entries.flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] });

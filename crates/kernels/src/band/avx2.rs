@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 use super::portable;
 use super::rows::{BandRow, Dependent, Equations, LINE, ROW_LINES, Stretch, add};
 
-/// See [`super::Stretch::insert`].
+/// See [`super::Stretch::insert_vartime`].
 #[target_feature(enable = "avx2")]
 pub(super) fn insert<const L: usize>(
     stretch: &mut Stretch<'_, L>,
@@ -15,7 +15,7 @@ pub(super) fn insert<const L: usize>(
     portable::insert(stretch, equations)
 }
 
-/// See [`super::System::back_substitute`].
+/// See [`super::System::back_substitute_vartime`].
 #[target_feature(enable = "avx2")]
 pub(super) fn back_substitute<const L: usize>(
     leading: &[BandRow],

@@ -41,7 +41,7 @@ const fn transposition(downwards: bool) -> [u64; 8] {
     indices
 }
 
-/// See [`super::Stretch::insert`].
+/// See [`super::Stretch::insert_vartime`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,bmi1,bmi2")]
 pub(super) fn insert<const L: usize>(
     stretch: &mut Stretch<'_, L>,
@@ -102,7 +102,7 @@ fn leading_column<const L: usize>(
     None
 }
 
-/// See [`super::System::back_substitute`].
+/// See [`super::System::back_substitute_vartime`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni,bmi1,bmi2")]
 pub(super) fn back_substitute<const L: usize>(
     leading: &[BandRow],

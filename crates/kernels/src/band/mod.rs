@@ -9,8 +9,8 @@
 //! Values are `[u64; L]`: `L = 1` for 64-bit values, `L = 2` for 128-bit ones. Wider ones take the
 //! loops of the portable twin, which add whole cells.
 //!
-//! **Variable time:** unlike the other kernels, elimination branches on the rows and indexes by
-//! them. A party runs it on data of its own.
+//! Unlike the other kernels, elimination branches on the rows and indexes by them: its functions end in `_vartime`. A party
+//! runs it on data of its own.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -37,7 +37,7 @@ pub struct System<const L: usize> {
     leads: Vec<u8>,
 }
 
-/// What a stretch leaves for [`System::join`].
+/// What a stretch leaves for [`System::join_vartime`].
 pub struct Eliminated<const L: usize> {
     first: usize,
     leads: Vec<u8>,
@@ -46,12 +46,12 @@ pub struct Eliminated<const L: usize> {
 
 impl<const L: usize> Stretch<'_, L> {
     /// Adds the equations `<rows[i], table> = values[i]`, row `i` starting at line `lines[i]`;
-    /// fails at the first row that those before it span.
+    /// fails at the first row that those before it span. Time depends on the rows.
     ///
     /// # Panics
     /// If the slices differ in length, if lines descend (within this call or from the call before),
     /// or lie outside of the stretch.
-    pub fn insert(&mut self, lines: &[u32], rows: &[BandRow], values: &[[u64; L]]) -> Result<(), Dependent> {
+    pub fn insert_vartime(&mut self, lines: &[u32], rows: &[BandRow], values: &[[u64; L]]) -> Result<(), Dependent> {
         assert!(lines.len() == rows.len() && lines.len() == values.len(), "one line and one value a row");
         let before = std::iter::once(self.line).chain(lines.iter().map(|&line| line as usize));
         assert!(
@@ -118,11 +118,11 @@ impl<const L: usize> System<L> {
     }
 
     /// Brings all the stretches together, in ascending order: the few rows that went beyond their
-    /// stretch are inserted where they belong.
+    /// stretch are inserted where they belong. Time depends on the rows.
     ///
     /// # Panics
     /// If a row has a column outside of the system that no other removes.
-    pub fn join(&mut self, stretches: Vec<Eliminated<L>>) -> Result<(), Dependent> {
+    pub fn join_vartime(&mut self, stretches: Vec<Eliminated<L>>) -> Result<(), Dependent> {
         for Eliminated { first, leads, .. } in &stretches {
             let lines = leads.len() - ROW_LINES;
             self.leads[*first..][..lines].copy_from_slice(&leads[..lines]);
@@ -156,19 +156,19 @@ impl<const L: usize> System<L> {
         }
     }
 
-    /// The columns among these that lead no row, ascending: a solution may take any values there.
-    pub fn free_columns(&self, columns: Range<usize>) -> impl Iterator<Item = usize> {
+    /// The columns among these that lead no row, ascending: a solution may take any values there. Time depends on the rows.
+    pub fn free_columns_vartime(&self, columns: Range<usize>) -> impl Iterator<Item = usize> {
         columns.filter(|c| self.leads[c / LINE] >> (c % LINE) & 1 == 0)
     }
 
     /// Completes the cells from line `first` on to the solution of the system, the last lines of it
     /// first: `table` holds them, with cells given at the free columns, followed by `known`
-    /// lines that are complete.
+    /// lines that are complete. Time depends on the rows.
     ///
     /// # Panics
     /// If `table` is no multiple of [`LINE`] cells, goes beyond the columns, or ends before them
     /// with fewer than [`ROW_LINES`] lines known.
-    pub fn back_substitute(&self, first: usize, table: &mut [[u64; L]], known: usize) {
+    pub fn back_substitute_vartime(&self, first: usize, table: &mut [[u64; L]], known: usize) {
         assert!(table.len().is_multiple_of(LINE) && known <= table.len() / LINE, "columns come in lines of eight");
         let end = LINE * first + table.len();
         let columns = self.values.len();
@@ -322,16 +322,16 @@ mod tests {
                             let (lines, rows, values) = (&lines[range.clone()], &rows[range.clone()], &values[range]);
                             for ((lines, rows), values) in lines.chunks(37).zip(rows.chunks(37)).zip(values.chunks(37))
                             {
-                                stretch.insert(lines, rows, values).expect("far from full");
+                                stretch.insert_vartime(lines, rows, values).expect("far from full");
                             }
                             stretch.eliminated()
                         },
                     );
                     let eliminated = eliminated.collect();
-                    system.join(eliminated).expect("far from full");
-                    assert_eq!(system.free_columns(0..columns).count(), columns - rows.len());
+                    system.join_vartime(eliminated).expect("far from full");
+                    assert_eq!(system.free_columns_vartime(0..columns).count(), columns - rows.len());
                     let mut table = vec![[0; L]; columns];
-                    system.free_columns(0..columns).for_each(|c| table[c] = fill[c]);
+                    system.free_columns_vartime(0..columns).for_each(|c| table[c] = fill[c]);
                     // All at once, or from the last lines back, some of them known.
                     let mut end = columns / LINE;
                     for first in [end, end.saturating_sub(70), end / 3, end / 3 - 1, 0]
@@ -339,10 +339,10 @@ mod tests {
                         .skip(usize::from(columns < 2000) * 4)
                     {
                         let known = ROW_LINES.min(columns / LINE - end);
-                        system.back_substitute(first, &mut table[LINE * first..LINE * (end + known)], known);
+                        system.back_substitute_vartime(first, &mut table[LINE * first..LINE * (end + known)], known);
                         end = first;
                     }
-                    assert!(system.free_columns(0..columns).all(|c| table[c] == fill[c]));
+                    assert!(system.free_columns_vartime(0..columns).all(|c| table[c] == fill[c]));
                     table
                 });
                 for ((&line, row), value) in lines.iter().zip(&rows).zip(&values) {
@@ -377,9 +377,9 @@ mod tests {
                 let insert =
                     |system: &mut System<1>, starts: &[usize], lines: &[u32], rows: &[BandRow], values: &[[u64; 1]]| {
                         let mut stretches = system.stretches(starts);
-                        stretches[0].insert(lines, rows, values)?;
+                        stretches[0].insert_vartime(lines, rows, values)?;
                         let eliminated = stretches.into_iter().map(Stretch::eliminated).collect();
-                        system.join(eliminated)
+                        system.join_vartime(eliminated)
                     };
                 assert_eq!(insert(&mut System::new(1024), &[0], &lines, &rows, &values), Err(Dependent));
 

@@ -15,7 +15,7 @@ static MASKS: [u8; 2 * BYTES] = {
     masks
 };
 
-/// See [`super::Stretch::insert`].
+/// See [`super::Stretch::insert_vartime`].
 #[inline(always)]
 pub(super) fn insert<const L: usize>(
     stretch: &mut Stretch<'_, L>,
@@ -84,7 +84,7 @@ fn word_at(bytes: &[u8], j: usize) -> u64 {
     u64::from_le_bytes(*bytes[8 * j..].first_chunk().expect("eight bytes a word"))
 }
 
-/// See [`super::System::back_substitute`].
+/// See [`super::System::back_substitute_vartime`].
 #[inline(always)]
 pub(super) fn back_substitute<const L: usize>(
     leading: &[BandRow],

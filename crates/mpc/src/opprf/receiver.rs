@@ -150,7 +150,7 @@ fn evaluate<B: Value, T>(
     let phase = ch.phase(Phase::Encode);
     let values = values::<B>(keys.values, arranged.keys(), params.value_bits);
     // The whole table is masked by c, so that its free cells may be zero.
-    table::encode_and_send::<Table, B>(
+    table::encode_and_send_vartime::<Table, B>(
         okvs,
         (arranged, &values),
         FreeCells::Zero,

@@ -158,5 +158,5 @@ fn send_hint<V: Value>(
         pairs.places().par_iter().map(|&place| V::from_bits(masked[place as usize] & low)).collect::<Vec<V>>(),
     );
     // Of the free cells, too, only the low bits leave.
-    table::encode_and_send::<Hint, V>(hint, (pairs, &values), FreeCells::Random(rng), |_, _| (), width, ch)
+    table::encode_and_send_vartime::<Hint, V>(hint, (pairs, &values), FreeCells::Random(rng), |_, _| (), width, ch)
 }

@@ -35,11 +35,11 @@ pub fn send<S: Stream<Element = u8>, B: Cell>(part: &[B], width: u32, ch: &mut C
 }
 
 /// Encodes pairs whose values are in the arrangement's order, and sends each part of the table as
-/// soon as it is there and `before` has had it.
+/// soon as it is there and `before` has had it. Time depends on the keys.
 ///
 /// # Errors
 /// A statistical failure if the pairs cannot be encoded.
-pub fn encode_and_send<S: Stream<Element = u8>, B: Cell>(
+pub fn encode_and_send_vartime<S: Stream<Element = u8>, B: Cell>(
     okvs: &impl Okvs,
     pairs: (&Arrangement, &[B]),
     free: FreeCells<'_>,
@@ -47,25 +47,25 @@ pub fn encode_and_send<S: Stream<Element = u8>, B: Cell>(
     width: u32,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
-    encode(okvs, pairs, free, |place, cells| {
+    encode_vartime(okvs, pairs, free, |place, cells| {
         before(place, cells);
         send::<S, B>(cells, width, ch)
     })
 }
 
 /// Encodes pairs whose values are in the arrangement's order, and hands each part of the table to
-/// `finished` as soon as it is there.
+/// `finished` as soon as it is there. Time depends on the keys.
 ///
 /// # Errors
 /// A statistical failure if the pairs cannot be encoded.
-pub fn encode<B: Cell>(
+pub fn encode_vartime<B: Cell>(
     okvs: &impl Okvs,
     (keys, values): (&Arrangement, &[B]),
     free: FreeCells<'_>,
     mut finished: impl FnMut(Range<usize>, &mut [B]) -> Result<(), Abort>,
 ) -> Result<(), Abort> {
-    let encoded =
-        okvs.encode_arranged(keys, values, free, |place, cells| finished(place, cells).map_err(Unsent::Aborted));
+    let encoded = okvs
+        .encode_arranged_vartime(keys, values, free, |place, cells| finished(place, cells).map_err(Unsent::Aborted));
     encoded.map_err(|unsent| match unsent {
         Unsent::NotEncoded => Abort::StatisticalFailure("a set could not be encoded; items must be distinct"),
         Unsent::Aborted(abort) => abort,

@@ -61,7 +61,7 @@ pub(super) fn table(
     items: &[u128],
     rng: &mut SecretRng,
 ) -> Result<(CuckooTable, Vec<Gf128>), Abort> {
-    let table = CuckooTable::build(&hashes.positions(items), bins)
+    let table = CuckooTable::build_vartime(&hashes.positions(items), bins)
         .map_err(|_| Abort::StatisticalFailure("items do not fit into their bins; they must be distinct"))?;
     let cell = |bin| Gf128(table.bin(bin).map_or_else(|| rng.block(), |entry| items[entry.item as usize]));
     let cells = (0..bins).map(cell).collect();

@@ -37,7 +37,7 @@ enum Variant {
 /// if the sender's items do not fit.
 fn simulated(variant: Variant, sets: &Sets, bins: usize, rng: &mut SecretRng) -> Option<View> {
     let positions = Positions::new(rng.block(), bins);
-    let table = CuckooTable::build(&positions.of(&sets.sender), bins).ok()?;
+    let table = CuckooTable::build_vartime(&positions.of(&sets.sender), bins).ok()?;
     let in_bin = |bin: u32| match table.bin(bin as usize) {
         Some(entry) if sets.is_common_of_sender[entry.item as usize] => Shown::Common,
         Some(_) => Shown::New,

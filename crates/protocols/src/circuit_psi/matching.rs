@@ -79,7 +79,7 @@ pub fn pairs(
 
 /// Step 2: the item in each bin, and what is asked of the full ones.
 pub fn place(hashes: &Hashes, items: &[u128], bins: usize) -> Result<(Vec<Option<u32>>, Asked), Abort> {
-    let table = CuckooTable::build(&hashes.positions(items), bins).map_err(|_| {
+    let table = CuckooTable::build_vartime(&hashes.positions(items), bins).map_err(|_| {
         Abort::StatisticalFailure("the items of the side with the bins do not fit into them; items must be distinct")
     })?;
     let keys: [Secret<Vec<u128>>; POSITIONS] = std::array::from_fn(|choice| Secret::new(hashes.keys(choice, items)));

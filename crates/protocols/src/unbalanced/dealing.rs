@@ -103,7 +103,7 @@ mod tests {
         let (form, capacity) = (Form::Together, parts * degree);
         let shape = Shape { form, limbs: 2, groups: 1, capacity, parts, degree, basis: 0, payload_bytes: 1 };
         let count = limbs.len() / 2;
-        let table = SimpleTable::build(&vec![[0, 1, 2]; count], shape.bins(), capacity).unwrap();
+        let table = SimpleTable::build_vartime(&vec![[0, 1, 2]; count], shape.bins(), capacity).unwrap();
         deal_apart(&shape, &table, limbs).map(|mut dealt| {
             dealt.truncate(capacity);
             let mut items: Vec<u32> = dealt.iter().copied().filter(|&item| item != FREE).collect();

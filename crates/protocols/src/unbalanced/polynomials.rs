@@ -38,7 +38,7 @@ impl Polynomials {
         limbs: &[u64],
         rng: Option<&mut SecretRng>,
     ) -> Result<Self, HashFailure> {
-        let dealt = deal(&shape, &SimpleTable::build(positions, shape.bins(), shape.capacity)?, rng);
+        let dealt = deal(&shape, &SimpleTable::build_vartime(positions, shape.bins(), shape.capacity)?, rng);
         Ok(Self::of_dealt(scheme, shape, &dealt, limbs, None))
     }
 
@@ -51,7 +51,7 @@ impl Polynomials {
         labels: &[u32],
         rng: &mut SecretRng,
     ) -> Result<Self, HashFailure> {
-        let dealt = deal_apart(&shape, &SimpleTable::build(positions, shape.bins(), shape.capacity)?, limbs)?;
+        let dealt = deal_apart(&shape, &SimpleTable::build_vartime(positions, shape.bins(), shape.capacity)?, limbs)?;
         Ok(Self::of_dealt(scheme, shape, &dealt, limbs, Some((labels, rng))))
     }
 

@@ -26,7 +26,7 @@ impl Slots {
     /// # Errors
     /// If no cuckoo table holds them: a statistical failure, or equal items.
     pub fn new(scheme: &Scheme, shape: Shape, positions: &[[u32; 3]], limbs: &[u64]) -> Result<Self, Abort> {
-        let table = CuckooTable::build(positions, shape.bins())
+        let table = CuckooTable::build_vartime(positions, shape.bins())
             .map_err(|_| Abort::StatisticalFailure("no cuckoo table holds the items"))?;
         let mut bins = Secret::new(vec![0; positions.len()]);
         let mut columns: Vec<_> = (0..shape.columns()).map(|_| Secret::new(vec![0; scheme.slots()])).collect();

@@ -207,7 +207,7 @@ pub struct Cell {
     pub item: u32,
 }
 
-/// The tables of a set. Building takes time that depends on the items.
+/// The tables of a set.
 #[derive(Clone, Debug)]
 pub struct PermutedTables {
     tables: Vec<CuckooTable>,
@@ -216,7 +216,7 @@ pub struct PermutedTables {
 }
 
 impl PermutedTables {
-    /// Places distinct items.
+    /// Places distinct items. Time depends on the items.
     ///
     /// # Errors
     /// If a table does not exist. Not to be tried again with another key for the same set, which would say
@@ -224,7 +224,7 @@ impl PermutedTables {
     ///
     /// # Panics
     /// If there are `2^30` items or more.
-    pub fn build(hash: &PermutedHash, items: &[u128]) -> Result<Self, HashFailure> {
+    pub fn build_vartime(hash: &PermutedHash, items: &[u128]) -> Result<Self, HashFailure> {
         let shape = &hash.shape;
         let mut of_tables = vec![Vec::new(); shape.tables];
         let mut positions = vec![Vec::new(); shape.tables];
@@ -234,9 +234,9 @@ impl PermutedTables {
             positions[table as usize].push(bins);
         }
         let build = |positions: &Vec<[u32; 4]>| match shape.functions {
-            2 => CuckooTable::build(&first::<2>(positions), shape.bins()),
-            3 => CuckooTable::build(&first::<3>(positions), shape.bins()),
-            _ => CuckooTable::build(positions, shape.bins()),
+            2 => CuckooTable::build_vartime(&first::<2>(positions), shape.bins()),
+            3 => CuckooTable::build_vartime(&first::<3>(positions), shape.bins()),
+            _ => CuckooTable::build_vartime(positions, shape.bins()),
         };
         Ok(Self { tables: positions.iter().map(build).collect::<Result<_, _>>()?, items: of_tables })
     }

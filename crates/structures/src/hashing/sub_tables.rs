@@ -156,7 +156,7 @@ mod tests {
             let mut position = |i: usize| (i * bins) as u32 + (rng.block() % bins as u128) as u32;
             let items = bins * SUB_TABLES * ITEMS_PER_HUNDRED_BINS / 100;
             let positions: Vec<[u32; SUB_TABLES]> = (0..items).map(|_| std::array::from_fn(&mut position)).collect();
-            let table = CuckooTable::build(&positions, SUB_TABLES * bins).unwrap();
+            let table = CuckooTable::build_vartime(&positions, SUB_TABLES * bins).unwrap();
             let mut placed = vec![0; items];
             for bin in 0..table.len() {
                 if let Some(entry) = table.bin(bin) {

@@ -152,7 +152,7 @@ mod tests {
 
         // Cells are finished in the order of the parts, and may be used up.
         let mut sent = Vec::new();
-        okvs.encode_arranged(&keys, &values, FreeCells::Random(&mut rng), |part, cells| {
+        okvs.encode_arranged_vartime(&keys, &values, FreeCells::Random(&mut rng), |part, cells| {
             sent.push((part, cells.to_vec()));
             cells.fill(Gf64(!0));
             Ok::<_, EncodeFailure>(())
@@ -190,10 +190,11 @@ mod tests {
         for kind in Kind::ALL {
             let okvs = kind.store(70_000, 42, 1).unwrap();
             let mut calls = 0;
-            let result = okvs.encode_arranged(&okvs.arrange(&[1, 2, 3]), &[Gf64(1); 3], FreeCells::Zero, |_, _| {
-                calls += 1;
-                Err::<(), EncodeFailure>(EncodeFailure)
-            });
+            let result =
+                okvs.encode_arranged_vartime(&okvs.arrange(&[1, 2, 3]), &[Gf64(1); 3], FreeCells::Zero, |_, _| {
+                    calls += 1;
+                    Err::<(), EncodeFailure>(EncodeFailure)
+                });
             assert_eq!((result, calls), (Err(EncodeFailure), 1));
         }
     }
@@ -207,7 +208,7 @@ mod tests {
                 (0..150_000).map(|_| (rng.block(), Gf64::from_bits(rng.block()))).unzip();
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
                 let okvs = kind.store(given.len(), 42, 1).unwrap();
-                let table = okvs.encode(&given, &values, FreeCells::Random(&mut rng)).unwrap();
+                let table = okvs.encode_vartime(&given, &values, FreeCells::Random(&mut rng)).unwrap();
                 let mut out = values.clone();
                 okvs.decode(&table, &given, &mut out);
                 assert_eq!(out, values);

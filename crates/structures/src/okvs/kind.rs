@@ -89,14 +89,14 @@ impl Okvs for AnyOkvs {
         of_store!(self, store => store.arrange(keys))
     }
 
-    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
+    fn encode_arranged_vartime<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],
         free: FreeCells<'_>,
         finished: impl FnMut(Range<usize>, &mut [V]) -> Result<(), E>,
     ) -> Result<(), E> {
-        of_store!(self, store => store.encode_arranged(keys, values, free, finished))
+        of_store!(self, store => store.encode_arranged_vartime(keys, values, free, finished))
     }
 
     fn decode_part<V: Cell>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]) {

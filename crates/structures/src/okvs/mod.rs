@@ -61,11 +61,12 @@ pub trait Okvs: Send + Sync {
     fn arrange(&self, keys: &[u128]) -> Arrangement;
 
     /// Encodes pairs whose values are in the arrangement's order: calls `finished` on this thread
-    /// with each part's place in the table and its cells, which it may use up.
+    /// with each part's place in the table and its cells, which it may use up. Time depends on the
+    /// keys, and not on the values.
     ///
     /// # Panics
     /// If there is not one value a key; in all stores but [`Gbf`], also if there are more keys than pairs.
-    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
+    fn encode_arranged_vartime<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],
@@ -81,15 +82,20 @@ pub trait Okvs: Send + Sync {
     /// If there is no such part, or `table` or `out` has another length.
     fn decode_part<V: Cell>(&self, table: &[V], keys: &Arrangement, part: usize, out: &mut [V]);
 
-    /// A table `P` of `len()` cells with `Decode(P, keys[i]) = values[i]`.
+    /// A table `P` of `len()` cells with `Decode(P, keys[i]) = values[i]`. Time depends on the keys.
     ///
     /// # Panics
-    /// Fails as [`Self::encode_arranged`] does.
-    fn encode<V: Cell>(&self, keys: &[u128], values: &[V], free: FreeCells<'_>) -> Result<Vec<V>, EncodeFailure> {
+    /// Fails as [`Self::encode_arranged_vartime`] does.
+    fn encode_vartime<V: Cell>(
+        &self,
+        keys: &[u128],
+        values: &[V],
+        free: FreeCells<'_>,
+    ) -> Result<Vec<V>, EncodeFailure> {
         let keys = self.arrange(keys);
         let values = keys.arranged(values);
         let mut table = vec![V::default(); self.len()];
-        self.encode_arranged(&keys, &values, free, |place, cells| {
+        self.encode_arranged_vartime(&keys, &values, free, |place, cells| {
             table[place].copy_from_slice(cells);
             Ok::<_, EncodeFailure>(())
         })?;

@@ -93,7 +93,7 @@ impl Sender {
         outputs.values.iter_mut().zip(&pairs.programmed.values).for_each(|(output, value)| *output ^= value);
         // Step 6.
         let phase = ch.phase(Phase::Encode);
-        let places = CuckooTable::build(&positions, sizes.cells).map_err(|_| {
+        let places = CuckooTable::build_vartime(&positions, sizes.cells).map_err(|_| {
             Abort::StatisticalFailure("the sender's items do not fit into the hint; items must be distinct")
         })?;
         for (width, masked) in block_widths(sizes.hint_bits).zip(outputs.values.chunks_exact(positions.len())) {

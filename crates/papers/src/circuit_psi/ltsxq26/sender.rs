@@ -53,7 +53,7 @@ impl Party for Sender {
                 masked[place as usize] = Gf128::from_bits((mask ^ values[place as usize]) & low(width));
             }
             let masked = Secret::new(pairs.arranged(&masked));
-            table::encode_and_send::<Hint, Gf128>(
+            table::encode_and_send_vartime::<Hint, Gf128>(
                 &hint,
                 (&pairs, &masked),
                 FreeCells::Random(rng),

@@ -43,7 +43,7 @@ impl<'a> Rows<'a> {
         items: &[u128],
         [payloads, masks]: [&'a [u8]; 2],
     ) -> Result<Self, Abort> {
-        let table = SimpleTable::build(&hashes.positions(items), params.bins, parts.capacity)
+        let table = SimpleTable::build_vartime(&hashes.positions(items), params.bins, parts.capacity)
             .map_err(|_| Abort::StatisticalFailure("a bin of the sender is fuller than any should be"))?;
         let codewords = Codewords::new(parts.item_bits);
         let codewords = std::array::from_fn(|choice| codewords.all(&Secret::new(hashes.keys(choice, items))));

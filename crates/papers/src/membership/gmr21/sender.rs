@@ -47,7 +47,7 @@ impl Sender {
         let Self { params, functions, opprf, permutation, mut vole } = self;
         // Step 2.
         let phase = ch.phase(Phase::HashItems);
-        let table = CuckooTable::build(&functions.bins.positions(items), params.bins).map_err(|_| {
+        let table = CuckooTable::build_vartime(&functions.bins.positions(items), params.bins).map_err(|_| {
             Abort::StatisticalFailure("the sender's items do not fit into their bins; items must be distinct")
         })?;
         let keys: [Vec<u128>; POSITIONS] = std::array::from_fn(|choice| functions.bins.keys(choice, items));

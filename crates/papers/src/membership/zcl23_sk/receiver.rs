@@ -56,7 +56,7 @@ impl Receiver {
         let values = Secret::new(ciphertexts.iter().map(|&block| Gf128(block)).collect::<Vec<_>>());
         drop((phase, ciphertexts));
         let _phase = ch.phase(Phase::Encode);
-        table::encode_and_send::<Table, Gf128>(
+        table::encode_and_send_vartime::<Table, Gf128>(
             &self.store,
             (&arranged, &values),
             FreeCells::Random(rng),

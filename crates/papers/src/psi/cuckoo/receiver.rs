@@ -52,7 +52,7 @@ impl<P: Paper> Party for Receiver<P> {
 
         let phase = ch.phase(Phase::HashItems);
         let Placed { bins, strings: of_items } = params.places::<P>(ch, &salt).of(&input.items);
-        let table = CuckooTable::build(&bins, params.bins)
+        let table = CuckooTable::build_vartime(&bins, params.bins)
             .map_err(|_| Abort::StatisticalFailure("no cuckoo table holds the items"))?;
         let strings: Secret<Vec<u128>> = Secret::new(
             (0..params.bins)

@@ -59,7 +59,7 @@ impl<P: Paper> Party for Sender<P> {
         // In the order of the bins, so that rows of transfers are used as they come, and then dropped.
         let phase = ch.phase(Phase::HashItems);
         let Placed { bins, strings } = params.places::<P>(ch, &salt).of(&input.items);
-        let table = SimpleTable::build(&bins, params.bins, usize::MAX)
+        let table = SimpleTable::build_vartime(&bins, params.bins, usize::MAX)
             .map_err(|_| Abort::StatisticalFailure("a bin overflows"))?;
         drop((phase, bins));
 

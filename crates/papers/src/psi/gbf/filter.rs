@@ -49,7 +49,7 @@ impl<'a> Sums<'a> {
 
     /// Adds the strings of these cells.
     pub(super) fn add(&mut self, cells: Range<usize>, strings: &[Gf128]) {
-        self.filter.gbf.add_cells(self.items, cells, strings, &mut self.sums);
+        self.filter.gbf.add_cells_vartime(self.items, cells, strings, &mut self.sums);
     }
 
     /// Hands the tags to `take`, some at a time, with the items' numbers.

@@ -129,7 +129,7 @@ impl<V: Variant> Receiver<V> {
             }
         };
         // The table itself is sent: its free cells must be random.
-        table::encode_and_send::<Table, Bits<V>>(
+        table::encode_and_send_vartime::<Table, Bits<V>>(
             &okvs,
             (&items, &values),
             FreeCells::Random(rng),

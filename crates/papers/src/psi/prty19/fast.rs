@@ -67,7 +67,7 @@ fn assign(
     // Items that had to move to their other bin, and that bin's choice.
     let mut moved: Vec<(u32, u8)> = Vec::new();
     for _ in 0..=MOVES {
-        let mut choices = table.assign(&positions).map_err(|_| FAILURE)?;
+        let mut choices = table.assign_vartime(&positions).map_err(|_| FAILURE)?;
         moved.iter().for_each(|&(item, choice)| choices[item as usize] = choice);
         let chosen = choices.iter().zip(&positions).enumerate();
         let chosen =

@@ -46,7 +46,7 @@ pub(super) fn send_table(
     drop(differences);
     // Nothing masks the table: only with random free cells is it uniform.
     let (free, width) = (FreeCells::Random(rng), rows.params.width);
-    oprf::table::encode_and_send::<Table, Bits512>(&okvs, (&keys, &values[..]), free, |_, _| (), width, ch)
+    oprf::table::encode_and_send_vartime::<Table, Bits512>(&okvs, (&keys, &values[..]), free, |_, _| (), width, ch)
 }
 
 /// Step 2 of the left column: decodes the parts as they come, and keeps the tags, proofs and keys of

@@ -55,7 +55,14 @@ impl Party for Receiver {
         // Step 5. Free cells are random: with uniform values all of the table is uniform.
         let phase = ch.phase(Phase::Encode);
         let pairs = (&items, &values[..]);
-        table::encode_and_send::<Table, Bits256>(&okvs, pairs, FreeCells::Random(rng), |_, _| (), Bits256::BITS, ch)?;
+        table::encode_and_send_vartime::<Table, Bits256>(
+            &okvs,
+            pairs,
+            FreeCells::Random(rng),
+            |_, _| (),
+            Bits256::BITS,
+            ch,
+        )?;
         drop((phase, values));
 
         // While the sender works on its items.

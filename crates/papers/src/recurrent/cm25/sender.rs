@@ -50,7 +50,7 @@ impl Sender {
         let scheme = params.scheme();
         let hash_key = rng.block();
         let hash = PermutedHash::new(hash_key, params.shape);
-        let tables = PermutedTables::build(&hash, items)?;
+        let tables = PermutedTables::build_vartime(&hash, items)?;
         let key = SecretKey::new(scheme, rng);
         let mut encryptor = key.encryptor(scheme, rng);
         let product = encryptor.product_key(rng);

@@ -61,13 +61,13 @@ impl Parties {
     }
 
     fn tables(&self) -> PermutedTables {
-        PermutedTables::build(&self.receiver.tables.hash, &self.items).unwrap()
+        PermutedTables::build_vartime(&self.receiver.tables.hash, &self.items).unwrap()
     }
 }
 
 /// An item outside of the set, which no bin's right part matches under any function.
 fn stranger(hash: &PermutedHash, items: &[u128], rng: &mut SecretRng) -> u128 {
-    let tables = PermutedTables::build(hash, items).unwrap();
+    let tables = PermutedTables::build_vartime(hash, items).unwrap();
     loop {
         let stranger = rng.block() >> (128 - hash.shape().item_bits);
         let place = hash.place(stranger);

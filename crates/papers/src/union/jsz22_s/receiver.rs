@@ -64,7 +64,7 @@ impl SetUp {
         let shares = permute(ch, rng)?;
 
         let phase = ch.phase(Phase::HashItems);
-        let table = SimpleTable::build(&bins.positions(items), params.bins, params.capacity)
+        let table = SimpleTable::build_vartime(&bins.positions(items), params.bins, params.capacity)
             .map_err(|_| Abort::StatisticalFailure("a bin has more of the receiver's items than it has room for"))?;
         let mut points = Secret::new(Vec::with_capacity(POSITIONS * items.len()));
         for (&bin, share) in order.iter().zip(&cells.shares) {

@@ -158,7 +158,7 @@ fn cheating_receiver(params: &Params, cheat: Cheat, ch: &mut Channel, rng: &mut 
     for word in &mut words[cells..] {
         *word = Value([rng.block() as u64, rng.block() as u64, rng.block() as u64, 0]);
     }
-    table::encode(&okvs, (&items, &values[..]), FreeCells::Zero, |place, cells| {
+    table::encode_vartime(&okvs, (&items, &values[..]), FreeCells::Zero, |place, cells| {
         words[place].copy_from_slice(cells);
         Ok(())
     })?;

@@ -201,7 +201,7 @@ impl Evaluation<'_> {
         let _phase = ch.phase(Phase::Encode);
         // The whole table is masked by c, so that its free cells may be zero.
         let pairs = (self.items, &values[..]);
-        table::encode_and_send::<Table, B>(
+        table::encode_and_send_vartime::<Table, B>(
             self.okvs,
             pairs,
             FreeCells::Zero,

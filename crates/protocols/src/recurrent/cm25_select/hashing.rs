@@ -76,7 +76,7 @@ impl Hashing {
                 |positions: &[Position; SUB_TABLES]| std::array::from_fn(|j| (j * self.bins) as u32 + positions[j].0);
             bins.extend(self.positions(parts).iter().map(in_table));
         }
-        let table = CuckooTable::build(&bins, SUB_TABLES * self.bins)
+        let table = CuckooTable::build_vartime(&bins, SUB_TABLES * self.bins)
             .map_err(|_| Abort::StatisticalFailure("no cuckoo table holds the items"))?;
         // Only now is it known which of an item's four right parts is stored.
         let mut rights = Secret::new(vec![None; table.len()]);

@@ -157,7 +157,7 @@ impl Receiver {
         let phase = ch.phase(Phase::Encode);
         // The whole table is masked by c, so that its free cells may be zero.
         let pairs = (&arranged, &values[..]);
-        table::encode_and_send::<Table, Gf128>(
+        table::encode_and_send_vartime::<Table, Gf128>(
             &store,
             pairs,
             FreeCells::Zero,

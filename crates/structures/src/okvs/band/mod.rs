@@ -78,7 +78,7 @@ impl Band {
         self.bucket_lines().max(LEAST_PART)
     }
 
-    /// [`Okvs::encode_arranged`] for values of `L` words.
+    /// [`Okvs::encode_arranged_vartime`] for values of `L` words.
     fn encode_words<const L: usize, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
@@ -95,12 +95,12 @@ impl Band {
             table.clear();
             table.resize(len, [0; L]);
             if let FreeCells::Random(rng) = &mut free {
-                for column in system.free_columns(part.clone()) {
+                for column in system.free_columns_vartime(part.clone()) {
                     table[column - part.start] = std::array::from_fn(|_| rng.next_u64());
                 }
             }
             table.extend_from_slice(&reach);
-            system.back_substitute(part.start / LINE, &mut table, reach.len() / LINE);
+            system.back_substitute_vartime(part.start / LINE, &mut table, reach.len() / LINE);
             reach.clear();
             reach.extend_from_slice(&table[..table.len().min(LINE * ROW_LINES)]);
             finished(part, &mut table[..len])?;
@@ -123,13 +123,13 @@ impl Band {
                 let (mut lines, mut rows) = ([0; ROWS], [BandRow([0; 8]); ROWS]);
                 for (keys, values) in keys.keys[range.clone()].chunks(ROWS).zip(values[range].chunks(ROWS)) {
                     self.hash.rows(&self.shape, keys, &mut lines, &mut rows);
-                    stretch.insert(&lines[..keys.len()], &rows[..keys.len()], values)?;
+                    stretch.insert_vartime(&lines[..keys.len()], &rows[..keys.len()], values)?;
                 }
                 Ok(stretch.eliminated())
             })
         });
         let stretches = stretches.collect::<Result<_, _>>()?;
-        system.join(stretches)?;
+        system.join_vartime(stretches)?;
         Ok(system)
     }
 
@@ -206,7 +206,7 @@ impl Okvs for Band {
         Arrangement { keys: buckets.keys, places: buckets.places, parts }
     }
 
-    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
+    fn encode_arranged_vartime<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],

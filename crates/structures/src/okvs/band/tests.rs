@@ -25,8 +25,8 @@ fn decodes_what_it_encodes<V: Cell>(sizes: impl Iterator<Item = usize>) {
         let (keys, values) = pairs::<V>(count, &mut rng);
         let band = Band::new(count, 42, SEED).unwrap();
         assert_eq!(band.len(), Band::table_len(count, 42).unwrap());
-        let zeroes = band.encode(&keys, &values, FreeCells::Zero).unwrap();
-        let filled = band.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        let zeroes = band.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
+        let filled = band.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
         for table in [&zeroes, &filled] {
             assert_eq!(table.len(), band.len());
             assert_eq!(decoded(&band, table, &keys), values, "{count} pairs");
@@ -60,9 +60,13 @@ fn equal_keys_are_refused() {
         let (mut keys, values) = pairs::<Gf64>(count, &mut rng);
         let band = Band::new(count, 40, SEED).unwrap();
         keys[count - 1] = keys[0];
-        assert_eq!(band.encode(&keys, &values, FreeCells::Zero), Err(EncodeFailure));
+        assert_eq!(band.encode_vartime(&keys, &values, FreeCells::Zero), Err(EncodeFailure));
         let constant = vec![Gf64(1); count];
-        assert_eq!(band.encode(&keys, &constant, FreeCells::Zero), Err(EncodeFailure), "also with equal values");
+        assert_eq!(
+            band.encode_vartime(&keys, &constant, FreeCells::Zero),
+            Err(EncodeFailure),
+            "also with equal values"
+        );
     }
 }
 
@@ -98,7 +102,7 @@ fn every_backend_agrees<V: Cell>() {
                 with_backend(backend, || {
                     let band = Band::new(count, 40, SEED).unwrap();
                     let mut rng = SecretRng::insecure_from_seed(11);
-                    let table = band.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+                    let table = band.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
                     let strangers: Vec<u128> = keys.iter().map(|key| !key).collect();
                     (decoded(&band, &table, &strangers), table)
                 })
@@ -113,10 +117,10 @@ fn the_order_of_pairs_does_not_show() {
     let mut rng = SecretRng::insecure_from_seed(12);
     let (mut keys, mut values) = pairs::<Gf64>(10_000, &mut rng);
     let band = Band::new(10_000, 40, SEED).unwrap();
-    let table = band.encode(&keys, &values, FreeCells::Zero).unwrap();
+    let table = band.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
     keys.reverse();
     values.reverse();
-    assert_eq!(band.encode(&keys, &values, FreeCells::Zero).unwrap(), table);
+    assert_eq!(band.encode_vartime(&keys, &values, FreeCells::Zero).unwrap(), table);
 }
 
 #[test]
@@ -124,7 +128,7 @@ fn seeds_give_other_rows() {
     let mut rng = SecretRng::insecure_from_seed(13);
     let (keys, values) = pairs::<Gf64>(1000, &mut rng);
     let [one, two] = [1, 2].map(|seed| Band::new(1000, 40, seed).unwrap());
-    let table = one.encode(&keys, &values, FreeCells::Zero).unwrap();
+    let table = one.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
     assert_ne!(decoded(&two, &table, &keys), values);
 }
 
@@ -148,7 +152,7 @@ fn dependent_systems_fail_instead_of_lying() {
     let mut failures = 0;
     for seed in 0..400 {
         let band = Band::with_shape(60, Shape { width: 8, starts: 1 }, seed);
-        match band.encode(&keys, &values, FreeCells::Zero) {
+        match band.encode_vartime(&keys, &values, FreeCells::Zero) {
             Ok(table) => assert_eq!(decoded(&band, &table, &keys), values),
             Err(EncodeFailure) => failures += 1,
         }

@@ -55,8 +55,8 @@ impl Bin {
     }
 
     /// The cells of a bin for these pairs, into `table` (sparse cells, then dense ones); free ones
-    /// random, or zero.
-    pub fn encode<V: Cell>(
+    /// random, or zero. Time depends on the keys.
+    pub fn encode_vartime<V: Cell>(
         &mut self,
         bins: &Binned<ClusteredRow>,
         (keys, values): (&[u128], &[V]),
@@ -80,8 +80,12 @@ impl Bin {
         Ok(())
     }
 
-    /// The number of rows that peeling sets aside.
-    pub fn rows_set_aside(&mut self, bins: &Binned<ClusteredRow>, keys: &[u128]) -> Result<usize, EncodeFailure> {
+    /// The number of rows that peeling sets aside. Time depends on the keys.
+    pub fn rows_set_aside_vartime(
+        &mut self,
+        bins: &Binned<ClusteredRow>,
+        keys: &[u128],
+    ) -> Result<usize, EncodeFailure> {
         self.load(bins, keys)?;
         self.peel(bins, keys);
         Ok(self.peeled.deferred.len())

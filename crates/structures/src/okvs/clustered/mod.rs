@@ -38,8 +38,7 @@ use crate::fields::Cell;
 use crate::rng::SecretRng;
 use crate::secret::Secret;
 
-/// The clustered three-hash table. Encoding takes time that depends on the keys (how peeling goes),
-/// decoding does not.
+/// The clustered three-hash table. How long encoding takes goes by how peeling does.
 #[derive(Debug)]
 pub struct Clustered(Binned<ClusteredRow>);
 
@@ -50,11 +49,11 @@ impl Clustered {
     }
 
     /// How many rows of each bin encoding these keys would set aside: what its speed depends on,
-    /// for evidence and tuning.
-    pub fn rows_set_aside(&self, keys: &[u128]) -> Result<Vec<usize>, EncodeFailure> {
+    /// for evidence and tuning. Time depends on the keys.
+    pub fn rows_set_aside_vartime(&self, keys: &[u128]) -> Result<Vec<usize>, EncodeFailure> {
         let keys = self.arrange(keys);
         let mut bin = Bin::new();
-        keys.parts.iter().map(|range| bin.rows_set_aside(&self.0, &keys.keys()[range.clone()])).collect()
+        keys.parts.iter().map(|range| bin.rows_set_aside_vartime(&self.0, &keys.keys()[range.clone()])).collect()
     }
 }
 
@@ -90,7 +89,7 @@ impl Okvs for Clustered {
         self.0.arrange(keys)
     }
 
-    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
+    fn encode_arranged_vartime<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],
@@ -106,7 +105,7 @@ impl Okvs for Clustered {
         let solve = |solver: &mut Solver<V>| {
             let range = bins[solver.number].clone();
             let pairs = (&keys.keys[range.clone()], &values[range]);
-            solver.bin.encode(&self.0, pairs, &mut solver.cells, solver.rng.as_mut())
+            solver.bin.encode_vartime(&self.0, pairs, &mut solver.cells, solver.rng.as_mut())
         };
         // A bin for each thread at a time.
         let mut solvers: Vec<_> =

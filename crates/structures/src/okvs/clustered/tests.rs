@@ -26,7 +26,7 @@ fn roundtrip<V: Cell>() {
         assert_eq!(Clustered::table_len(count, 42), Ok(okvs.len()));
         let mut rng = SecretRng::insecure_from_seed(99);
         for free in [FreeCells::Zero, FreeCells::Random(&mut rng)] {
-            let table = okvs.encode(&keys, &values, free).unwrap();
+            let table = okvs.encode_vartime(&keys, &values, free).unwrap();
             assert_eq!(table.len(), okvs.len());
             assert_eq!(decoded(&okvs, &table, &keys), values, "{count} pairs");
         }
@@ -53,7 +53,7 @@ fn decodes_what_was_encoded_512() {
 fn fewer_pairs_fit_too() {
     let (keys, values) = pairs::<Gf64>(30, 1);
     let okvs = Clustered::new(100, 42, 1).unwrap();
-    let table = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+    let table = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
     assert_eq!(decoded(&okvs, &table, &keys), values);
 }
 
@@ -63,9 +63,13 @@ fn equal_keys_are_a_failure() {
         let (mut keys, values) = pairs::<Gf64>(count, 3);
         keys[count - 1] = keys[0];
         let okvs = Clustered::new(count, 42, 5).unwrap();
-        assert_eq!(okvs.encode(&keys, &values, FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
+        assert_eq!(okvs.encode_vartime(&keys, &values, FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
         // Even with equal values: success must not depend on values.
-        assert_eq!(okvs.encode(&keys, &vec![Gf64(1); count], FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
+        assert_eq!(
+            okvs.encode_vartime(&keys, &vec![Gf64(1); count], FreeCells::Zero),
+            Err(EncodeFailure),
+            "{count} pairs"
+        );
     }
 }
 
@@ -78,11 +82,11 @@ fn rows_set_aside_are_solved() {
         let (keys, values) = pairs::<Gf128>(count, 4);
         let mut bin = Bin::new();
         let mut table = vec![Gf128::default(); okvs.len()];
-        bin.encode(&okvs.0, (&keys, &values), &mut table, None).unwrap();
+        bin.encode_vartime(&okvs.0, (&keys, &values), &mut table, None).unwrap();
         assert!(bin.peeled.deferred.len() > 10, "{} rows set aside", bin.peeled.deferred.len());
         assert_eq!(decoded(&okvs, &table, &keys), values);
         let mut rng = SecretRng::insecure_from_seed(1);
-        let random = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        let random = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
         assert_eq!(decoded(&okvs, &random, &keys), values);
     }
 }
@@ -94,7 +98,7 @@ fn tables_add_up() {
     let (_, right) = pairs::<Gf64>(count, 6);
     let sum: Vec<Gf64> = left.iter().zip(&right).map(|(&a, &b)| a + b).collect();
     let okvs = Clustered::new(count, 42, 9).unwrap();
-    let table = |values: &[Gf64]| okvs.encode(&keys, values, FreeCells::Zero).unwrap();
+    let table = |values: &[Gf64]| okvs.encode_vartime(&keys, values, FreeCells::Zero).unwrap();
     let added: Vec<Gf64> = table(&left).into_iter().zip(table(&right)).map(|(a, b)| a + b).collect();
     assert_eq!(added, table(&sum));
     // And so does decoding, on any table and keys, in both fields at once.
@@ -115,8 +119,8 @@ fn backends_and_threads_agree() {
     let run = || {
         let okvs = Clustered::new(count, 42, 3).unwrap();
         let mut rng = SecretRng::insecure_from_seed(4);
-        let zero = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
-        let random = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        let zero = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
+        let random = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
         let others = decoded(&okvs, &random, &keys[..9000]);
         (zero, random, others)
     };
@@ -131,11 +135,11 @@ fn backends_and_threads_agree() {
 fn free_cells_are_random_when_asked() {
     let (keys, values) = pairs::<Gf128>(100, 11);
     let okvs = Clustered::new(100, 42, 3).unwrap();
-    let zero = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+    let zero = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
     assert!(zero.iter().filter(|&&cell| cell == Gf128(0)).count() >= okvs.len() - 100);
     let mut rng = SecretRng::insecure_from_seed(5);
-    let first = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
-    let second = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+    let first = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+    let second = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
     assert!(!first.contains(&Gf128(0)));
     assert!(first.iter().zip(&second).all(|(a, b)| a != b), "each cell is a sum with random cells in it");
 }
@@ -149,7 +153,7 @@ fn no_two_cells_of_random_tables_are_equal() {
     for (count, okvs) in [(1000, Clustered(Binned::new(with_rows_set_aside, 11))), (110_000, many_bins)] {
         let (keys, values) = pairs::<Gf64>(count, 13);
         let mut rng = SecretRng::insecure_from_seed(6);
-        let mut table = || okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        let mut table = || okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
         let tables = [table(), table()].concat();
         let different: std::collections::HashSet<u64> = tables.iter().map(|cell| cell.0).collect();
         assert_eq!(different.len(), 2 * okvs.len(), "{count} pairs");
@@ -160,7 +164,7 @@ fn no_two_cells_of_random_tables_are_equal() {
 fn another_seed_is_another_table() {
     let (keys, values) = pairs::<Gf64>(50, 12);
     let tables: Vec<_> =
-        [1, 2].map(|seed| Clustered::new(50, 42, seed).unwrap().encode(&keys, &values, FreeCells::Zero)).into();
+        [1, 2].map(|seed| Clustered::new(50, 42, seed).unwrap().encode_vartime(&keys, &values, FreeCells::Zero)).into();
     assert_ne!(tables[0], tables[1]);
 }
 
@@ -185,7 +189,7 @@ fn failures_are_as_frequent_as_the_bound_says() {
         let shape = DESIGN.shape(count, failure_bits).unwrap();
         let failures = (0..RUNS).filter(|&seed| {
             let okvs = Clustered::new(count, failure_bits, u128::from(seed)).unwrap();
-            okvs.encode(&keys, &values, FreeCells::Zero).is_err()
+            okvs.encode_vartime(&keys, &values, FreeCells::Zero).is_err()
         });
         let bound = expected_dependencies(count, shape.sparse) / f64::from(1 << shape.dense) * f64::from(RUNS);
         let failures = f64::from(failures.count() as u32);
@@ -202,7 +206,7 @@ proptest! {
     fn any_size_and_seed_decodes(count in 0usize..600, seed: u128, filling: u64) {
         let (keys, values) = pairs::<Gf128>(count, filling);
         let okvs = Clustered::new(count, 42, seed).unwrap();
-        let table = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+        let table = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
         prop_assert_eq!(decoded(&okvs, &table, &keys), values);
     }
 }

@@ -17,7 +17,7 @@
 //!
 //! Two protocols use the structure without a table of their own: they draw the cells by oblivious transfers
 //! whose choices are the bits of a Bloom filter ([`Gbf::taken`]), and add up the cells of each key, some
-//! cells at a time ([`Gbf::add_cells`]).
+//! cells at a time ([`Gbf::add_cells_vartime`]).
 
 mod params;
 
@@ -43,8 +43,7 @@ const CELLS_PER_PART: usize = 1 << 16;
 /// Keys whose sums a thread adds up at a time.
 const KEYS_PER_PIECE: usize = 1 << 12;
 
-/// The garbled Bloom filter. Encoding takes time that depends on the keys, and so does adding up cells
-/// of a part of a segment.
+/// The garbled Bloom filter.
 pub struct Gbf {
     shape: Shape,
     /// A block cipher for each two segments.
@@ -70,8 +69,8 @@ impl Gbf {
         self.shape
     }
 
-    /// The Bloom filter of the keys, as far as it lies in `cells`: which cells some key takes.
-    pub fn taken(&self, keys: &[u128], cells: Range<usize>) -> Secret<Vec<bool>> {
+    /// The Bloom filter of the keys, as far as it lies in `cells`: which cells some key takes. Time depends on the keys.
+    pub fn taken_vartime(&self, keys: &[u128], cells: Range<usize>) -> Secret<Vec<bool>> {
         let mut taken: Vec<AtomicBool> = cells.clone().map(|_| AtomicBool::new(false)).collect();
         keys.par_chunks(KEYS_PER_PIECE).for_each(|keys| {
             self.each_place(keys, cells.clone(), |_, place| {
@@ -83,11 +82,12 @@ impl Gbf {
         Secret::new(filter)
     }
 
-    /// Adds those cells of each key to its sum that lie in `cells`, of which `part` has the contents.
+    /// Adds those cells of each key to its sum that lie in `cells`, of which `part` has the contents. Time depends on the
+    /// keys where `cells` are a part of a segment.
     ///
     /// # Panics
     /// If `part` has not as many cells as `cells`, or `sums` not as many as there are keys.
-    pub fn add_cells<V: Cell>(&self, keys: &[u128], cells: Range<usize>, part: &[V], sums: &mut [V]) {
+    pub fn add_cells_vartime<V: Cell>(&self, keys: &[u128], cells: Range<usize>, part: &[V], sums: &mut [V]) {
         assert_eq!(part.len(), cells.len(), "the contents of the cells");
         assert_eq!(sums.len(), keys.len(), "a sum for each key");
         keys.par_chunks(KEYS_PER_PIECE).zip(sums.par_chunks_mut(KEYS_PER_PIECE)).for_each(|(keys, sums)| {
@@ -180,7 +180,7 @@ impl Okvs for Gbf {
         Arrangement { keys: buckets.keys, places: buckets.places, parts }
     }
 
-    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
+    fn encode_arranged_vartime<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],
@@ -222,7 +222,7 @@ impl Okvs for Gbf {
         let keys = &keys.keys[keys.part(part)];
         assert_eq!(out.len(), keys.len(), "an output for each key");
         out.fill(V::default());
-        self.add_cells(keys, 0..self.len(), table, out);
+        self.add_cells_vartime(keys, 0..self.len(), table, out);
     }
 }
 

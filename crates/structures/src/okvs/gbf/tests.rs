@@ -21,7 +21,7 @@ fn roundtrip<V: Cell>() {
         let okvs = Gbf::new(count, 43, 7).unwrap();
         let mut rng = SecretRng::insecure_from_seed(1);
         for free in [FreeCells::Zero, FreeCells::Random(&mut rng)] {
-            let table = okvs.encode(&keys, &values, free).unwrap();
+            let table = okvs.encode_vartime(&keys, &values, free).unwrap();
             assert_eq!((table.len(), decoded(&okvs, &table, &keys)), (okvs.len(), values.clone()), "{count} pairs");
         }
     }
@@ -40,9 +40,13 @@ fn equal_keys_are_a_failure() {
         let (mut keys, values) = pairs::<Gf64>(count, 3);
         keys[count - 1] = keys[0];
         let okvs = Gbf::new(count, 43, 5).unwrap();
-        assert_eq!(okvs.encode(&keys, &values, FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
+        assert_eq!(okvs.encode_vartime(&keys, &values, FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
         // Even with equal values: success must not depend on values.
-        assert_eq!(okvs.encode(&keys, &vec![Gf64(1); count], FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
+        assert_eq!(
+            okvs.encode_vartime(&keys, &vec![Gf64(1); count], FreeCells::Zero),
+            Err(EncodeFailure),
+            "{count} pairs"
+        );
     }
 }
 
@@ -50,11 +54,11 @@ fn equal_keys_are_a_failure() {
 fn free_cells_are_random_when_asked() {
     let (keys, values) = pairs::<Gf128>(100, 11);
     let okvs = Gbf::new(100, 43, 3).unwrap();
-    let zero = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+    let zero = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
     assert!(zero.iter().filter(|&&cell| cell == Gf128(0)).count() >= okvs.len() - 100);
     let mut rng = SecretRng::insecure_from_seed(5);
-    let first = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
-    let second = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+    let first = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+    let second = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
     assert!(!first.contains(&Gf128(0)));
     assert!(first.iter().zip(&second).all(|(a, b)| a != b), "each cell is a sum with random cells in it");
 }
@@ -65,19 +69,19 @@ fn any_division_into_ranges_gives_the_same() {
     let (keys, _) = pairs::<Gf64>(300, 4);
     let okvs = Gbf::with_shape(Shape { segments: 7, cells: half_full(300) }, 9);
     let (_, table) = pairs::<Gf128>(okvs.len(), 5);
-    let filter = okvs.taken(&keys, 0..okvs.len());
+    let filter = okvs.taken_vartime(&keys, 0..okvs.len());
     let expected = decoded(&okvs, &table, &keys);
     for size in [1, 100, 433, 434, 1000, okvs.len()] {
         let (mut bits, mut sums) = (Vec::new(), vec![Gf128(0); keys.len()]);
         for start in (0..okvs.len()).step_by(size) {
             let range = start..okvs.len().min(start + size);
-            bits.extend_from_slice(&okvs.taken(&keys, range.clone()));
-            okvs.add_cells(&keys, range.clone(), &table[range], &mut sums);
+            bits.extend_from_slice(&okvs.taken_vartime(&keys, range.clone()));
+            okvs.add_cells_vartime(&keys, range.clone(), &table[range], &mut sums);
         }
         assert!(bits == *filter && sums == expected, "ranges of {size}");
     }
     // A key's cells are taken, one in each segment.
-    let one = okvs.taken(&keys[..1], 0..okvs.len());
+    let one = okvs.taken_vartime(&keys[..1], 0..okvs.len());
     for segment in one.chunks(okvs.shape().cells) {
         assert_eq!(segment.iter().filter(|&&taken| taken).count(), 1);
     }
@@ -90,7 +94,7 @@ fn loads_and_false_positives_are_as_frequent_as_stated() {
     let shape = Shape { segments: 4, cells: half_full(2000) };
     let okvs = Gbf::with_shape(shape, 2);
     let (keys, _) = pairs::<Gf64>(2000, 8);
-    let filter = okvs.taken(&keys, 0..okvs.len());
+    let filter = okvs.taken_vartime(&keys, 0..okvs.len());
     let table: Vec<Gf64> = filter.iter().map(|&taken| Gf64(u64::from(!taken))).collect();
     let taken = filter.iter().filter(|&&taken| taken).count() as f64 / okvs.len() as f64;
     assert!((taken - shape.load(2000)).abs() < 0.02, "{taken}");
@@ -100,7 +104,7 @@ fn loads_and_false_positives_are_as_frequent_as_stated() {
     for segment in 0..4 {
         let range = segment * shape.cells..(segment + 1) * shape.cells;
         let mut sums = vec![Gf64(0); others.len()];
-        okvs.add_cells(&others, range.clone(), &table[range], &mut sums);
+        okvs.add_cells_vartime(&others, range.clone(), &table[range], &mut sums);
         positive.iter_mut().zip(sums).for_each(|(positive, sum)| *positive &= sum == Gf64(0));
     }
     let positives = positive.iter().filter(|&&positive| positive).count() as f64;
@@ -115,8 +119,8 @@ fn backends_and_threads_agree() {
     let run = || {
         let okvs = Gbf::new(count, 20, 3).unwrap();
         let mut rng = SecretRng::insecure_from_seed(4);
-        let random = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
-        (okvs.taken(&keys, 5..70_000).to_vec(), decoded(&okvs, &random, &keys[..9000]), random)
+        let random = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        (okvs.taken_vartime(&keys, 5..70_000).to_vec(), decoded(&okvs, &random, &keys[..9000]), random)
     };
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let one = pool(1).install(run);
@@ -146,7 +150,7 @@ fn failures_are_as_frequent_as_the_bound_says() {
         let shape = Shape::derive(count, failure_bits).unwrap();
         let failures = (0..RUNS).filter(|&seed| {
             let okvs = Gbf::new(count, failure_bits, u128::from(seed)).unwrap();
-            okvs.encode(&keys, &values, FreeCells::Zero).is_err()
+            okvs.encode_vartime(&keys, &values, FreeCells::Zero).is_err()
         });
         let bound = params::log2_expected_failures(count, shape).exp2() * f64::from(RUNS);
         let failures = f64::from(failures.count() as u32);
@@ -161,7 +165,7 @@ proptest! {
     fn any_size_and_seed_decodes(count in 0usize..300, seed: u128, filling: u64) {
         let (keys, values) = pairs::<Gf128>(count, filling >> 1);
         let okvs = Gbf::new(count, 43, seed).unwrap();
-        let table = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+        let table = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
         prop_assert_eq!(decoded(&okvs, &table, &keys), values);
     }
 }

@@ -8,13 +8,14 @@ use crate::rng::SecretRng;
 use crate::secret::Secret;
 use rand_core::Rng;
 
-/// The cells of a bin for these pairs (sparse cells, then dense ones); free ones random, or zero.
+/// The cells of a bin for these pairs (sparse cells, then dense ones); free ones random, or zero. Time depends on
+/// the keys.
 ///
 /// In each component of the graph one cell is free. Along a tree of rows, each further cell is the
 /// free one plus values and plus dense cells of the rows on the way there. A row outside of the tree
 /// closes a cycle, whose sparse cells cancel: an equation in dense cells alone. So there is a
 /// solution exactly if these equations are independent, and it is uniform if all free cells are.
-pub fn encode<V: Cell>(
+pub fn encode_vartime<V: Cell>(
     bins: &Binned<PaxosRow>,
     keys: &[u128],
     values: &[V],

@@ -36,8 +36,7 @@ use crate::fields::Cell;
 use crate::rng::SecretRng;
 use crate::secret::Secret;
 
-/// The two-hash garbled cuckoo table. Encoding takes time that depends on the keys, decoding does
-/// not.
+/// The two-hash garbled cuckoo table.
 #[derive(Debug)]
 pub struct Paxos(Binned<PaxosRow>);
 
@@ -80,7 +79,7 @@ impl Okvs for Paxos {
         self.0.arrange(keys)
     }
 
-    fn encode_arranged<V: Cell, E: From<EncodeFailure>>(
+    fn encode_arranged_vartime<V: Cell, E: From<EncodeFailure>>(
         &self,
         keys: &Arrangement,
         values: &[V],
@@ -94,7 +93,7 @@ impl Okvs for Paxos {
         };
         let solve = |(number, rng): (usize, Option<SecretRng>)| {
             let range = keys.parts[number].clone();
-            bin::encode(&self.0, &keys.keys[range.clone()], &values[range], rng)
+            bin::encode_vartime(&self.0, &keys.keys[range.clone()], &values[range], rng)
         };
         let parts = self.parts();
         // A bin for each thread at a time.

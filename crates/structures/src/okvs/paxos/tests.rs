@@ -26,7 +26,7 @@ fn roundtrip<V: Cell>() {
         assert_eq!(Paxos::table_len(count, 43), Ok(okvs.len()));
         let mut rng = SecretRng::insecure_from_seed(99);
         for free in [FreeCells::Zero, FreeCells::Random(&mut rng)] {
-            let table = okvs.encode(&keys, &values, free).unwrap();
+            let table = okvs.encode_vartime(&keys, &values, free).unwrap();
             assert_eq!(table.len(), okvs.len());
             assert_eq!(decoded(&okvs, &table, &keys), values, "{count} pairs");
         }
@@ -45,7 +45,7 @@ fn decodes_what_was_encoded() {
 fn fewer_pairs_fit_too() {
     let (keys, values) = pairs::<Gf64>(30, 1);
     let okvs = Paxos::new(100, 43, 1).unwrap();
-    let table = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+    let table = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
     assert_eq!(decoded(&okvs, &table, &keys), values);
 }
 
@@ -55,9 +55,13 @@ fn equal_keys_are_a_failure() {
         let (mut keys, values) = pairs::<Gf64>(count, 3);
         keys[count - 1] = keys[0];
         let okvs = Paxos::new(count, 43, 5).unwrap();
-        assert_eq!(okvs.encode(&keys, &values, FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
+        assert_eq!(okvs.encode_vartime(&keys, &values, FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
         // Even with equal values: success must not depend on values.
-        assert_eq!(okvs.encode(&keys, &vec![Gf64(1); count], FreeCells::Zero), Err(EncodeFailure), "{count} pairs");
+        assert_eq!(
+            okvs.encode_vartime(&keys, &vec![Gf64(1); count], FreeCells::Zero),
+            Err(EncodeFailure),
+            "{count} pairs"
+        );
     }
 }
 
@@ -69,7 +73,7 @@ fn cycles_are_solved_through_dense_cells() {
     let (keys, values) = pairs::<Gf128>(1020, 4);
     let mut rng = SecretRng::insecure_from_seed(1);
     for free in [FreeCells::Zero, FreeCells::Random(&mut rng)] {
-        let table = okvs.encode(&keys, &values, free).unwrap();
+        let table = okvs.encode_vartime(&keys, &values, free).unwrap();
         assert!(table[2000..].iter().any(|&cell| cell != Gf128(0)), "there are cycles");
         assert_eq!(decoded(&okvs, &table, &keys), values);
     }
@@ -94,8 +98,8 @@ fn backends_and_threads_agree() {
     let run = || {
         let okvs = Paxos::new(count, 43, 3).unwrap();
         let mut rng = SecretRng::insecure_from_seed(4);
-        let zero = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
-        let random = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+        let zero = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
+        let random = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
         let others = decoded(&okvs, &random, &keys[..9000]);
         (zero, random, others)
     };
@@ -110,11 +114,11 @@ fn backends_and_threads_agree() {
 fn free_cells_are_random_when_asked() {
     let (keys, values) = pairs::<Gf128>(100, 11);
     let okvs = Paxos::new(100, 43, 3).unwrap();
-    let zero = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+    let zero = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
     assert!(zero.iter().filter(|&&cell| cell == Gf128(0)).count() >= okvs.len() - 100);
     let mut rng = SecretRng::insecure_from_seed(5);
-    let first = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
-    let second = okvs.encode(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+    let first = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
+    let second = okvs.encode_vartime(&keys, &values, FreeCells::Random(&mut rng)).unwrap();
     assert!(!first.contains(&Gf128(0)));
     assert!(first.iter().zip(&second).all(|(a, b)| a != b), "each cell is a sum with random cells in it");
 }
@@ -140,7 +144,7 @@ fn failures_are_as_frequent_as_the_bound_says() {
         let shape = DESIGN.shape(count, failure_bits).unwrap();
         let failures = (0..RUNS).filter(|&seed| {
             let okvs = Paxos::new(count, failure_bits, u128::from(seed)).unwrap();
-            okvs.encode(&keys, &values, FreeCells::Zero).is_err()
+            okvs.encode_vartime(&keys, &values, FreeCells::Zero).is_err()
         });
         let bound = expected_dependencies(count, shape.sparse) / f64::from(1 << shape.dense) * f64::from(RUNS);
         let failures = f64::from(failures.count() as u32);
@@ -157,7 +161,7 @@ proptest! {
     fn any_size_and_seed_decodes(count in 0usize..600, seed: u128, filling: u64) {
         let (keys, values) = pairs::<Gf128>(count, filling);
         let okvs = Paxos::new(count, 43, seed).unwrap();
-        let table = okvs.encode(&keys, &values, FreeCells::Zero).unwrap();
+        let table = okvs.encode_vartime(&keys, &values, FreeCells::Zero).unwrap();
         prop_assert_eq!(decoded(&okvs, &table, &keys), values);
     }
 }

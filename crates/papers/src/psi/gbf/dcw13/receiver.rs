@@ -51,7 +51,7 @@ impl Party for Receiver {
             let chosen = <OtExtension as Protocol>::Receiver::setup(&transfers, ch, rng)?.run((), ch, rng)?;
             // Step 2.
             let _phase = ch.phase(Phase::Encode);
-            let taken = filter.gbf.taken(&items, cells.clone());
+            let taken = filter.gbf.taken_vartime(&items, cells.clone());
             let differ = taken.iter().zip(&chosen.choices).map(|(taken, choice)| taken ^ choice);
             ch.send_stream::<Corrections>(&packed(differ, Params::correction_bytes(cells.len())))?;
             sums.add(cells, bytemuck::cast_slice(&chosen.chosen));

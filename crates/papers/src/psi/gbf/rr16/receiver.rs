@@ -75,7 +75,7 @@ impl Party for Receiver {
             // Step 6.
             let _phase = ch.phase(Phase::Encode);
             let mut unopened = Unopened::new(numbers, &opened, &chosen, rng)?;
-            let taken = filter.gbf.taken(&filled, cells.clone());
+            let taken = filter.gbf.taken_vartime(&filled, cells.clone());
             let strings = send_injection(numbers, cells.clone(), &taken, &mut unopened, &chosen, ch)?;
             sums.add(cells, &strings);
         }

@@ -97,7 +97,7 @@ fn what_the_modulus_has_no_room_for_is_refused() {
 /// The items of the set that the sender is left with, of which one is what the receiver asked about.
 fn candidates(on: &Counting, (partition, slot, table): (usize, usize, usize)) -> Vec<u128> {
     let Params { shape, scheme, partitions, .. } = &on.receiver.tables.params;
-    let tables = PermutedTables::build(&on.receiver.tables.hash, &on.items).unwrap();
+    let tables = PermutedTables::build_vartime(&on.receiver.tables.hash, &on.items).unwrap();
     let cells = (slot..shape.bins()).step_by(scheme.degree).filter_map(|bin| tables.cell(table, bin));
     let of_partition = cells.filter(|cell| usize::from(cell.function) * partitions[0] / 4 == partition);
     of_partition.map(|cell| on.items[cell.item as usize]).collect()

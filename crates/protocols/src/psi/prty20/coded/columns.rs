@@ -105,7 +105,7 @@ impl ReceiverRows for ReceiverColumns {
         let mut masks = Secret::new(vec![Row::default(); cells]);
         // Each cell leaves under T_i + U_i, of which the sender knows one summand in each column: free cells
         // need not be random.
-        table::encode(okvs, pairs, FreeCells::Zero, |place, cells| {
+        table::encode_vartime(okvs, pairs, FreeCells::Zero, |place, cells| {
             words[place.clone()].copy_from_slice(cells);
             let (t, corrections) = self.corrections(place.clone(), cells);
             masks[place].copy_from_slice(&t);

@@ -102,7 +102,7 @@ impl ReceiverRows for ReceiverColumns {
         };
         // Each cell leaves under T_i + U_i, of which the sender knows one summand in each column: free cells
         // need not be random.
-        table::encode_and_send::<Corrections, Row>(okvs, pairs, FreeCells::Zero, mask, params.width, ch)?;
+        table::encode_and_send_vartime::<Corrections, Row>(okvs, pairs, FreeCells::Zero, mask, params.width, ch)?;
         Ok(masks)
     }
 }
