@@ -75,7 +75,8 @@ fn each_run_is_in_both_logs() {
     folder
         .run("log compare our.log their.log --to 2026-01-01")
         .expect(7, &["from --from to --to: nothing was compared"]);
-    folder.run("log compare our.log their.log --from 2026-02-30").expect(2, &["not a day"]);
+    let ended = folder.run("log compare our.log their.log --from 2026-02-30");
+    assert!(ended.code == 2 && ended.stderr.contains("not a day"), "{}", ended.stderr);
     said(&folder, "show their.log --html page.html", &[]);
     let page = folder.read("page.html");
     assert!(page.contains("<h1>Log of Vesica runs</h1>") && page.matches("<section>").count() == 4, "{page}");
@@ -211,6 +212,7 @@ fn a_server_and_its_clients_log_each_conversation() {
     server.end().expect(0, &["stopped"]);
     said(&folder, "verify their.log --signer them.pub", &["head "]);
     let shown = said(&folder, "show their.log", &["query, as the server", "completed", "refused"]);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
         "304 items in 19 queries, dummies included",
         "32 items in 2 queries",
@@ -221,14 +223,46 @@ fn a_server_and_its_clients_log_each_conversation() {
     ] {
         assert!(shown.contains(text), "{text:?} is missing in {shown}");
     }
-    said(
-        &folder,
-        "show our.log",
-        &["query, as the client", "1000/day, of which 1000 items were left before it", "--max-peer-items"],
-    );
+    let shown = said(&folder, "show our.log", &["query, as the client", "refused"]);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in ["1000/day, of which 1000 items were left before it", "room for 1024 items, more than 5 (exit code 11)"]
+    {
+        assert!(shown.contains(text), "{text:?} is missing in {shown}");
+    }
+    folder.run("log show our.log --html page.html").expect(0, &[]);
     said(&folder, "compare our.log their.log --signer them.pub", &["the same of 5 runs"]);
     assert!(
         !folder.read("their.log").contains("example") && !folder.read("our.log").contains("http"),
         "no key of a table"
     );
+}
+
+/// A server whose named log cannot be written does not start, or refuses clients; in the default place there is a warning.
+#[test]
+fn a_server_that_cannot_write_its_log_says_so() {
+    let folder = service::tables();
+    let start = format!("{} --no-quota --listen 127.0.0.1:0", service::SERVE);
+    folder.run(&format!("{start} --run-log no/such.log")).expect(4, &["cannot write the log no/such.log", "--run-log"]);
+    let (server, address) = service::serve(&folder, "--run-log their.log");
+    let ask = |flags: &str| service::query(&folder, &address, flags);
+    ask("--run-log our.log").expect(0, &["100 keys match"]);
+    let log = folder.read("their.log");
+    folder.write("their.log", &log[..log.len() - 10]);
+    ask("--run-log our.log").expect(9, &["the server's log of runs cannot be written"]);
+    let warned = server.says("clients are refused until it can be written");
+    assert!(warned.contains("their.log is not as it was left"), "{warned}");
+    folder.write("their.log", log);
+    ask("--run-log our.log").expect(0, &["100 keys match"]);
+    server.says("the log of runs is written again");
+    ask("--run-log no/such.log").expect(4, &["cannot write the log no/such.log"]);
+    ask("--no-run-log").expect(0, &[]);
+    said(&folder, "show our.log", &["failed", "the server's log of runs cannot be written"]);
+    server.signal("TERM");
+    server.end().expect(0, &["stopped"]);
+    folder.run("log compare our.log their.log").expect(7, &["the same of 2 runs", "is in the second log alone"]);
+    folder.write(STATE, "no folder");
+    let (server, address) = service::serve(&folder, "");
+    service::query(&folder, &address, "").expect(0, &["this run is in no log"]);
+    server.signal("TERM");
+    server.end().expect(0, &["the conversations of this server are in no log of runs"]);
 }

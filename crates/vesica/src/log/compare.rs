@@ -109,7 +109,7 @@ fn alone(time: u64, other: &Verified, [own, others]: [&str; 2]) -> String {
     let times = || other.lines.iter().map(|line| line.entry.time);
     let why = match (times().min(), times().max()) {
         (Some(first), _) if time < first => "begins later",
-        (_, Some(last)) if time > last => "ends earlier",
+        (_, Some(last)) if time >= last => "ends earlier",
         _ => "has lines from before and after it",
     };
     format!("is in the {own} log alone, and the {others} log {why}")
