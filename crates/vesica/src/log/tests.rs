@@ -294,8 +294,10 @@ fn served(path: &Path, is_named: bool, identity: &Identity, clients: impl FnOnce
     let said = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         scope.spawn(|| log.write(&|text| said.lock().expect("no panic").push(text.to_owned())));
-        clients(&log);
+        let conversed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| clients(&log)));
+        // Also after a failed assertion: the scope waits for the thread that writes.
         log.close();
+        conversed.unwrap_or_else(|failure| std::panic::resume_unwind(failure));
     });
     said.into_inner().expect("no panic")
 }
