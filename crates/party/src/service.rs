@@ -54,7 +54,7 @@ mod state;
 
 pub use client::{Enrolled, ServiceClient, depart, describe, other_terms};
 pub use one_shot::{OneShot, OneShotClient, OneShotServer};
-pub use serve::{Offer, ServeEvents, ServeLimits, Stop, serve};
+pub use serve::{Conversation, Offer, ServeEvents, ServeLimits, Stop, serve};
 pub use state::{
     State, StateError, StateReader, StateWriter, load, read_state, replace, save, sync_folder, write_state,
 };

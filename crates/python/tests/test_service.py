@@ -13,9 +13,9 @@ def test_a_server_answers_with_the_columns_of_its_table(tmp_path, identities):
     (tmp_path / "clients").write_text((tmp_path / "us.pub").read_text())
     table = pandas.DataFrame({"hash": [f"h{i}" for i in range(500)], "risk": [i % 7 for i in range(500)]})
     settings = {"identity": tmp_path / "them.key", "clients": tmp_path / "clients", "listen": "127.0.0.1:0", "quota": "1000/day"}
-    settings["state"] = tmp_path / "deny.state"
+    settings |= {"state": tmp_path / "deny.state", "run_log": tmp_path / "served.log"}
     with vesica.Server(table, on="hash", payload="risk", **settings) as server:
-        client = vesica.Client(connect=server.address, state=tmp_path / "state", **us)
+        client = vesica.Client(connect=server.address, state=tmp_path / "state", run_log=tmp_path / "asked.log", **us)
         asked = pandas.DataFrame({"hash": ["h3", "no", "h12"]}, index=[7, 8, 9])
         found, report = client.query(asked, on="hash", with_report=True)
         assert found.index.tolist() == [7, 9] and found["risk"].tolist() == [3, 5]
@@ -23,6 +23,8 @@ def test_a_server_answers_with_the_columns_of_its_table(tmp_path, identities):
         assert client.query([f"h{i}" for i in range(3)])[0]["risk"] == 0
         assert server.is_running and server.protocol
     assert not server.is_running
+    # Two lines of each query, and of each conversation.
+    assert [len((tmp_path / log).read_text().splitlines()) for log in ("served.log", "asked.log")] == [4, 4]
     for call in (server.rotate, lambda: server.reload(table)):
         with pytest.raises(vesica.Refused, match="stopped"):
             call()

@@ -1,4 +1,4 @@
-//! Waiting for a lock that one process at a time can hold.
+//! Waiting for a lock of a file.
 
 use std::fs::File;
 use std::io;
@@ -18,9 +18,28 @@ const PAUSE: Duration = Duration::from_millis(20);
 ///
 /// # Errors
 /// If the run does not go on; inside, if there are no locks.
-pub fn take(file: &File, mut goes_on: impl FnMut() -> Result<(), Failure>) -> Result<io::Result<()>, Failure> {
+pub fn take(file: &File, goes_on: impl FnMut() -> Result<(), Failure>) -> Result<io::Result<()>, Failure> {
+    take_as(file, FlockOperation::NonBlockingLockExclusive, goes_on)
+}
+
+/// Takes a lock like [`take`], which several processes can hold that only read the file.
+///
+/// # Errors
+/// As of [`take`].
+pub(crate) fn take_to_read(
+    file: &File,
+    goes_on: impl FnMut() -> Result<(), Failure>,
+) -> Result<io::Result<()>, Failure> {
+    take_as(file, FlockOperation::NonBlockingLockShared, goes_on)
+}
+
+fn take_as(
+    file: &File,
+    operation: FlockOperation,
+    mut goes_on: impl FnMut() -> Result<(), Failure>,
+) -> Result<io::Result<()>, Failure> {
     loop {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        match flock(file, operation) {
             Ok(()) => return Ok(Ok(())),
             Err(Errno::WOULDBLOCK | Errno::INTR) => goes_on()?,
             Err(error) => return Ok(Err(error.into())),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use vesica::party::transport::tls::Day;
 
 /// `vesica log`.
 #[derive(Debug, Args)]
@@ -22,7 +23,9 @@ Examples:
   Make a page of it for whoever audits you:
     vesica log show --html runs.html
   Find runs of which your partner's log says something else than yours:
-    vesica log compare runs.log theirs.log
+    vesica log compare runs.log theirs.log --signer acme
+  Compare those of one year, where one of you began the log in its course:
+    vesica log compare runs.log theirs.log --signer acme --from 2026-04-01 --to 2026-12-31
 docs/log.md says what a log shows, and what it cannot show.";
 
 /// What to do with a log.
@@ -30,9 +33,9 @@ docs/log.md says what a log shows, and what it cannot show.";
 pub enum LogCommand {
     /// Verify each line's hash and signature, and that no line is missing at the end
     Verify(VerifyArgs),
-    /// Show the runs of a log, oldest first, once it is verified
+    /// Show the runs of a log, oldest first, with queries and conversations, once it is verified
     Show(ShowArgs),
-    /// Compare two partners' logs, run by run
+    /// Compare two partners' logs, run by run; also those of a server and a client
     Compare(CompareArgs),
 }
 
@@ -76,6 +79,10 @@ pub struct ShowArgs {
     /// runs no script, and can be printed
     #[arg(long, value_name = "PAGE.html", conflicts_with = "json")]
     pub html: Option<String>,
+    /// A public key that may have signed the log, as for `verify`; repeat it for further keys [default: any key, which
+    /// is shown]
+    #[arg(long, value_name = "NAME|FILE|LINE")]
+    pub signer: Vec<String>,
     /// Replace an existing page
     #[arg(long, requires = "html")]
     pub force: bool,
@@ -93,6 +100,16 @@ pub struct CompareArgs {
     /// Your partner's log, with the file .head beside it
     #[arg(value_hint = ValueHint::FilePath)]
     pub theirs: PathBuf,
+    /// A public key that may have signed your partner's log, as for `verify`; repeat it for further keys [default: any
+    /// key]
+    #[arg(long, value_name = "NAME|FILE|LINE")]
+    pub signer: Vec<String>,
+    /// Compare runs from this day of UTC on, by the clock of either side
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub from: Option<Day>,
+    /// Compare runs up to this day of UTC, with this day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub to: Option<Day>,
     /// Print the result as one JSON object
     #[arg(long)]
     pub json: bool,

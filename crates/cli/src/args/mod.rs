@@ -19,7 +19,7 @@ use clap_complete::Shell;
 
 pub use brief::{Brief, shorten};
 pub use identity::{IdentityArgs, IdentityCommand};
-pub use log::{LogArgs, LogCommand};
+pub use log::{CompareArgs, LogArgs, LogCommand, ShowArgs, VerifyArgs};
 pub use plan::PlanArgs;
 pub use policy::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicySignArgs};
 pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, flags_of};

@@ -203,6 +203,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, help_heading = "Clients")]
     pub idle: Duration,
 
+    /// The log of your runs, to which each conversation with a client adds a line before it is served and one at its end,
+    /// and each client that is refused one. If you say this, a client is only served once its line is on the disk. `vesica
+    /// log` verifies and shows it [default: vesica/runs.log in your folder for state, $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "VESICA_RUN_LOG", hide_env_values = true, help_heading = "Report")]
+    pub run_log: Option<PathBuf>,
+    /// Log no conversation in the log of your runs, whatever else says where
+    #[arg(long, help_heading = "Report")]
+    pub no_run_log: bool,
     /// Show counters at this address, as a page /metrics for Prometheus, and /healthz. Anybody who
     /// reaches the address may read them
     #[arg(long, value_name = "HOST:PORT", help_heading = "Report")]
@@ -323,6 +331,14 @@ pub struct QueryArgs {
     #[arg(long, value_name = "N", value_parser = threads, env = "VESICA_THREADS", hide_env_values = true, help_heading = "Server")]
     pub threads: Option<NonZeroUsize>,
 
+    /// The log of your runs, to which this query adds a line before it asks and one at its end, or when it is refused. Each
+    /// line has the hash of the line before it and your signature. `vesica log` verifies and shows it [default:
+    /// vesica/runs.log in your folder for state, $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "VESICA_RUN_LOG", hide_env_values = true, help_heading = "Report")]
+    pub run_log: Option<PathBuf>,
+    /// Do not log this query, whatever else says where
+    #[arg(long, help_heading = "Report")]
+    pub no_run_log: bool,
     /// Print the report (or the error) as one JSON object on standard output
     #[arg(long, help_heading = "Report")]
     pub json: bool,

@@ -8,18 +8,25 @@ use vesica::Failure;
 use vesica::failure::code;
 use vesica::handshake::printable_within;
 use vesica::key::iso_utc;
-use vesica::log::{Agreed, Compared, Entry, Event, Head, Line, Verified, Why, compare, verify};
+use vesica::log::{
+    Agreed, Compared, Difference, Entry, Event, Head, Line, LookUp, Period, QUERY, Verified, Why, compare, verify,
+};
+use vesica::party::Role;
 use vesica::party::transport::tls::{PeerKeys, PublicKey};
 use vesica::table::Place;
 use vesica::words::counted;
 
 use super::receipt::{Page, PageRow, Section, html, text};
-use crate::args::{LogArgs, LogCommand};
+use crate::args::{CompareArgs, LogArgs, LogCommand, ShowArgs, VerifyArgs};
 use crate::outcome::{Outcome, print};
+use crate::settings::Revoked;
 use crate::{identity, settings, stderr};
 
 /// Characters of a text from a log that are shown.
 const MOST_SHOWN: usize = 2000;
+
+/// Differences between two logs that are told; as JSON, all are.
+const MOST_TOLD: usize = 20;
 
 /// What a reader of a page must know first.
 const ABOUT: &str = "Each line of a log is signed, and has the hash of the line before it. The log holds no key and no \
@@ -43,60 +50,103 @@ fn named(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
 /// If a log is not as it was left, or two logs differ.
 pub fn run(args: LogArgs) -> Outcome {
     match args.command {
-        LogCommand::Verify(args) => {
-            let path = named(args.file)?;
-            let noted = args.noted.as_deref().map(head).transpose()?;
-            let signers = args.signer.iter().map(|signer| settings::peer_keys(signer));
-            let signers: Vec<PeerKeys> = signers.collect::<Result<_, _>>()?;
-            let signers: Vec<PublicKey> = signers.iter().flat_map(PeerKeys::all).collect();
-            let verified = verify(&path, noted.as_ref())?;
-            check_signers(&path, &verified, &signers)?;
-            let Verified { head, keys, open, is_torn, .. } = &verified;
-            if args.json {
-                let said = json!({ "ok": true, "head": head, "keys": keys, "open": open, "is_torn": is_torn });
-                return print(&format!("{said}\n"));
-            }
-            print(&summary(&verified))
-        }
-        LogCommand::Show(args) => {
-            // A page that cannot be written shows before anything is read.
-            let place = args.html.as_deref().map(|path| Place::create(path, args.force)).transpose()?;
-            for notice in place.iter().filter_map(Place::swept) {
-                stderr::note(notice);
-            }
-            let path = named(args.file)?;
-            let verified = verify(&path, None)?;
-            if args.json {
-                return print(&format!("{}\n", json!({ "ok": true, "lines": verified.lines, "head": verified.head })));
-            }
-            let page = page(&verified);
-            match place {
-                Some(place) => Ok(place.write(html::html(&page).as_bytes())?),
-                None => print(&text::text(&page)),
-            }
-        }
-        LogCommand::Compare(args) => {
-            let (ours, theirs) = (verify(&args.ours, None)?, verify(&args.theirs, None)?);
-            let Compared { same, differences } = compare(&ours, &theirs);
-            if !differences.is_empty() {
-                let few = differences.iter().take(20).map(|text| printable_within(text, MOST_SHOWN));
-                let fault = format!("the logs differ: {}", few.collect::<Vec<_>>().join("; "));
-                let mend = "ask your partner for its receipts of these runs; a run that was killed on one side before \
-                            its first line is in the other log alone";
-                return Err(Failure::new(code::MISMATCH, fault, mend));
-            }
-            if same == 0 {
-                let fault = "no run of the two logs' sides with each other is in both logs: nothing was compared";
-                let mend = "name your log and that of a partner with whom you had runs; each must have the file .head \
-                            beside it";
-                return Err(Failure::new(code::MISMATCH, fault, mend));
-            }
-            if args.json {
-                return print(&format!("{}\n", json!({ "ok": true, "same": same })));
-            }
-            print(&format!("both logs say the same of {}\n", counted(same as u64, "run", "runs")))
-        }
+        LogCommand::Verify(args) => verified(args),
+        LogCommand::Show(args) => shown(args),
+        LogCommand::Compare(args) => compared(&args),
     }
+}
+
+fn verified(args: VerifyArgs) -> Outcome {
+    let path = named(args.file)?;
+    let noted = args.noted.as_deref().map(head).transpose()?;
+    let verified = signed_by(&path, noted.as_ref(), &args.signer)?;
+    let Verified { head, keys, open, is_torn, .. } = &verified;
+    if args.json {
+        let said = json!({ "ok": true, "head": head, "keys": keys, "open": open, "is_torn": is_torn });
+        return print(&format!("{said}\n"));
+    }
+    print(&summary(&verified))
+}
+
+fn shown(args: ShowArgs) -> Outcome {
+    // A page that cannot be written shows before anything is read.
+    let place = args.html.as_deref().map(|path| Place::create(path, args.force)).transpose()?;
+    for notice in place.iter().filter_map(Place::swept) {
+        stderr::note(notice);
+    }
+    let verified = signed_by(&named(args.file)?, None, &args.signer)?;
+    let revoked = Revoked::of_partners(None)?;
+    if args.json {
+        let Verified { lines, head, keys, .. } = &verified;
+        let revoked = revoked.among(keys.iter().chain(lines.iter().map(|line| &line.entry.partner)));
+        let said = json!({ "ok": true, "lines": lines, "head": head, "revoked": revoked });
+        return print(&format!("{said}\n"));
+    }
+    let page = page(&verified, &revoked);
+    match place {
+        Some(place) => Ok(place.write(html::html(&page).as_bytes())?),
+        None => print(&text::text(&page)),
+    }
+}
+
+fn compared(args: &CompareArgs) -> Outcome {
+    let theirs = signed_by(&args.theirs, None, &args.signer)?;
+    let period = Period { from: args.from, to: args.to };
+    let Compared { same, differences } = compare(&verify(&args.ours, None)?, &theirs, period);
+    if differences.is_empty() && same > 0 {
+        return match args.json {
+            true => print(&format!("{}\n", json!({ "ok": true, "same": same }))),
+            false => print(&format!("both logs say the same of {}\n", runs(same))),
+        };
+    }
+    let failure = if differences.is_empty() {
+        let of_period = if period == Period::default() { "" } else { ", of those from --from to --to" };
+        let fault =
+            format!("no run of the two logs' sides with each other is in both logs{of_period}: nothing was compared");
+        let mend = "name your log and that of a partner with whom you had runs, or who asked your server; each must have \
+                    the file .head beside it";
+        Failure::new(code::MISMATCH, fault, mend)
+    } else {
+        let few: Vec<String> = differences.iter().take(MOST_TOLD).map(told).collect();
+        let more = differences.len().saturating_sub(MOST_TOLD);
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let fault = format!("the logs say the same of {}, and differ: {}{more}", runs(same), few.join("; "));
+        let mend = "ask your partner for its receipts of these runs. A run is in one log alone if the other side kept it out \
+                    (--no-run-log, or another log), was killed before its first line, or has put another file in the place \
+                    of its log; --from and --to leave out days that one of the logs does not have";
+        Failure::new(code::MISMATCH, fault, mend)
+    };
+    if !args.json {
+        return Err(failure);
+    }
+    let Failure { code, fault, mend, .. } = &failure;
+    let error = json!({ "code": code, "fault": fault, "mend": mend });
+    let said = json!({ "ok": false, "same": same, "differences": differences, "error": error });
+    print(&format!("{said}\n"))?;
+    Err(Failure { reported: true, ..failure })
+}
+
+fn runs(count: usize) -> String {
+    counted(count as u64, "run", "runs")
+}
+
+fn told(difference: &Difference) -> String {
+    let Difference { session, time, task, what, .. } = difference;
+    let short: String = session.chars().take(16).collect();
+    printable_within(&format!("{task} of {}, session {short}, {what}", date(*time)), MOST_SHOWN)
+}
+
+/// The log, if it verifies and none but these keys has signed it; any may have where there are none.
+fn signed_by(path: &Path, noted: Option<&Head>, signers: &[String]) -> Result<Verified, Failure> {
+    let signers: Vec<PeerKeys> = signers.iter().map(|signer| settings::peer_keys(signer)).collect::<Result<_, _>>()?;
+    let signers: Vec<PublicKey> = signers.iter().flat_map(PeerKeys::all).collect();
+    let verified = verify(path, noted)?;
+    check_signers(path, &verified, &signers)?;
+    Ok(verified)
+}
+
+fn date(time: u64) -> String {
+    iso_utc(time).unwrap_or_else(|| time.to_string())
 }
 
 /// A head as `vesica log verify` prints it.
@@ -138,7 +188,9 @@ fn summary(verified: &Verified) -> String {
     keys.iter().for_each(|key| text.push_str(&format!("signed by {}\n", short(key))));
     if *open > 0 {
         let runs = counted(*open as u64, "run has", "runs have");
-        text.push_str(&format!("{runs} begun and not ended: it goes on, or was killed\n"));
+        text.push_str(&format!(
+            "{runs} begun and not ended (queries and conversations are counted as well): it goes on, or was killed\n"
+        ));
     }
     if *is_torn {
         text.push_str("the last line was never finished: the process was killed, and its run had not begun\n");
@@ -146,17 +198,23 @@ fn summary(verified: &Verified) -> String {
     text
 }
 
-/// All runs, oldest first: a run stands where it ended, or began if it has no end.
-fn page(verified: &Verified) -> Page {
+/// All runs, oldest first: a run stands where it ended, or began if it has no end. Keys that are `revoked` by now are
+/// marked.
+fn page(verified: &Verified, revoked: &Revoked) -> Page {
     let by_run = |is_begun: bool| {
         let of_event = verified.lines.iter().filter(move |line| (line.entry.event == Event::Begun) == is_begun);
         of_event.map(|line| (line.entry.run.as_str(), line)).collect::<HashMap<&str, &Line>>()
     };
     let (begun, ended) = (by_run(true), by_run(false));
-    let shown = verified
-        .lines
-        .iter()
-        .filter(|Line { entry, .. }| entry.event != Event::Begun || !ended.contains_key(entry.run.as_str()));
+    // A query that took several connections has a beginning for each.
+    let is_shown = |line: &&Line| match line.entry.event {
+        Event::Begun => {
+            let last = begun.get(line.entry.run.as_str()).is_none_or(|last| last.entry.number == line.entry.number);
+            last && !ended.contains_key(line.entry.run.as_str())
+        }
+        _ => true,
+    };
+    let shown = verified.lines.iter().filter(is_shown);
     let Head { lines, hash } = &verified.head;
     Page {
         title: "Log of Vesica runs",
@@ -164,17 +222,25 @@ fn page(verified: &Verified) -> Page {
         holds: true,
         verdict: format!(
             "All lines are signed, by {}, and none is missing between them. Its head is {lines}:{hash}",
-            verified.keys.iter().map(|key| short(key)).collect::<Vec<_>>().join(" and ")
+            verified.keys.iter().map(|key| marked(key, revoked)).collect::<Vec<_>>().join(" and ")
         ),
         sections: shown
-            .map(|Line { entry, .. }| section(entry, begun.get(entry.run.as_str()).map(|line| &line.entry)))
+            .map(|Line { entry, .. }| section(entry, begun.get(entry.run.as_str()).map(|line| &line.entry), revoked))
             .collect(),
     }
 }
 
-fn section(entry: &Entry, began: Option<&Entry>) -> Section {
-    let show = |text: &str| printable_within(text, MOST_SHOWN);
-    let date = |time: u64| iso_utc(time).unwrap_or_else(|| time.to_string());
+/// A text from a log, fit to be shown.
+fn show(text: &str) -> String {
+    printable_within(text, MOST_SHOWN)
+}
+
+/// The fingerprint of a key, and whether it is revoked by now.
+fn marked(key: &str, revoked: &Revoked) -> String {
+    format!("{}{}", short(key), show(&revoked.mark(key)))
+}
+
+fn section(entry: &Entry, began: Option<&Entry>, revoked: &Revoked) -> Section {
     let what = match entry.event {
         Event::Begun => "not ended",
         Event::Completed => "completed",
@@ -182,8 +248,8 @@ fn section(entry: &Entry, began: Option<&Entry>) -> Section {
         Event::Failed => "failed",
     };
     let mut rows = vec![
-        PageRow::of("task", format!("{}, as the {}", show(&entry.task), entry.role)),
-        PageRow::of("partner", short(&entry.partner)),
+        PageRow::of("task", format!("{}, as the {}", show(&entry.task), as_whom(entry))),
+        PageRow::of("partner", marked(&entry.partner, revoked)),
     ];
     if let Some(began) = began.filter(|_| entry.event != Event::Begun) {
         rows.push(PageRow::of("began", date(began.time)));
@@ -204,6 +270,7 @@ fn section(entry: &Entry, began: Option<&Entry>) -> Section {
         }
         rows.push(PageRow::of("session", show(session)).folded());
     }
+    rows.extend(entry.look_up.iter().flat_map(|look_up| of_look_up(look_up, entry)));
     if let Some(Why { code, fault }) = &entry.failure {
         rows.push(PageRow::of("why", format!("{} (exit code {code})", show(fault))));
     }
@@ -211,4 +278,38 @@ fn section(entry: &Entry, began: Option<&Entry>) -> Section {
     rows.extend(entry.statement.as_deref().map(|hash| PageRow::of("statement", show(hash)).folded()));
     rows.push(PageRow::of("line", entry.number.to_string()).folded());
     Section { title: format!("{}: {what}", date(entry.time)), note: "", rows }
+}
+
+/// What this side was. A query has no roles of a task.
+fn as_whom(entry: &Entry) -> String {
+    match entry.role {
+        role if entry.task != QUERY => role.to_string(),
+        Role::Sender => "server".into(),
+        Role::Receiver => "client".into(),
+    }
+}
+
+/// What a server was asked.
+fn of_look_up(look_up: &LookUp, entry: &Entry) -> Vec<PageRow> {
+    let LookUp { protocol, set_items, items_per_query, conversations, revealed, quota, quota_left } = look_up;
+    let queries = conversations.iter().map(|conversation| conversation.queries).fold(0, u64::saturating_add);
+    let items = counted(queries.saturating_mul(*items_per_query), "item", "items");
+    let asked = match entry.event {
+        Event::Begun => "not known".to_owned(),
+        _ => format!("{items} in {}, dummies included", counted(queries, "query", "queries")),
+    };
+    let mut rows = vec![PageRow::of("answered", asked)];
+    // A client that was not let in has not even the set's room from a query.
+    let label = if conversations.is_empty() { "would reveal" } else { "revealed" };
+    rows.extend(PageRow::list(label, revealed.iter().map(|text| show(text)).collect()));
+    rows.extend(quota.as_deref().map(|quota| {
+        let when = if entry.role == Role::Sender { "by then" } else { "before it" };
+        let left = quota_left.map(|left| format!(", of which {} left {when}", counted(left, "item was", "items were")));
+        PageRow::of("quota", format!("{}{}", show(quota), left.unwrap_or_default()))
+    }));
+    let set = format!("a set with room for {}", counted(*set_items, "key", "keys"));
+    rows.push(PageRow::of("protocol", format!("{}, {}, {set}", show(protocol), entry.security)).folded());
+    let sessions = conversations.iter().map(|conversation| show(&conversation.session)).collect();
+    rows.extend(PageRow::list("session", sessions).map(PageRow::folded));
+    rows
 }

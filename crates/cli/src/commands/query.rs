@@ -9,7 +9,7 @@ use vesica::session::{Destination, Events, Interrupt, Protection};
 use vesica::table::{OutputOptions, SinkFile};
 use vesica::threads;
 
-use super::sides::{InMemory, own_table, usage};
+use super::sides::{InMemory, log_file, own_table, usage};
 use crate::args::QueryArgs;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
@@ -90,5 +90,6 @@ fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Q
         state: args.state,
         memory: args.memory,
         policy,
+        log: log_file(args.run_log.as_deref(), args.no_run_log),
     })
 }

@@ -23,7 +23,7 @@ use vesica::threads;
 use vesica::words::counted;
 
 use super::clients::{self, ReadAgain};
-use super::sides::{names, own_table, usage};
+use super::sides::{log_file, names, own_table, usage};
 use crate::args::{LogName, ServeArgs};
 use crate::identity;
 use crate::outcome::Outcome;
@@ -210,6 +210,7 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
         max_clients: args.max_clients as usize,
         connections_per_client: args.connections_per_client as usize,
         idle: args.idle,
+        log: log_file(args.run_log.as_deref(), args.no_run_log),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -274,17 +275,17 @@ fn config(role: Role, flags: &Flags, args: &SharedArgs, way: &Way) -> Result<Con
         memory: args.memory,
         machine: calibration::kept(threads::count()),
         policy: way.policy.clone(),
-        log: run_log(args),
+        log: log_file(args.run_log.as_deref(), args.no_run_log),
         receipt: args.receipt.clone(),
         force: args.force,
     })
 }
 
-/// Where the run is logged.
-fn run_log(args: &SharedArgs) -> Option<LogFile> {
-    match (&args.run_log, args.no_run_log) {
+/// Where a run is logged: what `--run-log` and `--no-run-log` say.
+pub(super) fn log_file(named: Option<&Path>, has_none: bool) -> Option<LogFile> {
+    match (named, has_none) {
         (_, true) => None,
-        (Some(path), false) => Some(LogFile { path: path.clone(), is_named: true }),
+        (Some(path), false) => Some(LogFile { path: path.into(), is_named: true }),
         (None, false) => default_log().map(|path| LogFile { path, is_named: false }),
     }
 }

@@ -1,6 +1,6 @@
 //! The list of keys that nobody may use any more, which the file of partners names.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use vesica::Failure;
@@ -65,6 +65,18 @@ impl Revoked {
     pub fn place(&self, key: PublicKey) -> Option<String> {
         let line = self.lines.get(&key.fingerprint().to_string())?;
         Some(format!("{}, line {line}", self.path.display()))
+    }
+
+    /// What stands behind a key in a page for people, which a statement of then has: nothing, or that it is revoked by now.
+    pub fn mark(&self, line: &str) -> String {
+        let place = line.parse().ok().and_then(|key| self.place(key));
+        place.map_or_else(String::new, |place| format!("; revoked by now ({place})"))
+    }
+
+    /// Those of these keys that are revoked, by their fingerprints.
+    pub fn among<'a>(&self, lines: impl IntoIterator<Item = &'a String>) -> BTreeSet<String> {
+        let keys = lines.into_iter().filter_map(|line| line.parse::<PublicKey>().ok());
+        keys.filter(|key| self.place(*key).is_some()).map(|key| key.fingerprint().to_string()).collect()
     }
 
     /// Refuses a partner with a revoked key, also one that it has replaced: whoever stole that key may have named the

@@ -240,7 +240,8 @@ fn documented_functions(text: &str) -> impl Iterator<Item = (&str, String)> {
         }
         let comment = std::mem::take(&mut doc).join(" ");
         let (before, after) = line.split_once("fn ")?;
-        let is_item = before.split_whitespace().all(|word| word.starts_with("pub") || ["const", "unsafe"].contains(&word));
+        let is_item =
+            before.split_whitespace().all(|word| word.starts_with("pub") || ["const", "unsafe"].contains(&word));
         let name = after.split(['(', '<']).next()?;
         (is_item && !comment.is_empty()).then_some((name, comment))
     })

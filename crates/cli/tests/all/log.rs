@@ -1,6 +1,12 @@
-//! The log of runs between two processes.
+//! The log of runs between two processes, and of a server and its clients.
+
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use crate::harness::{Ended, Folder, STATE};
+use crate::service;
 
 fn tables() -> Folder {
     let folder = Folder::new();
@@ -43,12 +49,34 @@ fn each_run_is_in_both_logs() {
     expect(&join(&folder, "--security semi-honest --task cardinality", "", ""), [0, 0]);
     said(&folder, "verify our.log", &["5 lines", "head 5:", "signed by"]);
     said(&folder, "verify their.log --signer them.pub", &["5 lines"]);
-    folder.run("log verify their.log --signer us.pub").expect(6, &["signed by another key", "--signer"]);
+    for wrong in [
+        "verify their.log --signer us.pub",
+        "show their.log --signer us.pub",
+        "compare our.log their.log --signer us.pub",
+    ] {
+        folder.run(&format!("log {wrong}")).expect(6, &["their.log are signed by another key", "--signer"]);
+    }
+    said(&folder, "show their.log --signer us.pub --signer them.pub", &[]);
     said(&folder, "show our.log", &["completed", "refused", "which of its keys the sender has", "exit code 7"]);
-    said(&folder, "compare our.log their.log", &["the same of 2 runs"]);
+    said(&folder, "compare our.log their.log --signer them.pub", &["the same of 2 runs"]);
     // A run that one side keeps out of its log shows in the other one.
     expect(&join(&folder, "", "--no-run-log", ""), [0, 0]);
-    folder.run("log compare our.log their.log").expect(7, &["is in the second log alone"]);
+    let alone =
+        ["the same of 2 runs, and differ: intersect of 20", "is in the second log alone", "ends earlier", "--from"];
+    folder.run("log compare our.log their.log").expect(7, &alone);
+    let ended = folder.run("log compare our.log their.log --json");
+    ended.expect(7, &[]);
+    let told: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+    assert_eq!(
+        (&told["ok"], &told["same"], &told["differences"][0]["only_in"]),
+        (&false.into(), &2.into(), &"second".into())
+    );
+    assert_eq!(told["error"]["code"], 7);
+    folder
+        .run("log compare our.log their.log --to 2026-01-01")
+        .expect(7, &["from --from to --to: nothing was compared"]);
+    let ended = folder.run("log compare our.log their.log --from 2026-02-30");
+    assert!(ended.code == 2 && ended.stderr.contains("not a day"), "{}", ended.stderr);
     said(&folder, "show their.log --html page.html", &[]);
     let page = folder.read("page.html");
     assert!(page.contains("<h1>Log of Vesica runs</h1>") && page.matches("<section>").count() == 4, "{page}");
@@ -101,4 +129,140 @@ fn a_log_that_cannot_be_written_is_told() {
     for ended in [receiver, sender] {
         ended.expect(0, &["this run is in no log"]);
     }
+}
+
+/// A side that waits for its log goes no further than its deadline.
+#[test]
+fn a_run_waits_for_its_log_until_the_deadline() {
+    let folder = tables();
+    expect(&join(&folder, "", "", ""), [0, 0]);
+    let lock = |name: &str| {
+        let held = File::open(folder.path(name)).expect("there");
+        held.lock().expect("locked");
+        held
+    };
+    let held = lock("our.log");
+    let since = Instant::now();
+    let [receiver, sender] = join(&folder, "", "--deadline 1", "--wait 3");
+    receiver.expect(10, &["the deadline of 1 s passed while another process used the log", "--deadline"]);
+    assert!(sender.code != 0 && since.elapsed() < Duration::from_secs(20), "{}", sender.stderr);
+    drop(held);
+    // Whoever has the log for a moment keeps no run from its end.
+    let held = lock("our.log");
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(500));
+            drop(held);
+        });
+        expect(&join(&folder, "", "--deadline 60", ""), [0, 0]);
+    });
+    said(&folder, "verify our.log", &["4 lines"]);
+}
+
+/// Keys that are on the list of revoked ones are marked in logs and receipts, which stay what they are.
+#[test]
+fn a_key_that_was_revoked_since_is_marked() {
+    let folder = tables();
+    expect(&join(&folder, "", "--receipt run.json", "--receipt theirs.json"), [0, 0]);
+    for shown in [said(&folder, "show our.log", &[]), folder.run("receipt run.json").stdout] {
+        assert!(!shown.contains("revoked by now"), "{shown}");
+    }
+    std::fs::create_dir_all(folder.path("configuration/vesica")).expect("a folder");
+    folder.write("configuration/vesica/peers.toml", "revoked = \"revoked.txt\"\n");
+    folder.write("configuration/vesica/revoked.txt", folder.read("them.pub"));
+    said(&folder, "show our.log", &["revoked by now (", "revoked.txt, line 1)", "completed"]);
+    let receipt = folder.run("receipt run.json");
+    receipt.expect(0, &[]);
+    assert_eq!(receipt.stdout.matches("revoked by now (").count(), 1, "{}", receipt.stdout);
+    for json in ["receipt run.json --json", "log show our.log --json"] {
+        let told: Value = serde_json::from_str(&folder.run(json).stdout).expect("one JSON object");
+        assert_eq!(told["revoked"].as_array().map(Vec::len), Some(1), "{told}");
+    }
+    said(&folder, "verify their.log --signer them.pub", &[]);
+}
+
+/// What both sides log of queries goes together: those that were answered, and those that were refused.
+#[test]
+fn a_server_and_its_clients_log_each_conversation() {
+    let folder = service::tables();
+    let (server, address) =
+        service::serve(&folder, "--run-log their.log --payload label --state deny.state --quota 1000/day");
+    let log = "--run-log our.log";
+    service::report(&folder, &address, log);
+    // Three at a time, which write to one log.
+    let few: String = folder.read("seen.csv").lines().take(33).map(|line| format!("{line}\n")).collect();
+    folder.write("few.csv", few);
+    let ask = |number: usize| {
+        folder.start(&format!(
+            "query --input few.csv --key url --output hits{number}.csv --identity us.key --peer them.pub --wait 20 \
+             --connect {address} {log}"
+        ))
+    };
+    let clients: Vec<_> = (0..3).map(ask).collect();
+    clients.into_iter().for_each(|client| client.end().expect(0, &[]));
+    // More than what is left of the quota.
+    for _ in 0..2 {
+        service::query(&folder, &address, log);
+    }
+    service::query(&folder, &address, &format!("{log} --security semi-honest --leak-prefix 3 --max-peer-items 5"))
+        .expect(11, &["--max-peer-items"]);
+    let refused = service::query(&folder, &address, log);
+    refused.expect(11, &["of this client's quota of 1000/day"]);
+    server.signal("TERM");
+    server.end().expect(0, &["stopped"]);
+    said(&folder, "verify their.log --signer them.pub", &["head "]);
+    let shown = said(&folder, "show their.log", &["query, as the server", "completed", "refused"]);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [
+        "304 items in 19 queries, dummies included",
+        "32 items in 2 queries",
+        "to the client: which of the keys that it asks about the server has, and the server's label of these",
+        "to the server: how many queries the client asks, of 16 items each",
+        "of its quota (exit code 11)",
+        "1000/day, of which 696 items were left by then",
+    ] {
+        assert!(shown.contains(text), "{text:?} is missing in {shown}");
+    }
+    let shown = said(&folder, "show our.log", &["query, as the client", "refused"]);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in ["1000/day, of which 1000 items were left before it", "room for 1024 items, more than 5 (exit code 11)"]
+    {
+        assert!(shown.contains(text), "{text:?} is missing in {shown}");
+    }
+    folder.run("log show our.log --html page.html").expect(0, &[]);
+    said(&folder, "compare our.log their.log --signer them.pub", &["the same of 5 runs"]);
+    assert!(
+        !folder.read("their.log").contains("example") && !folder.read("our.log").contains("http"),
+        "no key of a table"
+    );
+}
+
+/// A server whose named log cannot be written does not start, or refuses clients; in the default place there is a warning.
+#[test]
+fn a_server_that_cannot_write_its_log_says_so() {
+    let folder = service::tables();
+    let start = format!("{} --no-quota --listen 127.0.0.1:0", service::SERVE);
+    folder.run(&format!("{start} --run-log no/such.log")).expect(4, &["cannot write the log no/such.log", "--run-log"]);
+    let (server, address) = service::serve(&folder, "--run-log their.log");
+    let ask = |flags: &str| service::query(&folder, &address, flags);
+    ask("--run-log our.log").expect(0, &["100 keys match"]);
+    let log = folder.read("their.log");
+    folder.write("their.log", &log[..log.len() - 10]);
+    ask("--run-log our.log").expect(9, &["the server's log of runs cannot be written"]);
+    let warned = server.says("clients are refused until it can be written");
+    assert!(warned.contains("their.log is not as it was left"), "{warned}");
+    folder.write("their.log", log);
+    ask("--run-log our.log").expect(0, &["100 keys match"]);
+    server.says("the log of runs is written again");
+    ask("--run-log no/such.log").expect(4, &["cannot write the log no/such.log"]);
+    ask("--no-run-log").expect(0, &[]);
+    said(&folder, "show our.log", &["failed", "the server's log of runs cannot be written"]);
+    server.signal("TERM");
+    server.end().expect(0, &["stopped"]);
+    folder.run("log compare our.log their.log").expect(7, &["the same of 2 runs", "is in the second log alone"]);
+    folder.write(STATE, "no folder");
+    let (server, address) = service::serve(&folder, "");
+    service::query(&folder, &address, "").expect(0, &["this run is in no log"]);
+    server.signal("TERM");
+    server.end().expect(0, &["the conversations of this server are in no log of runs"]);
 }

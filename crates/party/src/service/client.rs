@@ -71,7 +71,9 @@ pub struct ServiceClient<S: Service> {
     enrolled: Enrolled<S::Client>,
     /// The server's state, as far as the client has heard.
     present: StateId,
-    /// How many queries were asked on this connection.
+    /// The channel's session when it first joined; nothing before.
+    session: Option<[u8; 32]>,
+    /// How many queries were answered on this connection.
     asked: u64,
     /// The server has said that it stops.
     stops: bool,
@@ -81,11 +83,14 @@ impl<S: Service> ServiceClient<S> {
     /// Enrols with the server at the other end of a channel.
     pub fn enrol(mut ch: Channel, params: S::Params, mut rng: SecretRng) -> Result<Self, Abort> {
         let joined = join::<S>(None, &params, &mut ch, &mut rng).and_then(|present| {
+            let session = Some(ch.session());
             let client = S::Client::enrol(&params, &mut ch, &mut rng)?;
-            Ok((present, Enrolled { state: present, terms: conversation::terms::<S>(&params), client }))
+            Ok((present, session, Enrolled { state: present, terms: conversation::terms::<S>(&params), client }))
         });
         match joined {
-            Ok((present, enrolled)) => Ok(Self { ch, rng, params, enrolled, present, asked: 0, stops: false }),
+            Ok((present, session, enrolled)) => {
+                Ok(Self { session, ch, rng, params, enrolled, present, asked: 0, stops: false })
+            }
             Err(failure) => {
                 ch.abort(&failure);
                 Err(failure)
@@ -107,7 +112,7 @@ impl<S: Service> ServiceClient<S> {
     ) -> Result<Self, (Abort, Enrolled<S::Client>)> {
         let present = enrolled.state;
         let agreed = enrolled.terms == conversation::terms::<S>(&params);
-        let mut joining = Self { ch, rng, params, enrolled, present, asked: 0, stops: false };
+        let mut joining = Self { ch, rng, params, enrolled, present, session: None, asked: 0, stops: false };
         let joined = if agreed { joining.join_again() } else { Err(other_terms()) };
         match joined {
             Ok(()) => Ok(joining),
@@ -151,6 +156,16 @@ impl<S: Service> ServiceClient<S> {
         &self.enrolled
     }
 
+    /// The channel's session when the client first joined, which names the connection on both sides.
+    pub fn session(&self) -> [u8; 32] {
+        self.session.unwrap_or_default()
+    }
+
+    /// How many queries were answered on this connection.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
     /// Bytes and time of this connection so far.
     pub fn tally(&self) -> Tally {
         self.ch.tally()
@@ -165,6 +180,7 @@ impl<S: Service> ServiceClient<S> {
     fn join_again(&mut self) -> Result<(), Abort> {
         let known = self.enrolled.state;
         let present = join::<S>(Some(known), &self.params, &mut self.ch, &mut self.rng)?;
+        self.session.get_or_insert(self.ch.session());
         let standing = Standing::new(Some(known), present);
         self.enrolled.client.rejoin(&self.params, standing, &mut self.ch, &mut self.rng)?;
         self.enrolled.state = present;

@@ -38,7 +38,7 @@ use super::poller::Poller;
 use super::{ClientIdentity, Query, Service, StateId};
 use crate::transport::acceptor::{Acceptor, Arrival};
 use crate::{Abort, Channel, Role, exit_code};
-pub use events::ServeEvents;
+pub use events::{Conversation, ServeEvents};
 pub use limits::ServeLimits;
 pub use serving::{Offer, Stop};
 
@@ -178,8 +178,10 @@ impl<S: Service> Serving<'_, S> {
             .map_err(|fault| local(exit_code::INTERNAL, &fault.to_string(), "check the system's source of randomness"));
         let rng = rng.inspect_err(|failure| ch.end_output(Some(failure)))?;
         let (canceller, client) = (ch.canceller(), ClientIdentity::of(&ch));
+        let key = ch.authenticated_peer().map(|peer| peer.key);
+        let conversation = Conversation { client, key, described: false, session: None, answered: 0 };
         let query = Query { client, number: 0 };
-        let mut visit = Visit { number, from, ch, canceller, rng, joined: None, query, described: false, ending: None };
+        let mut visit = Visit { number, from, ch, canceller, rng, joined: None, query, conversation, ending: None };
         visit.await_next(self.limits.idle);
         Ok(Box::new(visit))
     }

@@ -98,6 +98,8 @@ class QuerySettings(TypedDict, total=False):
     max_peer_items: Count
     memory: Optional[Size]
     threads: Optional[Count]
+    run_log: Optional[Path]
+    no_run_log: bool
 
 
 class ServeSettings(TypedDict, total=False):
@@ -136,6 +138,8 @@ class ServeSettings(TypedDict, total=False):
     max_clients: Count
     connections_per_client: Count
     idle: Time
+    run_log: Optional[Path]
+    no_run_log: bool
     metrics: Optional[str]
 
 

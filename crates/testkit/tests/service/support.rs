@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::service::{
-    ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, Standing, StateId, Stop,
-    serve,
+    ClientIdentity, Conversation, Offer, Published, Query, ServeEvents, ServeLimits, Server, ServiceClient, Standing,
+    StateId, Stop, serve,
 };
 use vesica_party::transport::acceptor::{Acceptor, PlaintextAcceptor, in_memory};
 use vesica_party::transport::{Connection, tcp};
@@ -77,10 +77,11 @@ impl ServeEvents for Told {
         self.answered.lock().unwrap().push(*query);
     }
 
-    fn ended(&self, client: Option<&ClientIdentity>, _: &str, outcome: &Result<(), Abort>) {
+    fn ended(&self, conversation: Option<&Conversation>, _: &str, outcome: &Result<(), Abort>) {
+        let client = conversation.map(|conversation| conversation.client);
         if let Err(failure) = outcome {
             self.failures.lock().unwrap().push((client.is_some(), failure.to_string()));
-            self.failed.lock().unwrap().push(client.copied());
+            self.failed.lock().unwrap().push(client);
         }
     }
 }

@@ -4,44 +4,43 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use vesica_party::service::replace;
 use vesica_party::transport::tls::{Identity, PublicKey};
 
 use super::{Entry, HEAD, Head, Line, SignedHead, hash, is_signed, signed};
 use crate::bounded::{beside, read_text};
 use crate::failure::{Failure, code};
+use crate::locked;
 
 /// Longest line of a log. What a run reveals names columns, which are bounded.
 pub(super) const MOST_LINE_BYTES: u64 = 4 << 20;
 
+/// What is wrong with a log that has lines and no head.
+pub(super) const HEAD_IS_MISSING: &str =
+    "the file .head beside it is missing, without which nothing shows that it was cut off";
+
 /// Longest file of a head.
 const MOST_HEAD_BYTES: u64 = 1 << 12;
 
-/// How long a run waits for another one to write its line.
+/// How long a line waits for other processes that use the log.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Most lines that are written at once, with one head behind them.
+pub(super) const MOST_AT_ONCE: usize = 64;
 
 /// The file beside a log that says how far the log is.
 pub(super) fn head_path(log: &Path) -> PathBuf {
     beside(log, ".head")
 }
 
-/// Waits until no other process uses the log in a way that this lock excludes.
-pub(super) fn lock(file: &File, operation: FlockOperation) -> io::Result<()> {
-    let patience = Instant::now() + PATIENCE;
-    loop {
-        match flock(file, operation) {
-            Ok(()) => return Ok(()),
-            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < patience => {
-                thread::sleep(Duration::from_millis(5));
-            }
-            Err(Errno::WOULDBLOCK) => return Err(io::Error::other("another process holds it")),
-            Err(error) => return Err(error.into()),
-        }
+/// Ends the wait for a lock after [`PATIENCE`], with what `failed` makes of the reason.
+pub(super) fn patience(failed: impl Fn(io::Error) -> Failure) -> impl Fn() -> Result<(), Failure> {
+    let end = Instant::now() + PATIENCE;
+    move || match Instant::now() < end {
+        true => Ok(()),
+        false => Err(failed(io::Error::other("another process holds it"))),
     }
 }
 
@@ -52,17 +51,18 @@ pub(super) struct OpenLog {
     /// Where the last whole line ends.
     end: u64,
     head: Head,
-    /// Whether the head beside the log is one line behind.
+    /// Whether the head beside the log is not there yet, or behind its last lines.
     is_behind: bool,
 }
 
 impl OpenLog {
-    /// Opens the log, or makes it, for its user alone. It waits for other runs, and looks whether the last line is the one
-    /// that the head names, which this side or one that has signed these lines must have signed.
+    /// Opens the log, or makes it, for its user alone. It waits for other processes as long as `goes_on` lets it, and looks
+    /// whether the last line is the one that the head names, which this side or one that has signed these lines must have
+    /// signed.
     ///
     /// # Errors
-    /// If the files cannot be read or written, or do not go together.
-    pub fn open(path: &Path, own: PublicKey) -> Result<Self, Failure> {
+    /// If the files cannot be read or written, or do not go together; or with the reason that `goes_on` gives.
+    pub fn open(path: &Path, own: PublicKey, goes_on: &dyn Fn() -> Result<(), Failure>) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             let fault = format_args!("cannot write the log {}: {error}", path.display()).to_string();
             Failure::new(code::OUTPUT, fault, "name another file with --run-log, or say --no-run-log")
@@ -72,20 +72,20 @@ impl OpenLog {
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(failed(io::Error::other("it is no file")));
         }
-        lock(&file, FlockOperation::NonBlockingLockExclusive).map_err(failed)?;
+        let patience = patience(failed);
+        locked::take(&file, || goes_on().and_then(|()| patience()))?.map_err(failed)?;
         // The head is beside the file itself, by whatever links it is named.
         let path = fs::canonicalize(path).map_err(failed)?;
-        let (end, last) = last_lines(&mut file).map_err(failed)?;
-        let (head, is_behind) = check_end(&path, &last, &own.to_string())?;
+        let (end, head, is_behind) = check_end(&path, &mut file, &own.to_string())?;
         Ok(Self { path, file, end, head, is_behind })
     }
 
-    /// Appends a line with the entry that `make` gives for its number and the hash before it. It is on the disk when this
-    /// returns.
+    /// Appends a line for each entry, of at most [`MOST_AT_ONCE`], with its number and the hash before it. They are on the
+    /// disk when this returns, or none is.
     ///
     /// # Errors
-    /// If it cannot be signed or written.
-    pub fn append(mut self, identity: &Identity, make: impl FnOnce(u64, String) -> Entry) -> Result<(), Failure> {
+    /// If they cannot be signed or written.
+    pub fn append(mut self, identity: &Identity, entries: impl IntoIterator<Item = Entry>) -> Result<(), Failure> {
         let path = self.path.clone();
         let failed = |error: io::Error| {
             let fault = format_args!("cannot write the log {}: {error}", path.display()).to_string();
@@ -97,41 +97,61 @@ impl OpenLog {
             let text = serde_json::to_string(&SignedHead { head, key, signature }).unwrap_or_default();
             replace(&head_path(&path), |file| file.write_all(text.as_bytes())).map_err(failed)
         };
-        // Never two lines behind.
+        // Never behind what was written at two times, and there before the first line: without it, nothing shows later
+        // that lines are gone.
         if self.is_behind {
             write_head(self.head.clone())?;
         }
-        let Head { lines, hash: previous } = self.head;
-        let line = Line::new(make(lines, previous), identity).ok_or_else(unsigned)?.text();
-        if line.len() as u64 >= MOST_LINE_BYTES {
-            return Err(failed(io::Error::other("a line of it would be too long")));
+        let (mut head, mut text) = (self.head, String::new());
+        for entry in entries {
+            let Head { lines: number, hash: previous } = head;
+            let line = Line::new(Entry { number, previous, ..entry }, identity).ok_or_else(unsigned)?.text();
+            if line.len() as u64 >= MOST_LINE_BYTES {
+                return Err(failed(io::Error::other("a line of it would be too long")));
+            }
+            head = Head { lines: number + 1, hash: hash(line.as_bytes()) };
+            text.push_str(&line);
+            text.push('\n');
         }
         let written = (|| {
             // What a killed run has left of its line goes.
             self.file.set_len(self.end).map_err(failed)?;
-            self.file.write_all(format!("{line}\n").as_bytes()).map_err(failed)?;
+            self.file.write_all(text.as_bytes()).map_err(failed)?;
             self.file.sync_all().map_err(failed)?;
-            write_head(Head { lines: lines + 1, hash: hash(line.as_bytes()) })
+            write_head(head)
         })();
-        // A line that cannot have its head is none.
+        // Lines that cannot have their head are none.
         written.inspect_err(|_| _ = self.file.set_len(self.end).and_then(|()| self.file.sync_all()))
     }
 }
 
-/// Where the last whole line of a log ends, and the last two lines, the last one first; what follows them was never
-/// finished.
-fn last_lines(file: &mut File) -> io::Result<(u64, Vec<Vec<u8>>)> {
+/// The last lines of a log, the last one first: at least `wanted` of them, or all. Before them, where the last whole line
+/// ends: what follows it was never finished.
+fn last_lines(file: &mut File, wanted: usize) -> io::Result<(u64, Vec<Vec<u8>>)> {
     let length = file.seek(SeekFrom::End(0))?;
-    let from = length.saturating_sub(2 * MOST_LINE_BYTES);
-    file.seek(SeekFrom::Start(from))?;
-    let mut tail = Vec::new();
-    (&*file).take(length - from).read_to_end(&mut tail)?;
-    let Some(end) = tail.iter().rposition(|&byte| byte == b'\n') else {
-        return if from == 0 { Ok((0, Vec::new())) } else { Err(io::Error::other("it has a line without an end")) };
-    };
-    tail.truncate(end);
-    let lines = tail.rsplit(|&byte| byte == b'\n').take(2).map(<[u8]>::to_vec).collect();
-    Ok((from + end as u64 + 1, lines))
+    let mut span = 1 << 16;
+    loop {
+        let from = length.saturating_sub(span);
+        file.seek(SeekFrom::Start(from))?;
+        let mut tail = Vec::new();
+        (&*file).take(length - from).read_to_end(&mut tail)?;
+        let ends = tail.iter().filter(|&&byte| byte == b'\n').count();
+        let Some(end) = tail.iter().rposition(|&byte| byte == b'\n').filter(|_| from == 0 || ends > wanted) else {
+            match from {
+                0 => return Ok((0, Vec::new())),
+                _ if span > MOST_LINE_BYTES.saturating_mul(wanted as u64 + 1) => {
+                    return Err(io::Error::other("it has a line without an end"));
+                }
+                _ => span = span.saturating_mul(8),
+            }
+            continue;
+        };
+        tail.truncate(end);
+        // The first one may have begun before this part of the file.
+        let whole = if from == 0 { ends } else { ends - 1 };
+        let lines = tail.rsplit(|&byte| byte == b'\n').take(whole).map(<[u8]>::to_vec).collect();
+        return Ok((from + end as u64 + 1, lines));
+    }
 }
 
 /// What the head of a log says, if there is one.
@@ -152,29 +172,44 @@ pub(super) fn read_head(log: &Path) -> Result<Option<(Head, String)>, Failure> {
     }
 }
 
-/// How far a log is that ends with these lines, the last one first, and whether its head is one line behind: then a run was
-/// killed between line and head.
-fn check_end(path: &Path, last: &[Vec<u8>], own: &str) -> Result<(Head, bool), Failure> {
-    let (said, signer) = read_head(path)?.unwrap_or_else(|| (Head::none(), own.to_owned()));
-    let Some(text) = last.first() else {
-        return match said.lines {
-            0 => Ok((said, false)),
-            lines => Err(changed(path, &format!("it has no lines, and had {lines}"))),
-        };
+/// Where the last whole line of a log ends, how far the log is, and whether its head has yet to say so: that of a new log,
+/// or of one that a process was writing to which was killed between lines and head.
+fn check_end(path: &Path, file: &mut File, own: &str) -> Result<(u64, Head, bool), Failure> {
+    let unreadable = |error: io::Error| {
+        let fault = format_args!("cannot read the log {}: {error}", path.display()).to_string();
+        Failure::new(code::OUTPUT, fault, "check the disk and the folder's rights")
+    };
+    let (end, last) = last_lines(file, 1).map_err(unreadable)?;
+    let (said, signer, text) = match (read_head(path)?, last.first()) {
+        (None, None) => return Ok((end, Head::none(), true)),
+        (None, Some(_)) => return Err(changed(path, HEAD_IS_MISSING)),
+        (Some((said, _)), None) if said.lines == 0 => return Ok((end, said, false)),
+        (Some((said, _)), None) => {
+            return Err(changed(path, &format!("it has no lines, and had {}", said.lines)));
+        }
+        (Some((said, signer)), Some(text)) => (said, signer, text),
     };
     let read = |text: &Vec<u8>| serde_json::from_slice::<Line>(text).ok().filter(Line::is_signed);
     let line = read(text).ok_or_else(|| changed(path, "its last line was changed"))?;
-    let is_known = |line: &Line| line.key == signer;
-    if own != signer && !is_known(&line) && !last.get(1).and_then(read).as_ref().is_some_and(is_known) {
-        return Err(changed(path, "its head is signed by a key that has not signed its last lines"));
+    let found = Head { lines: line.entry.number.saturating_add(1), hash: hash(text) };
+    let behind = found.lines.checked_sub(said.lines).filter(|&lines| lines <= MOST_AT_ONCE as u64);
+    let not_so = || changed(path, &format!("it ends with line {}, and had {} lines", line.entry.number, said.lines));
+    let behind = behind.ok_or_else(not_so)? as usize;
+    // The lines that the head does not know, and the one that it names.
+    let (_, last) = last_lines(file, behind + 1).map_err(unreadable)?;
+    let mut next = found.clone();
+    for text in last.iter().take(behind) {
+        let line = read(text).filter(|_| hash(text) == next.hash).ok_or_else(not_so)?;
+        next = Head { lines: line.entry.number, hash: line.entry.previous };
     }
-    let Entry { number, ref previous, .. } = line.entry;
-    let found = Head { lines: number + 1, hash: hash(text) };
-    let is_behind = number == said.lines && *previous == said.hash;
-    match found == said || is_behind {
-        true => Ok((found, is_behind)),
-        false => Err(changed(path, &format!("it ends with line {number}, and had {} lines", said.lines))),
+    if next != said {
+        return Err(not_so());
     }
+    let named = last.get(behind).and_then(read);
+    if own != signer && named.is_none_or(|named| named.key != signer) {
+        return Err(changed(path, "its head is signed by a key that has not signed its last line"));
+    }
+    Ok((end, found, behind > 0))
 }
 
 /// The failure of a log that is not as it was left.

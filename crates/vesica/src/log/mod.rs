@@ -1,4 +1,5 @@
-//! The log of runs: a file of JSON lines, one when a run begins and one when it ends, refused runs too.
+//! The log of runs: a file of JSON lines, one when a run begins and one when it ends, refused runs too. A query to a
+//! server is logged as a run is, and so is each conversation of a server with a client.
 //!
 //! Each line has the hash of the line before it and a signature of this side, so that a line that is changed, taken out or
 //! put in between shows. Beside the log, `LOG.head` says how many lines there are and the hash of the last one, under a
@@ -13,18 +14,30 @@ mod compare;
 mod file;
 mod read;
 mod run;
+mod server;
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use vesica_party::transport::tls::{Identity, PublicKey};
 use vesica_party::{Role, Security};
 
+use self::file::OpenLog;
+use crate::failure::{Failure, code};
 use crate::receipt::{from_hex, to_hex};
 
-pub use compare::{Compared, compare};
+pub use compare::{Compared, Difference, Period, Which, compare};
 pub use read::{Verified, verify};
-pub(crate) use run::RunLog;
+pub(crate) use run::{RunLog, Subject};
+pub(crate) use server::{Offered, ServerLog};
+
+/// The task of a query to a server, as files of partners name it.
+pub const QUERY: &str = "query";
+
+/// What a partner hears of a log that cannot be written.
+const TOLD: &str = "its log of runs cannot be written";
 
 /// Where runs are logged.
 #[derive(Clone, Debug)]
@@ -33,6 +46,17 @@ pub struct LogFile {
     pub path: PathBuf,
     /// Whether its user named it: a run that cannot be logged is then refused. In the default place it runs with a warning.
     pub is_named: bool,
+}
+
+impl LogFile {
+    /// Looks whether the log can be written. The folder of the default place is made.
+    fn check(&self, identity: &Identity, goes_on: &dyn Fn() -> Result<(), Failure>) -> Result<(), Failure> {
+        if let Some(folder) = self.path.parent().filter(|_| !self.is_named) {
+            // Without it, opening the log says why.
+            let _ = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        }
+        OpenLog::open(&self.path, identity.public(), goes_on).map(drop)
+    }
 }
 
 /// What a line says happened.
@@ -47,6 +71,17 @@ pub enum Event {
     Refused,
     /// The run broke off.
     Failed,
+}
+
+impl Event {
+    /// How a run has ended that failed with this exit code, if it did.
+    fn of_end(code: Option<u8>) -> Self {
+        match code {
+            None => Self::Completed,
+            Some(code::REFUSED | code::MISMATCH | code::USAGE) => Self::Refused,
+            Some(_) => Self::Failed,
+        }
+    }
 }
 
 /// What the two sides agreed on.
@@ -70,25 +105,59 @@ pub struct Agreed {
     pub noise_epsilon: Option<String>,
 }
 
+/// What a server was asked by a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LookUp {
+    /// The protocol's id.
+    pub protocol: String,
+    /// How many keys the server's set has room for.
+    pub set_items: u64,
+    /// Items of each query, dummies included.
+    pub items_per_query: u64,
+    /// The client's connections on which it has joined the server's set, the first one first. A server's line has one at
+    /// most, and a client's has all that its query has taken so far.
+    pub conversations: Vec<Conversation>,
+    /// What the query reveals, and to whom.
+    pub revealed: Vec<String>,
+    /// How much each client may ask, as the server's `--quota` has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<String>,
+    /// Items that the client has left of its quota: in a server's line by then, and in a client's before it asked, as the
+    /// server has told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_left: Option<u64>,
+}
+
+/// A client's connection, as both sides know it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Conversation {
+    /// The session, the same on both sides, in hexadecimal.
+    pub session: String,
+    /// Queries that were answered.
+    pub queries: u64,
+}
+
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The line's number, from 0.
+    /// The line's number, from 0; the log gives it.
     pub number: u64,
-    /// The hash of the line before it, in hexadecimal; zeros for the first line.
+    /// The hash of the line before it, in hexadecimal; zeros for the first line. The log gives it.
     pub previous: String,
     /// Seconds since 1970, by this machine's clock.
     pub time: u64,
-    /// Names the run in this log: its lines have the same.
+    /// Names the run in this log, or the query or conversation: its lines have the same.
     pub run: String,
     /// What happened.
     pub event: Event,
-    /// This side's role.
+    /// This side's role; a server is the sender.
     pub role: Role,
     /// The partner's public key line.
     pub partner: String,
-    /// The task.
+    /// The task; [`QUERY`] of a query to a server.
     pub task: String,
     /// The security that this side asked for.
     pub security: Security,
@@ -98,6 +167,9 @@ pub struct Entry {
     /// What was agreed on; absent of a run that ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreed: Option<Agreed>,
+    /// What a server was asked; absent of a run, and of a query that ended before the server had said what it offers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_up: Option<LookUp>,
     /// The hash of the statement that both sides sign ([`Statement`](crate::receipt::Statement)), in hexadecimal; absent
     /// of a run that did not come to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use rustix::fs::FlockOperation;
 use vesica_party::transport::tls::PublicKey;
 
-use super::file::{MOST_LINE_BYTES, changed, lock, read_head};
+use super::file::{HEAD_IS_MISSING, MOST_AT_ONCE, MOST_LINE_BYTES, changed, patience, read_head};
 use super::{Event, Head, Line, hash};
 use crate::failure::{Failure, code};
+use crate::locked;
 
 /// A log whose lines hold together.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Verified {
     pub head: Head,
     /// The public key lines that signed it, each once.
     pub keys: Vec<String>,
-    /// How many runs have begun without a line of their end: they go on, or were killed.
+    /// How many runs, queries and conversations have begun without a line of their end: they go on, or were killed.
     pub open: usize,
     /// Whether a line at the end was never finished.
     pub is_torn: bool,
@@ -44,7 +44,7 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
     let path = &fs::canonicalize(path).map_err(unreadable)?;
     let file = File::open(path).map_err(unreadable)?;
     // Runs wait so long: line and head go together.
-    lock(&file, FlockOperation::NonBlockingLockShared).map_err(unreadable)?;
+    locked::take_to_read(&file, patience(unreadable))?.map_err(unreadable)?;
     let mut file = BufReader::new(file);
     let (mut lines, mut keys, mut head, mut is_torn) = (Vec::<Line>::new(), Vec::new(), Head::none(), false);
     let mut noted_at = noted.filter(|noted| noted.lines == 0).map(|_| Head::none().hash);
@@ -83,7 +83,7 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
         }
         lines.push(line);
     }
-    check_head(path, &head, lines.last(), &keys)?;
+    check_head(path, &head, &lines, &keys)?;
     if let Some(noted) = noted.filter(|noted| noted_at.as_ref() != Some(&noted.hash)) {
         let what = format!("its first {} lines are not those of the head that was noted", noted.lines);
         return Err(changed(path, &what));
@@ -96,21 +96,20 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
     Ok(Verified { head, keys, open, is_torn, lines })
 }
 
-/// Whether the head beside the log is that of the log, or one line behind, and signed by one of the keys that signed it.
-fn check_head(path: &Path, found: &Head, last: Option<&Line>, keys: &[String]) -> Result<(), Failure> {
+/// Whether the head beside the log is that of the log, or behind the lines that were written last, and signed by one of
+/// the keys that signed it.
+fn check_head(path: &Path, found: &Head, lines: &[Line], keys: &[String]) -> Result<(), Failure> {
     let Some((said, signer)) = read_head(path)? else {
-        return match last {
-            None => Ok(()),
-            Some(_) => Err(changed(
-                path,
-                "the file .head beside it is missing, without which nothing shows that it was cut off",
-            )),
+        return match lines {
+            [] => Ok(()),
+            _ => Err(changed(path, HEAD_IS_MISSING)),
         };
     };
-    if last.is_some() && !keys.contains(&signer) {
+    if !lines.is_empty() && !keys.contains(&signer) {
         return Err(changed(path, "its head is signed by a key that has signed none of its lines"));
     }
-    let is_behind = last.is_some_and(|last| last.entry.number == said.lines && last.entry.previous == said.hash);
+    let after = usize::try_from(said.lines).ok().and_then(|known| lines.get(known..)).unwrap_or_default();
+    let is_behind = after.len() <= MOST_AT_ONCE && after.first().is_some_and(|line| line.entry.previous == said.hash);
     match *found == said || is_behind {
         true => Ok(()),
         false => Err(changed(path, &format!("it has {} lines, and had {}", found.lines, said.lines))),

@@ -1,10 +1,13 @@
 use std::fs;
 use std::path::Path;
 
-use super::file::{OpenLog, head_path};
+use vesica_party::service::{ClientIdentity, Conversation as Visit};
+use vesica_party::transport::tls::Day;
+
+use super::file::{MOST_AT_ONCE, OpenLog, head_path};
 use super::*;
 
-fn entry(identity: &Identity, run: &str, event: Event) -> impl FnOnce(u64, String) -> Entry {
+fn entry(identity: &Identity, run: &str, event: Event) -> Entry {
     let (partner, run) = (identity.public().to_string(), run.to_owned());
     let agreed = Agreed {
         session: run.repeat(16),
@@ -16,10 +19,10 @@ fn entry(identity: &Identity, run: &str, event: Event) -> impl FnOnce(u64, Strin
         noise_epsilon: None,
     };
     let statement = (event == Event::Completed).then(|| "ab".repeat(32));
-    move |number, previous| Entry {
-        number,
-        previous,
-        time: 1_700_000_000 + number,
+    Entry {
+        number: 0,
+        previous: String::new(),
+        time: 1_700_000_000,
         run,
         event,
         role: Role::Receiver,
@@ -28,6 +31,7 @@ fn entry(identity: &Identity, run: &str, event: Event) -> impl FnOnce(u64, Strin
         security: Security::Malicious,
         policy: None,
         agreed: Some(agreed),
+        look_up: None,
         statement,
         epsilon_left: None,
         failure: None,
@@ -35,11 +39,12 @@ fn entry(identity: &Identity, run: &str, event: Event) -> impl FnOnce(u64, Strin
     }
 }
 
+fn open(path: &Path, identity: &Identity) -> Result<OpenLog, Failure> {
+    OpenLog::open(path, identity.public(), &|| Ok(()))
+}
+
 fn append(path: &Path, identity: &Identity, run: &str, event: Event) {
-    OpenLog::open(path, identity.public())
-        .expect("a log")
-        .append(identity, entry(identity, run, event))
-        .expect("written");
+    open(path, identity).expect("a log").append(identity, [entry(identity, run, event)]).expect("written");
 }
 
 /// A log of three runs, of which the last goes on.
@@ -100,12 +105,12 @@ fn whatever_is_changed_shows() {
         // A run does not go on with it either.
         if number < lines.len() - 1 {
             fs::write(&path, lines[..number].concat()).expect("written");
-            assert!(OpenLog::open(&path, identity.public()).is_err(), "{number} lines");
+            assert!(open(&path, &identity).is_err(), "{number} lines");
         }
     }
     fs::write(&path, &whole).expect("written");
     fs::remove_file(head_path(&path)).expect("removed");
-    assert!(verify(&path, None).is_err() && OpenLog::open(&path, identity.public()).is_err(), "without its head");
+    assert!(verify(&path, None).is_err() && open(&path, &identity).is_err(), "without its head");
     for place in 0..head.len() {
         let mut changed = head.clone();
         changed[place] ^= 1;
@@ -167,7 +172,7 @@ fn a_head_of_another_key_is_refused() {
     let (key, signature) = signed(HEAD, &head, &other).expect("signed");
     let content = serde_json::to_string(&SignedHead { head, key, signature }).expect("JSON");
     fs::write(head_path(&path), content).expect("written");
-    assert!(verify(&path, None).is_err() && OpenLog::open(&path, identity.public()).is_err());
+    assert!(verify(&path, None).is_err() && open(&path, &identity).is_err());
 }
 
 /// Where heads cannot be written, no line is; and a head one line behind is mended before the next line.
@@ -181,9 +186,9 @@ fn a_head_is_never_two_lines_behind() {
     let mut in_the_way = head_path(&path).into_os_string();
     in_the_way.push(".new");
     fs::create_dir(&in_the_way).expect("a folder");
-    let open = || OpenLog::open(&path, identity.public()).expect("a log");
     for _ in 0..3 {
-        open().append(&identity, entry(&identity, "1111", Event::Failed)).expect_err("no head");
+        let log = open(&path, &identity).expect("a log");
+        log.append(&identity, [entry(&identity, "1111", Event::Failed)]).expect_err("no head");
         assert_eq!(fs::read(&path).expect("there"), before);
     }
     fs::remove_dir(&in_the_way).expect("removed");
@@ -220,7 +225,142 @@ fn processes_write_one_after_the_other() {
     assert_eq!(verify(&path, None).expect("as it was left").lines.len(), 20);
 }
 
-/// Both sides' logs of a run, where the sender says `change` otherwise.
+/// What is written together has one head; killed before that, the log goes on, and no longer than that.
+#[test]
+fn lines_that_are_written_together_have_one_head() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
+    append(&path, &identity, "1111", Event::Begun);
+    let head = fs::read(head_path(&path)).expect("there");
+    // Together longer than the part of the log that is read first.
+    let long =
+        |number: usize| Entry { vesica: "v".repeat(4000), ..entry(&identity, &format!("{number}"), Event::Begun) };
+    open(&path, &identity).expect("a log").append(&identity, (0..MOST_AT_ONCE).map(long)).expect("written");
+    fs::write(head_path(&path), &head).expect("written");
+    assert_eq!(verify(&path, None).expect("killed before the head").lines.len(), MOST_AT_ONCE + 1);
+    append(&path, &identity, "2222", Event::Begun);
+    assert_eq!(verify(&path, None).expect("it has gone on").lines.len(), MOST_AT_ONCE + 2);
+    fs::write(head_path(&path), &head).expect("written");
+    assert!(verify(&path, None).is_err() && open(&path, &identity).is_err(), "no process leaves it so far behind");
+}
+
+/// A line of which the head knows nothing is looked at as well.
+#[test]
+fn what_a_killed_process_has_written_is_looked_at() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
+    append(&path, &identity, "1111", Event::Begun);
+    let head = fs::read(head_path(&path)).expect("there");
+    let batch = ["2222", "3333", "4444"].map(|run| entry(&identity, run, Event::Begun));
+    open(&path, &identity).expect("a log").append(&identity, batch).expect("written");
+    fs::write(head_path(&path), &head).expect("written");
+    let whole = fs::read_to_string(&path).expect("there");
+    fs::write(&path, whole.replacen("3333", "3334", 1)).expect("written");
+    assert!(open(&path, &identity).is_err() && verify(&path, None).is_err());
+    fs::write(&path, whole).expect("written");
+    open(&path, &identity).expect("as it was left");
+}
+
+#[test]
+fn nobody_waits_for_a_log_longer_than_may_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
+    append(&path, &identity, "1111", Event::Begun);
+    let _held = fs::File::open(&path).and_then(|file| file.lock().map(|()| file)).expect("locked");
+    let since = std::time::Instant::now();
+    let late = || match since.elapsed().as_millis() {
+        0..100 => Ok(()),
+        _ => Err(Failure::new(code::LINK, "the deadline has passed", "")),
+    };
+    let failure = OpenLog::open(&path, identity.public(), &late).err().expect("locked");
+    assert!(failure.code == code::LINK && since.elapsed().as_secs() < 10, "{failure}");
+}
+
+/// A conversation of a client with this key.
+fn visit(identity: &Identity, number: u8) -> Visit {
+    let key = identity.public();
+    let session = Some([number; 32]);
+    Visit { client: ClientIdentity::Key(key), key: Some(key), described: true, session, answered: 3 }
+}
+
+fn offered() -> Offered {
+    Offered { security: Security::Malicious, look_up: LookUp { items_per_query: 16, ..LookUp::default() } }
+}
+
+/// What a server says while `clients` converse with it.
+fn served(path: &Path, is_named: bool, identity: &Identity, clients: impl FnOnce(&ServerLog)) -> Vec<String> {
+    let file = LogFile { path: path.to_owned(), is_named };
+    let log = ServerLog::new(file, identity.clone()).expect("a log");
+    let said = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| log.write(&|text| said.lock().expect("no panic").push(text.to_owned())));
+        let conversed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| clients(&log)));
+        // Also after a failed assertion: the scope waits for the thread that writes.
+        log.close();
+        conversed.unwrap_or_else(|failure| std::panic::resume_unwind(failure));
+    });
+    said.into_inner().expect("no panic")
+}
+
+/// Conversations at the same time, beside another process that uses the log.
+#[test]
+fn each_conversation_of_a_server_has_two_lines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
+    let said = served(&path, true, &identity, |log| {
+        std::thread::scope(|scope| {
+            for number in 1..=100 {
+                let identity = &identity;
+                scope.spawn(move || {
+                    let visit = visit(identity, number);
+                    log.begin(offered(), &Visit { answered: 0, ..visit }).expect("written");
+                    let why = (number % 2 == 0).then(|| Why { code: code::REFUSED, fault: "its quota".into() });
+                    log.end(offered(), &visit, why);
+                });
+            }
+            scope.spawn(|| append(&path, &identity, "1111", Event::Completed));
+        });
+    });
+    let verified = verify(&path, None).expect("as it was left");
+    assert_eq!((verified.lines.len(), verified.open, said), (201, 0, Vec::new()));
+    let refused = verified.lines.iter().filter(|line| line.entry.event == Event::Refused);
+    let answered = |line: &Line| line.entry.look_up.as_ref().map(|look_up| look_up.conversations[0].queries);
+    assert!(refused.clone().all(|line| answered(line) == Some(3)) && refused.count() == 50);
+    // Of who has no key there is nothing to say.
+    let before = fs::read(&path).expect("there");
+    served(&path, true, &identity, |log| {
+        log.begin(offered(), &Visit { key: None, ..visit(&identity, 1) }).expect("let in")
+    });
+    assert_eq!(fs::read(&path).expect("there"), before);
+}
+
+#[test]
+fn a_server_whose_log_cannot_be_written_refuses_clients_until_it_can_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
+    for is_named in [true, false] {
+        let said = served(&path, is_named, &identity, |log| {
+            let begin = |number| log.begin(offered(), &visit(&identity, number));
+            begin(1).expect("written");
+            let whole = fs::read(&path).expect("there");
+            fs::write(&path, &whole[..whole.len() / 2]).expect("written");
+            for number in [2, 3] {
+                let refused = begin(number);
+                assert_eq!(refused.is_err(), is_named);
+                let told = refused.err().map(|abort| abort.to_string());
+                assert!(told.is_none_or(|told| told.contains("log of runs cannot be written") && !told.contains("runs.log")));
+            }
+            fs::write(&path, whole).expect("written");
+            begin(4).expect("written");
+        });
+        let so = if is_named { "clients are refused until" } else { "in no log until" };
+        assert!(said.len() == 2 && said[0].contains(so) && said[1].contains("2 lines"), "{said:?}");
+    }
+    let blocked = folder.path().join("no").join("such");
+    assert!(ServerLog::new(LogFile { path: blocked, is_named: true }, identity).is_err());
+}
+
+/// Both sides' logs of a run and of a query, where the sender says `change` otherwise.
 fn compared(change: impl Fn(&mut Entry)) -> Compared {
     let folder = tempfile::tempdir().expect("a folder");
     let [ours, theirs] = [(); 2].map(|()| Identity::generate().expect("an identity"));
@@ -228,31 +368,48 @@ fn compared(change: impl Fn(&mut Entry)) -> Compared {
     for (path, own, partner, role) in [(&mine, &ours, &theirs, Role::Receiver), (&yours, &theirs, &ours, Role::Sender)]
     {
         for event in [Event::Begun, Event::Completed] {
-            let make = entry(partner, "5555", event);
-            let changed = |number, previous| {
-                let mut entry = Entry { role, ..make(number, previous) };
-                if role == Role::Sender {
-                    change(&mut entry);
-                }
-                entry
-            };
-            OpenLog::open(path, own.public()).expect("a log").append(own, changed).expect("written");
+            let run = Entry { role, ..entry(partner, "5555", event) };
+            let queries = if event == Event::Begun { 0 } else { 4 };
+            let conversations = vec![Conversation { session: "6".repeat(64), queries }];
+            let look_up = Some(LookUp { conversations, items_per_query: 16, ..LookUp::default() });
+            let query = Entry { run: "6666".into(), task: QUERY.into(), agreed: None, look_up, ..run.clone() };
+            let mut entries = [run, query];
+            if role == Role::Sender {
+                entries.iter_mut().for_each(&change);
+            }
+            open(path, own).expect("a log").append(own, entries).expect("written");
         }
     }
     let [mine, yours] = [&mine, &yours].map(|path| verify(path, None).expect("as it was left"));
-    compare(&mine, &yours)
+    compare(&mine, &yours, Period::default())
 }
 
 #[test]
 fn what_two_logs_say_otherwise_is_found() {
-    let is_same = |compared: Compared| compared.same == 1 && compared.differences.is_empty();
+    let is_same = |compared: Compared| compared.same == 2 && compared.differences.is_empty();
     assert!(is_same(compared(|_| ())));
     // The other one may have been killed.
     assert!(is_same(compared(|entry| if entry.event == Event::Completed {
         entry.statement = None
     })));
-    let agreed = |entry: &mut Entry, change: &dyn Fn(&mut Agreed)| entry.agreed.as_mut().map(change).expect("agreed");
-    let changes: [&dyn Fn(&mut Entry); 8] = [
+    let answered = |entry: &mut Entry, queries, event| {
+        if let Some(look_up) = entry.look_up.as_mut().filter(|_| entry.event == Event::Completed) {
+            look_up.conversations[0].queries = queries;
+            entry.event = event;
+        }
+    };
+    // An answer can be lost with its connection, and a killed side has not said how much it was.
+    assert!(is_same(compared(|entry| answered(entry, 3, Event::Failed))));
+    assert!(is_same(compared(|entry| answered(entry, 0, Event::Begun))));
+    let agreed = |entry: &mut Entry, change: &dyn Fn(&mut Agreed)| _ = entry.agreed.as_mut().map(change);
+    let offered = |entry: &mut Entry, change: &dyn Fn(&mut LookUp)| _ = entry.look_up.as_mut().map(change);
+    let changes: [&dyn Fn(&mut Entry); 14] = [
+        &|entry| answered(entry, 3, Event::Completed),
+        &|entry| answered(entry, 2, Event::Failed),
+        &|entry| offered(entry, &|look_up| look_up.conversations[0].session = "7".repeat(64)),
+        &|entry| offered(entry, &|look_up| look_up.set_items = 5),
+        &|entry| offered(entry, &|look_up| look_up.items_per_query = 8),
+        &|entry| offered(entry, &|look_up| look_up.revealed.push("more".into())),
         &|entry| entry.statement = entry.statement.as_ref().map(|_| "cd".repeat(32)),
         &|entry| agreed(entry, &|agreed| agreed.session = "7".repeat(64)),
         &|entry| agreed(entry, &|agreed| agreed.own_items = 11),
@@ -264,5 +421,47 @@ fn what_two_logs_say_otherwise_is_found() {
     ];
     for (number, change) in changes.into_iter().enumerate() {
         assert!(!compared(change).differences.is_empty(), "change {number}");
+    }
+}
+
+/// A run that one log alone has is told with what the other one's lines say of why; and not at all outside of the period.
+#[test]
+fn a_run_without_its_counterpart_is_told_and_can_be_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [ours, theirs] = [(); 2].map(|()| Identity::generate().expect("an identity"));
+    const DAY: u64 = 86_400;
+    let write = |name: &str, role, days: &[u64]| {
+        let path = folder.path().join(name);
+        let (own, partner) = if role == Role::Receiver { (&ours, &theirs) } else { (&theirs, &ours) };
+        for day in days {
+            let run = entry(partner, &format!("{day:04}"), Event::Completed);
+            let run = Entry { role, time: day * DAY, ..run };
+            open(&path, own).expect("a log").append(own, [run]).expect("written");
+        }
+        verify(&path, None).expect("as it was left")
+    };
+    let mine = write("mine", Role::Receiver, &[1, 3, 5, 6]);
+    let yours = write("yours", Role::Sender, &[3, 4, 5]);
+    let compared = |from: Option<u64>, to: Option<u64>| {
+        let [from, to] = [from, to].map(|day| day.map(|day| Day::of(day * DAY)));
+        compare(&mine, &yours, Period { from, to })
+    };
+    let Compared { same, differences } = compared(None, None);
+    let told: Vec<_> = differences.iter().map(|found| (found.time / DAY, found.only_in, &*found.what)).collect();
+    let [first, second] = [Some(Which::First), Some(Which::Second)];
+    assert_eq!(same, 2);
+    assert_eq!(
+        told,
+        [
+            (1, first, "is in the first log alone, and the second log begins later"),
+            (4, second, "is in the second log alone, and the first log has lines from before and after it"),
+            (6, first, "is in the first log alone, and the second log ends earlier"),
+        ]
+    );
+    for (from, to, same, differences) in
+        [(Some(5), Some(5), 1, 0), (Some(3), None, 2, 2), (None, Some(3), 1, 1), (Some(7), None, 0, 0)]
+    {
+        let compared = compared(from, to);
+        assert_eq!((compared.same, compared.differences.len()), (same, differences), "{from:?} to {to:?}");
     }
 }

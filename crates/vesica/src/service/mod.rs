@@ -16,6 +16,7 @@
 //! A join tosses a salt that no side can choose. A set that is prepared once for all clients cannot
 //! depend on such a toss, so the server draws the salt, and the [`Description`] says it.
 
+mod account;
 mod answers;
 mod choose;
 mod description;

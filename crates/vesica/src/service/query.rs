@@ -19,6 +19,7 @@ use vesica_structures::rng::SecretRng;
 use super::prepared::{self, Lock};
 use super::{randomness, refuse_alternatives};
 use crate::failure::Failure;
+use crate::log::{LogFile, RunLog, Subject};
 use crate::policy::{Beginning, HeldTable, Intended, Policy};
 use crate::progress::{Gauge, Stage, Watch, begin_pass};
 use crate::session::deadline::Deadline;
@@ -63,6 +64,8 @@ pub struct QueryConfig {
     pub memory: Option<u64>,
     /// What may be done with this server; `None` for anything.
     pub policy: Option<Arc<Policy>>,
+    /// Where the query is logged; `None` for nowhere.
+    pub log: Option<LogFile>,
 }
 
 /// Time between two looks at whether another run has left the state file.
@@ -73,10 +76,25 @@ const LOOK: Duration = Duration::from_millis(100);
 /// # Errors
 /// With the exit code of the command line. Then nothing is written but the state file.
 pub fn query(config: &QueryConfig, interrupt: &Interrupt, events: &dyn Events) -> Result<QueryReport, Failure> {
-    thread::scope(|scope| {
+    let started = Instant::now();
+    let goes_on = || may_go_on(interrupt, Deadline::of(config.deadline, started), USES_LOG);
+    let log = RunLog::new(config.log.as_ref(), Subject::of_query(config), &goes_on, events)?;
+    let asked = thread::scope(|scope| {
         let watch = Watch::start(scope, events);
-        all_steps(&Context { config, interrupt, events, watch: &watch, started: Instant::now() })
-    })
+        all_steps(&Context { config, log: &log, interrupt, events, watch: &watch, started })
+    });
+    let failure = asked.as_ref().map_or_else(|failure| Some(failure.clone()), QueryReport::failure);
+    log.end(failure.as_ref(), &goes_on, events);
+    asked
+}
+
+/// What a query does that waits for the log.
+const USES_LOG: &str = "another process used the log";
+
+/// Why a query that waits for another process must end, if it must.
+fn may_go_on(interrupt: &Interrupt, deadline: Option<Deadline>, busy: &str) -> Result<(), Failure> {
+    interrupt.reason().map_or(Ok(()), Err)?;
+    deadline.map_or(Ok(()), |deadline| deadline.check(busy))
 }
 
 /// The steps of a query, in their order. Each takes the state that the one before it gave.
@@ -101,6 +119,7 @@ fn all_steps(ctx: &Context<'_>) -> Result<QueryReport, Failure> {
 /// What all steps of a query have from its caller, and when it began.
 struct Context<'a> {
     config: &'a QueryConfig,
+    log: &'a RunLog<'a>,
     interrupt: &'a Interrupt,
     events: &'a dyn Events,
     watch: &'a Watch<'a>,
@@ -113,10 +132,15 @@ impl Context<'_> {
         Deadline::of(self.config.deadline, self.started)
     }
 
-    /// Why a query that waits for another process must end, if it must.
+    /// Why a query that waits for another process to be counted must end, if it must.
     fn may_go_on(&self) -> Result<(), Failure> {
-        let late = || self.deadline().and_then(|deadline| deadline.check("another run was counted").err());
-        self.interrupt.reason().or_else(late).map_or(Ok(()), Err)
+        may_go_on(self.interrupt, self.deadline(), "another run was counted")
+    }
+
+    /// Logs that this side is about to ask in another conversation, which both sides know by its session.
+    fn begin(&self, session: [u8; 32]) -> Result<(), Failure> {
+        self.log.converse(session);
+        self.log.begin(&|| may_go_on(self.interrupt, self.deadline(), USES_LOG), self.events)
     }
 
     /// Connects to the server.
@@ -153,6 +177,7 @@ impl Context<'_> {
         let mut ch = threads::open_channel(connection, Role::Receiver, options)?;
         self.interrupt.attach(ch.canceller());
         self.watch.count(ch.meter());
+        self.log.meet(ch.authenticated_peer().map(|peer| peer.key));
         match hear(&mut ch) {
             Ok(heard) => Ok((ch, heard)),
             Err(failure) => {

@@ -211,7 +211,7 @@ impl<'m> OwnSizes<'m> {
             None => None,
         };
         let of_policy = count(ctx, ch, going.as_ref(), held.as_ref())?;
-        ctx.log.begin(ctx.events)?;
+        ctx.log.begin(&|| may_go_on(ctx, ch, "another process used the log"), ctx.events)?;
         debit(ctx, ch)?;
         let (key_notes, mut warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
         of_policy.iter().for_each(|warning| ctx.events.warning(warning));

@@ -28,10 +28,10 @@ impl Default for Limits {
     }
 }
 
-/// Does `body` while its progress is watched.
+/// Does `body` of a run that began then while its progress is watched.
 pub(super) fn watched<T>(
     limits: &Limits,
-    config: &Config,
+    (config, started): (&Config, Instant),
     log: &RunLog<'_>,
     interrupt: &Interrupt,
     events: &dyn Events,
@@ -39,7 +39,7 @@ pub(super) fn watched<T>(
 ) -> T {
     thread::scope(|scope| {
         let watch = Watch::start(scope, events);
-        body(&Context { limits, config, log, interrupt, events, watch: &watch, started: Instant::now() })
+        body(&Context { limits, config, log, interrupt, events, watch: &watch, started })
     })
 }
 

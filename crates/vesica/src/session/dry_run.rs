@@ -6,7 +6,7 @@
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use vesica_party::transport::tls::PublicKey;
@@ -135,7 +135,9 @@ pub fn dry_run(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<DryRun, Failure> {
-    watched(&Limits::default(), config, &RunLog::none(config), interrupt, events, |ctx| try_run(ctx, assumed, None))
+    watched(&Limits::default(), (config, Instant::now()), &RunLog::none(), interrupt, events, |ctx| {
+        try_run(ctx, assumed, None)
+    })
 }
 
 /// [`dry_run`] of a side whose rows the machines of a cluster have: they read the table and keep what a run would keep of
@@ -150,7 +152,7 @@ pub fn dry_run_on_cluster(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<DryRun, Failure> {
-    watched(&Limits::default(), config, &RunLog::none(config), interrupt, events, |ctx| {
+    watched(&Limits::default(), (config, Instant::now()), &RunLog::none(), interrupt, events, |ctx| {
         try_run(ctx, assumed, Some(machines))
     })
 }

@@ -1,14 +1,17 @@
 //! A whole run: its entrances, and the one function that has the order of its steps.
 
+use std::time::Instant;
+
 use super::connect::{Executor, connect};
 pub(super) use super::context::Limits;
 pub(crate) use super::context::in_role;
 use super::context::{Context, watched};
+use super::deadline::Deadline;
 use super::tell::{Meeting, tell_partner};
 use super::{Config, Events, Interrupt};
 use crate::cluster::{Inside, Machines};
 use crate::failure::Failure;
-use crate::log::RunLog;
+use crate::log::{RunLog, Subject};
 use crate::report::Report;
 
 /// Runs one side.
@@ -38,10 +41,16 @@ fn logged(
     events: &dyn Events,
     executor: Executor<'_>,
 ) -> Result<Report, Failure> {
-    let log = RunLog::new(config, events)
+    let started = Instant::now();
+    let goes_on = || {
+        let deadline = Deadline::of(config.deadline, started);
+        interrupt.reason().map_or(Ok(()), Err)?;
+        deadline.map_or(Ok(()), |deadline| deadline.check("another process used the log"))
+    };
+    let log = RunLog::new(config.log.as_ref(), Subject::of_run(config), &goes_on, events)
         .map_err(|failure| tell_partner(&Meeting::of(config), failure, interrupt, events))?;
-    let ran = watched(limits, config, &log, interrupt, events, |ctx| all_steps(ctx, executor));
-    log.end(ran.as_ref().err(), events);
+    let ran = watched(limits, (config, started), &log, interrupt, events, |ctx| all_steps(ctx, executor));
+    log.end(ran.as_ref().err(), &goes_on, events);
     ran
 }
 

@@ -18,7 +18,7 @@ pub use words::{Page, PageRow, Section};
 
 use crate::args::ReceiptArgs;
 use crate::outcome::{Outcome, print};
-use crate::settings;
+use crate::settings::{self, Revoked};
 use crate::stderr;
 
 pub fn run(args: ReceiptArgs) -> Outcome {
@@ -31,7 +31,7 @@ pub fn run(args: ReceiptArgs) -> Outcome {
         return print(&text(&args)?);
     }
     let (receipt, refused) = read(&args)?;
-    let page = words::page(&receipt, refused.as_ref());
+    let page = words::page(&receipt, refused.as_ref(), &Revoked::of_partners(None)?);
     match place {
         Some(place) => place.write(html::html(&page).as_bytes())?,
         None => print(&text::text(&page))?,
@@ -53,7 +53,9 @@ pub fn run(args: ReceiptArgs) -> Outcome {
 pub fn text(args: &ReceiptArgs) -> Result<String, Failure> {
     let (receipt, refused) = read(args)?;
     let commits = refused.map_or_else(|| committed(args, &receipt), Err)?;
-    let mut said = json!({ "ok": true, "receipt": receipt });
+    let Statement { sender_key, receiver_key, .. } = &receipt.statement;
+    let revoked = Revoked::of_partners(None)?.among([sender_key, receiver_key]);
+    let mut said = json!({ "ok": true, "receipt": receipt, "revoked": revoked });
     if let (Some(commits), Some(said)) = (commits, said.as_object_mut()) {
         said.insert("commits".into(), json!(commits));
     }

@@ -14,6 +14,8 @@ use vesica::table::ValueColumn;
 use vesica::task::{self, AnyTask, ResultKind, Settings, takes_threshold};
 use vesica::words::counted;
 
+use crate::settings::Revoked;
+
 /// Characters of a text from a receipt that are shown.
 const MOST_SHOWN: usize = 2000;
 
@@ -84,7 +86,8 @@ fn shown(text: &str) -> String {
 }
 
 /// The page of a receipt that is `refused` for that reason, or holds.
-pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
+/// Keys that are `revoked` by now are marked.
+pub fn page(receipt: &Receipt, refused: Option<&Failure>, revoked: &Revoked) -> Page {
     let statement = &receipt.statement;
     let verdict = match refused {
         Some(failure) => format!("DO NOT RELY ON THIS RECEIPT: {}", failure.fault),
@@ -93,8 +96,11 @@ pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
     let entry = task_of(statement)
         .and_then(|task| task.find(&statement.protocol).ok().flatten())
         .filter(|entry| entry.task == statement.task);
-    let mut sections =
-        vec![the_run(statement), compared(statement), learned(statement, entry, receipt.verify() == (true, true))];
+    let mut sections = vec![
+        the_run(statement, revoked),
+        compared(statement),
+        learned(statement, entry, receipt.verify() == (true, true)),
+    ];
     sections.push(match entry {
         Some(entry) => limits(statement, entry),
         None => Section {
@@ -110,7 +116,8 @@ pub fn page(receipt: &Receipt, refused: Option<&Failure>) -> Page {
     Page { title: "Receipt of a Vesica run", about: ABOUT, holds: refused.is_none(), verdict, sections }
 }
 
-fn the_run(statement: &Statement) -> Section {
+fn the_run(statement: &Statement, revoked: &Revoked) -> Section {
+    let side = |key: &str| format!("{}{}", fingerprint(key), shown(&revoked.mark(key)));
     let Statement { wire_version, started_at, task, protocol, broken, choice, security, both_learn, .. } = statement;
     let computes =
         task_of(statement).map_or("A task that this release of Vesica does not know", |task| task.words().computes);
@@ -120,8 +127,8 @@ fn the_run(statement: &Statement) -> Section {
     let mut rows = vec![
         PageRow::of("task", format!("{computes}{both} ({})", shown(task))),
         PageRow::of("date", format!("{date}, by the receiver's clock{clocks}")),
-        PageRow::of("sender", fingerprint(&statement.sender_key)),
-        PageRow::of("receiver", fingerprint(&statement.receiver_key)),
+        PageRow::of("sender", side(&statement.sender_key)),
+        PageRow::of("receiver", side(&statement.receiver_key)),
         PageRow::of("sender's key", shown(&statement.sender_key)).folded(),
         PageRow::of("receiver's key", shown(&statement.receiver_key)).folded(),
         PageRow::of("protocol", format!("{}, over version {wire_version} of the wire format", shown(protocol)))

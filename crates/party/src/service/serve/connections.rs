@@ -134,14 +134,14 @@ impl<S: Service> Serving<'_, S> {
     }
 
     fn gone(&self, visit: Visit<S>, outcome: Result<(), Abort>) {
-        let Visit { number, from, ch, query, .. } = visit;
+        let Visit { number, from, ch, conversation, .. } = visit;
         if let (Some(poller), Some(socket)) = (&self.poller, ch.socket()) {
             // Closing the socket does the same, unless it could not be added.
             let _ = poller.remove(socket);
         }
         ch.cut();
         self.present.leave(number);
-        self.events.ended(Some(&query.client), &from, &outcome);
+        self.events.ended(Some(&conversation), &from, &outcome);
     }
 
     /// Closes the connections of those who were taken out.

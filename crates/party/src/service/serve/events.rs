@@ -6,6 +6,23 @@ use std::time::Duration;
 
 use crate::Abort;
 use crate::service::{ClientIdentity, Query, Standing, StateId};
+use crate::transport::tls::PublicKey;
+
+/// A client's connection, for accounts of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// Who the client is.
+    pub client: ClientIdentity,
+    /// The key that it has proved to hold: [`client`](Self::client) has the one under which it was first known.
+    pub key: Option<PublicKey>,
+    /// Whether it has asked for the server's description.
+    pub described: bool,
+    /// The channel's session when the client first joined, which names the connection on both sides; nothing of one that
+    /// was not let in.
+    pub session: Option<[u8; 32]>,
+    /// How many of its queries were answered.
+    pub answered: u64,
+}
 
 /// What a server tells of its work, for logs and counters. Called on the clients' threads, so that
 /// it must not block for long.
@@ -30,6 +47,13 @@ pub trait ServeEvents: Sync {
         Ok(())
     }
 
+    /// Whether a client that may join is served on this connection; `Err` is told to the client, and ends its connection.
+    /// Called once for each connection, before the server does anything for the client. It may wait for a disk.
+    fn begin(&self, conversation: &Conversation) -> Result<(), Abort> {
+        let _ = conversation;
+        Ok(())
+    }
+
     /// Whether the client may ask this query of the state that it has joined; `Err` is told to the
     /// client, and ends its connection. Called once for each query, before anything of it is read.
     fn permit(&self, query: &Query, state: StateId) -> Result<(), Abort> {
@@ -48,9 +72,9 @@ pub trait ServeEvents: Sync {
         let _ = (query, took);
     }
 
-    /// A connection has ended; `client` is absent if it never said who it is.
-    fn ended(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
-        let _ = (client, from, outcome);
+    /// A connection has ended; `conversation` is absent if the client never said who it is.
+    fn ended(&self, conversation: Option<&Conversation>, from: &str, outcome: &Result<(), Abort>) {
+        let _ = (conversation, from, outcome);
     }
 
     /// No client could be accepted just now, or no thread was there for one.

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use vesica_structures::rng::SecretRng;
 
+use super::events::Conversation;
 use super::present::Stage;
 use super::refusals::{local, panicked, stopped};
 use super::serving::Serving;
 use super::visit::{Joined, Visit};
 use crate::service::conversation::{self, Answered, Description, Join, Next, Request, Welcome};
-use crate::service::{ClientIdentity, Query, Server, Service, Standing, StateId};
+use crate::service::{Query, Server, Service, Standing, StateId};
 use crate::{Abort, Channel, Fixed, exit_code};
 
 /// Requests.
@@ -21,7 +22,7 @@ impl<S: Service> Serving<'_, S> {
         let attended = welcome.and_then(|()| {
             catch_unwind(AssertUnwindSafe(|| self.requests(&mut visit))).unwrap_or_else(|_| Err(panicked()))
         });
-        let Visit { number, from, mut ch, canceller, query, .. } = visit;
+        let Visit { number, from, mut ch, canceller, conversation, .. } = visit;
         let outcome = match attended {
             Ok(()) => {
                 ch.set_limit(Some(("the client to close the connection", self.limits.idle)));
@@ -36,7 +37,7 @@ impl<S: Service> Serving<'_, S> {
             }
         };
         self.present.leave(number);
-        self.events.ended(Some(&query.client), &from, &outcome);
+        self.events.ended(Some(&conversation), &from, &outcome);
     }
 
     fn requests(&self, visit: &mut Visit<S>) -> Result<(), Abort> {
@@ -67,7 +68,7 @@ impl<S: Service> Serving<'_, S> {
         if visit.is_leaving() {
             return if next.parse() == Some(Request::Leave) { Ok(false) } else { Err(stopped()) };
         }
-        let Visit { number, ch, rng, joined, query, described, .. } = visit;
+        let Visit { number, ch, rng, joined, query, conversation, .. } = visit;
         match next.parse() {
             Some(Request::Join) if joined.as_ref().is_some_and(|joined| !joined.told_of_another) => {
                 return Err(Abort::PeerMisbehaved(Next::STEP, "it joined a state that it had joined"));
@@ -75,8 +76,8 @@ impl<S: Service> Serving<'_, S> {
             Some(Request::Join) => {
                 // Before it waits for the client: a replaced state should not live on for that long.
                 drop(joined.take());
-                let client = &query.client;
-                *joined = Some(ch.within("joining", self.limits.joining, |ch| self.join(*number, client, ch, rng))?);
+                let join = |ch: &mut Channel| self.join(*number, conversation, ch, rng);
+                *joined = Some(ch.within("joining", self.limits.joining, join)?);
             }
             Some(Request::Query) => {
                 let joined = joined.as_mut().filter(|joined| !joined.told_of_another);
@@ -85,9 +86,10 @@ impl<S: Service> Serving<'_, S> {
                 self.events.permit(query, joined.server.state_id())?;
                 ch.within("a query", self.limits.query, |ch| self.query(joined, *query, ch, rng))?;
                 query.number += 1;
+                conversation.answered = query.number;
             }
             Some(Request::Leave) => return Ok(false),
-            Some(Request::Describe) if *described || joined.is_some() => {
+            Some(Request::Describe) if conversation.described || joined.is_some() => {
                 return Err(Abort::PeerMisbehaved(Next::STEP, "it asked for a description that it has"));
             }
             Some(Request::Describe) => {
@@ -97,7 +99,7 @@ impl<S: Service> Serving<'_, S> {
                     ch.send_all()
                 })?;
                 conversation::bind_description(ch, &told);
-                *described = true;
+                conversation.described = true;
             }
             None => return Err(Abort::PeerMisbehaved(Next::STEP, "a request that does not exist")),
         }
@@ -107,10 +109,11 @@ impl<S: Service> Serving<'_, S> {
     fn join(
         &self,
         number: u64,
-        client: &ClientIdentity,
+        conversation: &mut Conversation,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Joined<S>, Abort> {
+        let client = &conversation.client;
         let join: Join = ch.recv(())?;
         if join.terms != conversation::terms::<S>(self.offer.params) {
             let mend = format!("ask for {} with the parameters that the server names", S::ENTRY.id);
@@ -134,6 +137,11 @@ impl<S: Service> Serving<'_, S> {
         conversation::bind(ch, &join, &welcome);
         let standing = Standing::new(StateId::from_bytes(join.known), state);
         self.events.permit_join(client, standing)?;
+        if conversation.session.is_none() {
+            conversation.session = Some(ch.session());
+            self.events.begin(conversation)?;
+        }
+        let client = &conversation.client;
         let session = server.admit(client, standing, ch, rng)?;
         ch.send_all()?;
         self.present.join(number, state);

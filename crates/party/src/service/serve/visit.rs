@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use vesica_structures::rng::SecretRng;
 
+use super::events::Conversation;
 use crate::service::{Query, Server, Service};
 use crate::{Abort, Canceller, Channel};
 
@@ -18,8 +19,8 @@ pub(super) struct Visit<S: Service> {
     pub(super) rng: SecretRng,
     pub(super) joined: Option<Joined<S>>,
     pub(super) query: Query,
-    /// It was sent the description.
-    pub(super) described: bool,
+    /// What there is to say of it so far.
+    pub(super) conversation: Conversation,
     /// How far its end has come.
     pub(super) ending: Option<Ending>,
 }

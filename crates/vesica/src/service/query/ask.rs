@@ -124,7 +124,8 @@ impl<S: TableService> Asking<'_, S> {
     fn converse(&mut self, ch: Channel) -> Result<Enrolment, Failure> {
         let (mut client, joined_by) = self.join(ch)?;
         let mut enrolment = self.enrolment.unwrap_or(joined_by);
-        let outcome = self.ask_rest(&mut client, &mut enrolment);
+        let outcome = self.ctx.begin(client.session()).and_then(|()| self.ask_rest(&mut client, &mut enrolment));
+        self.ctx.log.answered(client.asked());
         self.enrolment = Some(enrolment);
         let total = client.tally().total();
         self.bytes = [self.bytes[0] + total.sent(), self.bytes[1] + total.received()];

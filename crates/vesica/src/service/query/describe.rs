@@ -106,6 +106,7 @@ impl Own {
 
     fn hear(&mut self, ctx: &Context<'_>, ch: &mut Channel) -> Result<(Description, Questions, Vec<String>), Failure> {
         let (description, quota_left) = heard(ch)?;
+        ctx.log.look_up(description.look_up(quota_left));
         let keys = self.table.digests.len();
         let mut warnings = ctx.check(&description, quota_left, &self.table.stats, keys as u64)?;
         warnings.extend(self.count(ctx)?);

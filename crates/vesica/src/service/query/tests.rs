@@ -3,7 +3,9 @@
 use std::sync::Mutex;
 
 use vesica_party::Abort;
-use vesica_party::service::{ClientIdentity, Offer, Published, Query, ServeEvents, ServeLimits, Server as _, Service};
+use vesica_party::service::{
+    ClientIdentity, Conversation, Offer, Published, Query, ServeEvents, ServeLimits, Server as _, Service,
+};
 use vesica_party::service::{StateId, Stop, serve};
 use vesica_party::transport::acceptor::PlaintextAcceptor;
 use vesica_party::transport::tcp;
@@ -30,7 +32,7 @@ impl ServeEvents for Seen {
         self.0.lock().expect("no panic").push(format!("answered {}", query.number));
     }
 
-    fn ended(&self, _: Option<&ClientIdentity>, _: &str, outcome: &Result<(), Abort>) {
+    fn ended(&self, _: Option<&Conversation>, _: &str, outcome: &Result<(), Abort>) {
         self.0.lock().expect("no panic").push(format!("ended {}", outcome.is_ok()));
     }
 }
@@ -104,6 +106,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
         state: None,
         memory: None,
         policy: None,
+        log: None,
     };
     let report = thread::scope(|scope| {
         scope.spawn(|| serve(&acceptor, &offer, &ServeLimits::default(), &seen, &stop));

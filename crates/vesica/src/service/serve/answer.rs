@@ -1,19 +1,28 @@
 //! Answering clients: what they may ask, and what is counted and logged of it.
 
 use std::borrow::Cow;
+use std::thread;
 use std::time::Duration;
 
 use vesica_party::Abort;
-use vesica_party::service::{self, ClientIdentity, Offer, Query, ServeEvents, ServeLimits, Standing, StateId, Stop};
+use vesica_party::service::{
+    self, ClientIdentity, Conversation, Offer, Query, ServeEvents, ServeLimits, Standing, StateId, Stop,
+};
 
 use super::config::Clients;
 use super::report::ServeLog;
 use super::serving::Serving;
-use crate::failure::code;
+use crate::failure::{Failure, code};
+use crate::handshake::printable_within;
+use crate::log::{Offered, ServerLog, Why};
 use crate::service::answers::Answers;
 use crate::service::metrics::add;
 use crate::service::quota::{Meter, OVER_QUOTA};
 use crate::service::{Description, TableService};
+use crate::threads::no_thread;
+
+/// Longest fault of a client in the log of runs, in characters.
+const MOST_FAULT: usize = 2048;
 
 /// Least rate of a client's link, in bytes a second.
 const LEAST_RATE: u64 = 128 << 10;
@@ -32,7 +41,18 @@ impl<S: TableService> Serving<S> {
         };
         let offer = Offer::<S> { state: &self.state, params: &self.params, description: &self.description_bytes };
         let watch = Watch { serve: self, log };
-        service::serve(&*self.acceptor, &offer, &limits, &watch, stop);
+        thread::scope(|scope| {
+            // Also where this thread panics: the scope waits for the one that writes.
+            let _close = CloseWhenDropped(self.run_log.as_ref());
+            if let Some(run_log) = &self.run_log {
+                let writer = thread::Builder::new().name("vesica-run-log".into());
+                if let Err(error) = writer.spawn_scoped(scope, move || run_log.write(&|text| log.warning(text))) {
+                    run_log.give_up();
+                    log.warning(&format!("nothing writes the log of runs: {}", Failure::from(no_thread(&error))));
+                }
+            }
+            service::serve(&*self.acceptor, &offer, &limits, &watch, stop);
+        });
         let settled = [self.meter.as_ref().map(Meter::settle), self.answers.as_ref().map(Answers::settle)];
         for failure in settled.into_iter().flatten().filter_map(Result::err) {
             log.warning(&failure.to_string());
@@ -40,9 +60,27 @@ impl<S: TableService> Serving<S> {
     }
 }
 
+struct CloseWhenDropped<'a>(Option<&'a ServerLog>);
+
+impl Drop for CloseWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.into_iter().for_each(ServerLog::close);
+    }
+}
+
 /// The time that so many bytes take over the slowest link that is served.
 fn time_for(bytes: u64) -> Duration {
     Duration::from_secs(bytes / LEAST_RATE)
+}
+
+/// Whether a client has left because of what it was told of its quota.
+fn is_over_quota(abort: &Abort) -> bool {
+    matches!(abort, Abort::PeerAborted(peer) if peer.code == code::REFUSED && peer.fault == OVER_QUOTA)
+}
+
+/// Whether this server has turned the client away; not because it stops.
+fn is_refusal(abort: &Abort) -> bool {
+    matches!(abort, Abort::Local { code, .. } if *code != code::LINK)
 }
 
 /// Passes on what a server does to the log and the counters, and bounds what clients ask.
@@ -52,6 +90,30 @@ struct Watch<'a, S: TableService> {
 }
 
 impl<S: TableService> Watch<'_, S> {
+    /// What the log of runs says of a conversation with this client, beside what it came to.
+    fn offered(&self, client: &ClientIdentity) -> Offered {
+        let Serving { config, description, meter, .. } = self.serve;
+        let left = meter.as_ref().map(|meter| meter.left(client));
+        Offered { security: config.security, look_up: description.look_up(left) }
+    }
+
+    /// Logs the end of a conversation: of each in which the client asked for anything, or was refused.
+    fn log_end(&self, conversation: &Conversation, outcome: &Result<(), Abort>) {
+        let Some(run_log) = &self.serve.run_log else { return };
+        let has_asked = conversation.described || conversation.session.is_some();
+        let why = match outcome {
+            Ok(()) if has_asked => None,
+            // It has left because of what it was told.
+            Err(abort) if is_over_quota(abort) => Some(Why { code: code::REFUSED, fault: OVER_QUOTA.into() }),
+            Err(abort) if has_asked || is_refusal(abort) => {
+                let fault = printable_within(&abort.to_string(), MOST_FAULT);
+                Some(Why { code: abort.exit_code(), fault })
+            }
+            _ => return,
+        };
+        run_log.end(self.offered(&conversation.client), conversation, why);
+    }
+
     /// Counts a query, or an enrolment as much as a query, and says so if a client has come to more than
     /// the threshold.
     fn count_volume(&self, client: &ClientIdentity) {
@@ -90,6 +152,11 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         Ok(())
     }
 
+    fn begin(&self, conversation: &Conversation) -> Result<(), Abort> {
+        let Some(run_log) = &self.serve.run_log else { return Ok(()) };
+        run_log.begin(self.offered(&conversation.client), conversation)
+    }
+
     fn permit(&self, query: &Query, set: StateId) -> Result<(), Abort> {
         let items = self.serve.description.items_per_query;
         if let Some(meter) = &self.serve.meter {
@@ -121,18 +188,18 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         self.log.answered(query, took);
     }
 
-    fn ended(&self, client: Option<&ClientIdentity>, from: &str, outcome: &Result<(), Abort>) {
+    fn ended(&self, conversation: Option<&Conversation>, from: &str, outcome: &Result<(), Abort>) {
         add(&self.serve.counters.ended, 1);
-        if outcome.is_err() {
+        if let Err(abort) = outcome {
             add(&self.serve.counters.failed, 1);
+            if is_over_quota(abort) {
+                add(&self.serve.counters.over_quota, 1);
+            }
         }
-        if let Err(Abort::PeerAborted(peer)) = outcome
-            && peer.code == code::REFUSED
-            && peer.fault == OVER_QUOTA
-        {
-            add(&self.serve.counters.over_quota, 1);
+        self.log.ended(conversation.map(|conversation| &conversation.client), from, outcome);
+        if let Some(conversation) = conversation {
+            self.log_end(conversation, outcome);
         }
-        self.log.ended(client, from, outcome);
     }
 
     fn not_accepted(&self, fault: &std::io::Error) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use vesica_party::Security;
 use vesica_party::transport::tls::{AcceptedKeys, Identity};
 
+use crate::log::LogFile;
 use crate::service::{Quota, SlowHash};
 use crate::session::OwnTable;
 use crate::table::PayloadSpec;
@@ -87,4 +88,6 @@ pub struct ServeConfig {
     pub connections_per_client: usize,
     /// The longest time between two requests of a client.
     pub idle: Duration,
+    /// Where conversations with clients are logged; `None` for nowhere.
+    pub log: Option<LogFile>,
 }

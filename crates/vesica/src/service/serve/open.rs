@@ -12,6 +12,7 @@ use super::config::{Clients, ServeConfig};
 use super::report::ServeLog;
 use super::table;
 use crate::failure::{Failure, code};
+use crate::log::ServerLog;
 use crate::service::metrics::{Counters, OpenPage};
 use crate::service::prepared::{self, Lock};
 use crate::service::quota::{Meter, Quota};
@@ -27,6 +28,7 @@ pub(super) struct Opened {
     pub acceptor: (String, Box<dyn Acceptor>),
     pub counters: Arc<Counters>,
     pub page: Option<OpenPage>,
+    pub run_log: Option<ServerLog>,
     pub table: KeyTable,
 }
 
@@ -34,6 +36,7 @@ impl Opened {
     /// Binds the addresses and reads the table.
     pub(super) fn new(config: &ServeConfig, log: &dyn ServeLog) -> Result<Self, Failure> {
         check(config)?;
+        let run_log = open_log(config, log)?;
         let lock = config.state.as_deref().map(lock).transpose()?;
         let meter = config.quota.map(|quota| open_meter(quota, config.state.as_deref(), log)).transpose()?;
         // Bound first: a port that is taken is noticed before a long preparation.
@@ -42,7 +45,7 @@ impl Opened {
         let page = config.metrics.as_deref().map(|address| open_page(address, &counters, log)).transpose()?;
         log.stage("reading the table");
         let table = table::read(config, log)?;
-        Ok(Self { lock, meter, acceptor, counters, page, table })
+        Ok(Self { lock, meter, acceptor, counters, page, run_log, table })
     }
 }
 
@@ -115,6 +118,22 @@ fn bind(config: &ServeConfig) -> Result<(String, Box<dyn Acceptor>), Failure> {
         }),
     };
     Ok((address, acceptor))
+}
+
+/// Looks whether the log of runs can be written. Without TLS there is no identity to sign with, and nothing is logged.
+///
+/// # Errors
+/// If not, and its user named it; else that is a warning.
+fn open_log(config: &ServeConfig, log: &dyn ServeLog) -> Result<Option<ServerLog>, Failure> {
+    let (Some(file), Clients::Keys(identity, _)) = (&config.log, &config.clients) else { return Ok(None) };
+    match ServerLog::new(file.clone(), identity.clone()) {
+        Ok(opened) => Ok(Some(opened)),
+        Err(failure) if file.is_named => Err(failure),
+        Err(failure) => {
+            log.warning(&format!("the conversations of this server are in no log of runs: {failure}"));
+            Ok(None)
+        }
+    }
 }
 
 /// Answers at `address` from now on: preparing may take long, and a monitor waits for its end.

@@ -7,6 +7,7 @@ use vesica_party::service::Published;
 use vesica_party::transport::acceptor::Acceptor;
 
 use super::config::ServeConfig;
+use crate::log::ServerLog;
 use crate::service::answers::Answers;
 use crate::service::metrics::{Counters, OpenPage};
 use crate::service::periods::Moment;
@@ -33,6 +34,7 @@ pub(super) struct Serving<S: TableService> {
     pub volume: Option<Volume>,
     pub enrolments: Option<Enrolments>,
     pub counters: Arc<Counters>,
+    pub run_log: Option<ServerLog>,
     /// For as long as the server runs.
     pub _lock: Option<Lock>,
 }

@@ -26,7 +26,7 @@ use crate::table::KeyTable;
 impl<S: TableService> Serving<S> {
     /// Starts a server with what was opened for it.
     pub(super) fn start(config: ServeConfig, opened: Opened, log: &dyn ServeLog) -> Result<(Self, Started), Failure> {
-        let Opened { lock, meter, acceptor: (address, acceptor), counters, page, mut table } = opened;
+        let Opened { lock, meter, acceptor: (address, acceptor), counters, page, run_log, mut table } = opened;
         let keys = table.digests.len() as u64;
         let before = match &config.state {
             Some(path) => load_state::<S>(path, config.replace_state, log)?,
@@ -111,6 +111,7 @@ impl<S: TableService> Serving<S> {
             // Of clients that may have any key, each can be many.
             enrolments: (!config.clients.are_anybody()).then(|| Enrolments::new(config.enrolments)),
             counters,
+            run_log,
             _lock: lock,
             config,
         };
