@@ -64,8 +64,10 @@ impl Listed {
     fn read(path: &Path) -> Result<Self, Failure> {
         let text = read_lines(path, MOST_BYTES).map_err(|error| unusable(path, &error))?;
         let mut listed = Self::default();
-        let is_comment = |line: &str| line.trim().is_empty() || line.starts_with('#');
-        for (place, line) in text.lines().enumerate().filter(|(_, line)| !is_comment(line)) {
+        let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
+        // Files that were joined may have a mark of their encoding in the middle.
+        let lines = text.lines().map(|line| line.trim_start_matches('\u{feff}').trim());
+        for (place, line) in lines.enumerate().filter(|(_, line)| !is_comment(line)) {
             if let Err(fault) = listed.take(line) {
                 listed.fault.get_or_insert_with(|| format!("line {}: {fault}", place + 1));
             }

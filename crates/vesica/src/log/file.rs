@@ -102,6 +102,7 @@ impl OpenLog {
         if self.is_behind {
             write_head(self.head.clone())?;
         }
+        let before = self.head.clone();
         let (mut head, mut text) = (self.head, String::new());
         for entry in entries {
             let Head { lines: number, hash: previous } = head;
@@ -120,8 +121,13 @@ impl OpenLog {
             self.file.sync_all().map_err(failed)?;
             write_head(head)
         })();
-        // Lines that cannot have their head are none.
-        written.inspect_err(|_| _ = self.file.set_len(self.end).and_then(|()| self.file.sync_all()))
+        // Lines that cannot have their head are none. A head that stands, though its folder could not be synced, has them.
+        let has_old_head = || matches!(read_head(&path), Ok(Some((said, _))) if said == before);
+        written.inspect_err(|_| {
+            if has_old_head() {
+                let _ = self.file.set_len(self.end).and_then(|()| self.file.sync_all());
+            }
+        })
     }
 }
 

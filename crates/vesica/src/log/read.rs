@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use rustix::fs::{FlockOperation, flock};
 use vesica_party::transport::tls::PublicKey;
 
 use super::file::{HEAD_IS_MISSING, MOST_AT_ONCE, MOST_LINE_BYTES, changed, patience, read_head};
@@ -43,9 +44,13 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
     }
     let path = &fs::canonicalize(path).map_err(unreadable)?;
     let file = File::open(path).map_err(unreadable)?;
-    // Runs wait so long: line and head go together.
+    // Line and head go together. Whoever writes waits for no more than this: lines that were written do not change.
     locked::take_to_read(&file, patience(unreadable))?.map_err(unreadable)?;
-    let mut file = BufReader::new(file);
+    let bytes = file.metadata().map_err(unreadable)?.len();
+    let said = read_head(path);
+    flock(&file, FlockOperation::Unlock).map_err(|error| unreadable(error.into()))?;
+    let said = said?;
+    let mut file = BufReader::new(file.take(bytes));
     let (mut lines, mut keys, mut head, mut is_torn) = (Vec::<Line>::new(), Vec::new(), Head::none(), false);
     let mut noted_at = noted.filter(|noted| noted.lines == 0).map(|_| Head::none().hash);
     loop {
@@ -83,7 +88,7 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
         }
         lines.push(line);
     }
-    check_head(path, &head, &lines, &keys)?;
+    check_head(path, said, &head, &lines, &keys)?;
     if let Some(noted) = noted.filter(|noted| noted_at.as_ref() != Some(&noted.hash)) {
         let what = format!("its first {} lines are not those of the head that was noted", noted.lines);
         return Err(changed(path, &what));
@@ -98,8 +103,14 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
 
 /// Whether the head beside the log is that of the log, or behind the lines that were written last, and signed by one of
 /// the keys that signed it.
-fn check_head(path: &Path, found: &Head, lines: &[Line], keys: &[String]) -> Result<(), Failure> {
-    let Some((said, signer)) = read_head(path)? else {
+fn check_head(
+    path: &Path,
+    said: Option<(Head, String)>,
+    found: &Head,
+    lines: &[Line],
+    keys: &[String],
+) -> Result<(), Failure> {
+    let Some((said, signer)) = said else {
         return match lines {
             [] => Ok(()),
             _ => Err(changed(path, HEAD_IS_MISSING)),

@@ -1,10 +1,11 @@
 //! The lines of a server, whose clients converse with it at the same time.
 //!
 //! One thread writes them all: what has gathered while it wrote is written together, with one head, so that the disk is
-//! waited for once and not once a line. A conversation waits until its first line is on the disk, and nobody waits for a
-//! last line, unless [`MOST_WAITING`] are due.
+//! waited for once and not once a line. A conversation waits until its first line is on the disk, at most [`PATIENCE`].
+//! Nobody waits for a last line: the thread that ends a conversation may be the one that lets clients in.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use vesica_party::service::Conversation as Visit;
 use vesica_party::transport::tls::Identity;
@@ -17,8 +18,13 @@ use crate::failure::{Failure, code};
 use crate::handshake::clock;
 use crate::receipt::to_hex;
 
-/// Lines that wait to be written before whoever has another one waits as well.
+/// Lines that wait to be written, beyond which there are none of clients who have not joined. Those who have are bounded by
+/// the limits on connections.
 const MOST_WAITING: usize = 1024;
+
+/// How long a client that joins waits for its line: another process may have the log half as long, and a disk that does not
+/// answer lets nobody in.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is the same in all lines of a server.
 pub(crate) struct Offered {
@@ -38,6 +44,8 @@ pub(crate) struct ServerLog {
 #[derive(Default)]
 struct Queue {
     waiting: Vec<Waiting>,
+    /// Lines that were not taken in, since too many waited.
+    lost: usize,
     /// No line comes any more.
     is_closed: bool,
     /// Nobody writes any more.
@@ -68,19 +76,24 @@ impl ServerLog {
         self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a client has joined, before it is served. Returns when that is on the disk.
+    /// Notes that a client has joined, before it is served. Returns when that is on the disk, or after [`PATIENCE`].
     ///
     /// # Errors
     /// If it cannot be written, and the log's user named it: the client hears that it is refused.
     pub fn begin(&self, offered: Offered, visit: &Visit) -> Result<(), Abort> {
         let Some(entry) = entry(offered, visit, Event::Begun, None) else { return Ok(()) };
         let outcome = self.push(entry);
+        let end = Instant::now() + PATIENCE;
         let mut queue = self.lock();
         let is_written = loop {
+            let left = end.saturating_duration_since(Instant::now());
             match outcome.get() {
                 Some(&is_written) => break is_written,
-                None if queue.is_over => break false,
-                None => queue = self.wait(queue),
+                None if queue.is_over || left.is_zero() => break false,
+                None => {
+                    let waited = self.changed.wait_timeout(queue, left);
+                    queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
             }
         };
         if is_written || !self.file.is_named {
@@ -93,7 +106,7 @@ impl ServerLog {
         })
     }
 
-    /// Notes how a conversation has ended. Does not wait for the disk, unless that is far behind.
+    /// Notes how a conversation has ended. Does not wait for the disk.
     pub fn end(&self, offered: Offered, visit: &Visit, why: Option<Why>) {
         let event = Event::of_end(why.as_ref().map(|why| why.code));
         if let Some(entry) = entry(offered, visit, event, why) {
@@ -103,11 +116,11 @@ impl ServerLog {
 
     fn push(&self, entry: Entry) -> Arc<OnceLock<bool>> {
         let outcome = Arc::<OnceLock<bool>>::default();
+        let has_joined = entry.look_up.as_ref().is_some_and(|look_up| !look_up.conversations.is_empty());
         let mut queue = self.lock();
-        while queue.waiting.len() >= MOST_WAITING && !queue.is_over {
-            queue = self.wait(queue);
-        }
-        if !queue.is_over {
+        if queue.waiting.len() >= MOST_WAITING && !has_joined {
+            queue.lost += 1;
+        } else if !queue.is_over {
             queue.waiting.push(Waiting { entry, outcome: outcome.clone() });
             self.changed.notify_all();
         }
@@ -126,11 +139,13 @@ impl ServerLog {
             let written = OpenLog::open(&self.file.path, self.identity.public(), &|| Ok(()))
                 .and_then(|log| log.append(&self.identity, entries));
             match &written {
-                Ok(()) if lost > 0 => {
-                    warn(&format!("the log of runs is written again; {lost} lines of conversations are not in it"));
-                    lost = 0;
+                Ok(()) => {
+                    lost += std::mem::take(&mut self.lock().lost);
+                    if lost > 0 {
+                        warn(&format!("the log of runs is written again; {lost} lines of conversations are not in it"));
+                        lost = 0;
+                    }
                 }
-                Ok(()) => {}
                 Err(failure) => {
                     if lost == 0 {
                         let so = match self.file.is_named {
@@ -150,6 +165,7 @@ impl ServerLog {
             let _queue = self.lock();
             self.changed.notify_all();
         }
+        lost += std::mem::take(&mut self.lock().lost);
         if lost > 0 {
             warn(&format!("{lost} lines of conversations are not in the log of runs"));
         }

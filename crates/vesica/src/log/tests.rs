@@ -360,6 +360,28 @@ fn a_server_whose_log_cannot_be_written_refuses_clients_until_it_can_be() {
     assert!(ServerLog::new(LogFile { path: blocked, is_named: true }, identity).is_err());
 }
 
+/// The thread that ends conversations may be the one that lets clients in.
+#[test]
+fn nobody_waits_for_a_last_line_though_nothing_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
+    let log = ServerLog::new(LogFile { path: path.clone(), is_named: true }, identity.clone()).expect("a log");
+    let [joined, seen] = [1, 0].map(|number| visit(&identity, number));
+    let seen = Visit { session: None, ..seen };
+    for _ in 0..1500 {
+        log.end(offered(), &seen, None);
+    }
+    for _ in 0..100 {
+        log.end(offered(), &joined, None);
+    }
+    log.close();
+    let said = std::sync::Mutex::new(Vec::new());
+    log.write(&|text| said.lock().expect("no panic").push(text.to_owned()));
+    let said = said.into_inner().expect("no panic");
+    assert!(said.len() == 1 && said[0].contains("476 lines"), "{said:?}");
+    assert_eq!(verify(&path, None).expect("a log").lines.len(), 1024 + 100);
+}
+
 /// Both sides' logs of a run and of a query, where the sender says `change` otherwise.
 fn compared(change: impl Fn(&mut Entry)) -> Compared {
     let folder = tempfile::tempdir().expect("a folder");

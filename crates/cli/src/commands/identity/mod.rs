@@ -5,6 +5,7 @@ mod succession;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use vesica::Failure;
@@ -151,10 +152,10 @@ pub fn change_passphrase(
     Ok(passphrase.is_some())
 }
 
-/// Writes a public statement to a file that must not exist.
+/// Writes a statement to a file that must not exist, for its user alone: whoever finds a revocation can end the key.
 fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all())).map_err(|error| {
         identity::failed(match error.kind() {
             io::ErrorKind::AlreadyExists => IdentityFileError::Exists(path.into()),
             _ => IdentityFileError::Write { path: path.into(), error },

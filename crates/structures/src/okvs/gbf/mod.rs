@@ -16,7 +16,7 @@
 //! security parameter.
 //!
 //! Two protocols use the structure without a table of their own: they draw the cells by oblivious transfers
-//! whose choices are the bits of a Bloom filter ([`Gbf::taken`]), and add up the cells of each key, some
+//! whose choices are the bits of a Bloom filter ([`Gbf::taken_vartime`]), and add up the cells of each key, some
 //! cells at a time ([`Gbf::add_cells_vartime`]).
 
 mod params;

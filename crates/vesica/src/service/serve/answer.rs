@@ -100,11 +100,17 @@ impl<S: TableService> Watch<'_, S> {
     /// Logs the end of a conversation: of each in which the client asked for anything, or was refused.
     fn log_end(&self, conversation: &Conversation, outcome: &Result<(), Abort>) {
         let Some(run_log) = &self.serve.run_log else { return };
+        // Where anybody may ask, whoever looks and leaves could fill the disk.
+        if conversation.session.is_none() && self.serve.config.clients.are_anybody() {
+            return;
+        }
         let has_asked = conversation.described || conversation.session.is_some();
         let why = match outcome {
             Ok(()) if has_asked => None,
             // It has left because of what it was told.
-            Err(abort) if is_over_quota(abort) => Some(Why { code: code::REFUSED, fault: OVER_QUOTA.into() }),
+            Err(abort) if conversation.session.is_none() && is_over_quota(abort) => {
+                Some(Why { code: code::REFUSED, fault: OVER_QUOTA.into() })
+            }
             Err(abort) if has_asked || is_refusal(abort) => {
                 let fault = printable_within(&abort.to_string(), MOST_FAULT);
                 Some(Why { code: abort.exit_code(), fault })
