@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -31,6 +31,12 @@ pub(crate) fn take_to_read(
     goes_on: impl FnMut() -> Result<(), Failure>,
 ) -> Result<io::Result<()>, Failure> {
     take_as(file, FlockOperation::NonBlockingLockShared, goes_on)
+}
+
+/// What ends a wait for a lock after so long, with the reason that `over` gives.
+pub fn no_longer_than(limit: Duration, over: impl Fn() -> Failure) -> impl Fn() -> Result<(), Failure> {
+    let end = Instant::now() + limit;
+    move || if Instant::now() < end { Ok(()) } else { Err(over()) }
 }
 
 fn take_as(

@@ -1,10 +1,9 @@
 //! What outgrows memory: a file of streams that only this process can read, and rows sorted in runs and merged.
 //!
 //! The files of a [`Spill`] have no name in its folder and are gone when they are closed, however the process ends. What
-//! stands in them is
-//! encrypted under a key that this process alone has and never writes down, so that a disk that is lost, copied or
-//! sold shows nothing of a table's keys; and it is authenticated, so that a disk that gives back something else is
-//! noticed.
+//! stands in them is encrypted under a key that this process alone has and never writes down, so that a disk that is
+//! lost, copied or sold shows nothing of a table's keys; and it is authenticated, so that a disk that gives back
+//! something else is noticed.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod row_runs;

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use vesica_party::service::replace;
 use vesica_party::transport::tls::{Identity, PublicKey};
@@ -37,11 +37,7 @@ pub(super) fn head_path(log: &Path) -> PathBuf {
 
 /// Ends the wait for a lock after [`PATIENCE`], with what `failed` makes of the reason.
 pub(super) fn patience(failed: impl Fn(io::Error) -> Failure) -> impl Fn() -> Result<(), Failure> {
-    let end = Instant::now() + PATIENCE;
-    move || match Instant::now() < end {
-        true => Ok(()),
-        false => Err(failed(io::Error::other("another process holds it"))),
-    }
+    locked::no_longer_than(PATIENCE, move || failed(io::Error::other("another process holds it")))
 }
 
 /// A log that no other process writes to.

@@ -72,10 +72,6 @@ impl ServerLog {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
-        self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Notes that a client has joined, before it is served. Returns when that is on the disk, or after [`PATIENCE`].
     ///
     /// # Errors
@@ -178,7 +174,7 @@ impl ServerLog {
             if queue.is_closed {
                 return None;
             }
-            queue = self.wait(queue);
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
         let count = queue.waiting.len().min(MOST_AT_ONCE);
         Some(queue.waiting.drain(..count).collect())

@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use vesica_party::service::{ClientIdentity, Conversation as Visit};
 use vesica_party::transport::tls::Day;
@@ -140,12 +140,18 @@ fn an_older_copy_shows_by_a_head_that_was_noted() {
     assert!(verify(&path, None).is_ok() && verify(&path, Some(&late)).is_err());
 }
 
-/// Killed within a line, and between line and head.
-#[test]
-fn a_log_goes_on_behind_a_kill() {
+/// A log with one line, in a folder of its own, and who has signed it.
+fn begun() -> (tempfile::TempDir, PathBuf, Identity) {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
     append(&path, &identity, "1111", Event::Begun);
+    (folder, path, identity)
+}
+
+/// Killed within a line, and between line and head.
+#[test]
+fn a_log_goes_on_behind_a_kill() {
+    let (_folder, path, identity) = begun();
     let head = fs::read(head_path(&path)).expect("there");
     append(&path, &identity, "1111", Event::Completed);
     let whole = fs::read(&path).expect("there");
@@ -228,9 +234,7 @@ fn processes_write_one_after_the_other() {
 /// What is written together has one head; killed before that, the log goes on, and no longer than that.
 #[test]
 fn lines_that_are_written_together_have_one_head() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
-    append(&path, &identity, "1111", Event::Begun);
+    let (_folder, path, identity) = begun();
     let head = fs::read(head_path(&path)).expect("there");
     // Together longer than the part of the log that is read first.
     let long =
@@ -247,9 +251,7 @@ fn lines_that_are_written_together_have_one_head() {
 /// A line of which the head knows nothing is looked at as well.
 #[test]
 fn what_a_killed_process_has_written_is_looked_at() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (path, identity) = (folder.path().join("runs.log"), Identity::generate().expect("an identity"));
-    append(&path, &identity, "1111", Event::Begun);
+    let (_folder, path, identity) = begun();
     let head = fs::read(head_path(&path)).expect("there");
     let batch = ["2222", "3333", "4444"].map(|run| entry(&identity, run, Event::Begun));
     open(&path, &identity).expect("a log").append(&identity, batch).expect("written");

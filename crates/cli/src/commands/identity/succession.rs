@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use vesica::Failure;
 use vesica::bounded::{beside, read_text};
@@ -125,16 +125,14 @@ pub fn accept(file: &Path, public: &Path) -> Result<PeerKeys, Failure> {
 fn lock(path: &Path) -> Result<File, Failure> {
     let failed = |error| identity::failed(IdentityFileError::Write { path: path.into(), error });
     let lock = File::options().create(true).truncate(false).write(true).open(beside(path, ".lock")).map_err(failed)?;
-    let end = Instant::now() + PATIENCE;
-    let goes_on = || match Instant::now() < end {
-        true => Ok(()),
-        false => Err(Failure::new(
+    let over = || {
+        Failure::new(
             code::IDENTITY,
             format_args!("another process has been changing {} for {} s", path.display(), PATIENCE.as_secs()),
             "let it finish, or end it; then start again",
-        )),
+        )
     };
-    locked::take(&lock, goes_on)?.map_err(failed)?;
+    locked::take(&lock, locked::no_longer_than(PATIENCE, over))?.map_err(failed)?;
     Ok(lock)
 }
 
