@@ -130,6 +130,13 @@ mod x86 {
         Masks(masks)
     }
 
+    /// The array, each element one place lower. Written so that the compiler keeps it in registers:
+    /// `rotate_left` moves memory, which each of its elements would then go through.
+    #[inline(always)]
+    fn turned<T: Copy, const N: usize>(array: [T; N]) -> [T; N] {
+        std::array::from_fn(|i| array[(i + 1) % N])
+    }
+
     macro_rules! avx2_twin {
         ($(#[$doc:meta])* $name:ident, $element:ty, $masks:ident, [$($s:literal: $broadcast:expr),+]) => {
             $(#[$doc])*
@@ -159,7 +166,7 @@ mod x86 {
                     )+
                     // SAFETY: group g < groups lies within x.
                     unsafe { _mm256_storeu_si256(x.as_mut_ptr().add(g * LANES).cast(), window[0]) };
-                    window.rotate_left(1);
+                    window = turned(window);
                     if g + 1 < groups {
                         // SAFETY: group g + 1 + REACH < groups + REACH lies within x.
                         window[REACH] = unsafe { _mm256_loadu_si256(x.as_ptr().add((g + 1 + REACH) * LANES).cast()) };
@@ -265,7 +272,7 @@ mod x86 {
             scatter!(0, 1, 2, 3);
             // SAFETY: group g < groups lies within x.
             unsafe { _mm512_storeu_si512(x.as_mut_ptr().add(g * LANES).cast(), window[0]) };
-            window.rotate_left(1);
+            window = turned(window);
             if g + 1 < groups {
                 // SAFETY: group g + 1 + REACH < groups + REACH lies within x.
                 window[REACH] = unsafe { _mm512_loadu_si512(x.as_ptr().add((g + 1 + REACH) * LANES).cast()) };
@@ -306,7 +313,7 @@ mod x86 {
             scatter!(0, 1, 2, 3, 4, 5, 6, 7);
             // SAFETY: group g < groups lies within x.
             unsafe { _mm512_storeu_si512(x.as_mut_ptr().add(g * LANES).cast(), window[0]) };
-            window.rotate_left(1);
+            window = turned(window);
             if g + 1 < groups {
                 // SAFETY: group g + 1 + REACH < groups + REACH lies within x.
                 window[REACH] = unsafe { _mm512_loadu_si512(x.as_ptr().add((g + 1 + REACH) * LANES).cast()) };

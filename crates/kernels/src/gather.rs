@@ -108,8 +108,9 @@ mod x86 {
 
     use super::{LINE, ORDERS, place, portable};
 
-    /// Lines that are under way at a time.
-    const PREFETCH_DISTANCE: usize = 24;
+    /// Lines that are under way at a time: as many as the memory answers at once where a table outgrows
+    /// all caches, and few enough to stay in the first one.
+    const AHEAD: usize = 128;
 
     /// Draws whose places are worked out at a time.
     const DRAWS_PER_BATCH: usize = 1024;
@@ -152,24 +153,33 @@ mod x86 {
     ) {
         let (groups, _) = out.as_chunks_mut::<LINE>();
         let (table, _) = table.as_chunks::<LINE>();
-        let mut places = [(0, 0); DRAWS_PER_BATCH + PREFETCH_DISTANCE];
-        for (groups, draws) in groups.chunks_mut(DRAWS_PER_BATCH).zip(draws.chunks(DRAWS_PER_BATCH)) {
-            for (place_of, &draw) in places.iter_mut().zip(draws) {
+        let mut places = [(0, 0); AHEAD + DRAWS_PER_BATCH];
+        let (first, rest) = draws.split_at(draws.len().min(AHEAD));
+        for (place_of, &draw) in places.iter_mut().zip(first) {
+            *place_of = place(draw, table.len());
+            fetch(&table[place_of.0]);
+        }
+        let mut rest = rest.chunks(DRAWS_PER_BATCH);
+        for groups in groups.chunks_mut(DRAWS_PER_BATCH) {
+            // None are left for the last groups: for these, old places are fetched again.
+            for (place_of, &draw) in places[AHEAD..].iter_mut().zip(rest.next().unwrap_or_default()) {
                 *place_of = place(draw, table.len());
             }
-            // Behind the last one its own line is fetched again.
-            let last = places[draws.len() - 1];
-            places[draws.len()..][..PREFETCH_DISTANCE].fill(last);
             for (i, group) in groups.iter_mut().enumerate() {
-                let ahead = &table[places[i + PREFETCH_DISTANCE].0];
-                // First and last element: in a table that is not aligned a line lies in two lines of the cache.
-                for element in [&ahead[0], &ahead[LINE - 1]] {
-                    // SAFETY: SSE is part of x86-64.
-                    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
-                }
+                fetch(&table[places[i + AHEAD].0]);
                 let (line, order) = places[i];
                 add(group, &table[line], order);
             }
+            places.copy_within(DRAWS_PER_BATCH.., 0);
+        }
+    }
+
+    /// Asks for a line: in a table that is not aligned, its ends lie in two lines of the cache.
+    #[inline(always)]
+    fn fetch<T>(line: &[T; LINE]) {
+        for element in [&line[0], &line[LINE - 1]] {
+            // SAFETY: SSE is part of x86-64.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
         }
     }
 
@@ -261,7 +271,19 @@ mod tests {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             state ^ (state >> 29)
         };
-        for (groups, lines) in [(0usize, 1usize), (1, 1), (7, 3), (15, 10), (16, 10), (17, 11), (18, 1), (1000, 333)] {
+        for (groups, lines) in [
+            (0usize, 1usize),
+            (1, 1),
+            (7, 3),
+            (15, 10),
+            (16, 10),
+            (17, 11),
+            (18, 1),
+            (1000, 333),
+            (1023, 50),
+            (1152, 50),
+            (3000, 777),
+        ] {
             let table: Vec<u128> = (0..lines * LINE).map(|_| u128::from(next()) << 64 | u128::from(next())).collect();
             let out: Vec<u128> = (0..groups * LINE).map(|_| u128::from(next())).collect();
             let mut draws: Vec<u32> = (0..groups).map(|_| next() as u32).collect();
