@@ -8,6 +8,8 @@ pub enum Phase {
     Other,
     /// Agreement on the configuration.
     Handshake,
+    /// Waiting until the own table is read.
+    Read,
     /// The one-time work of a service ([`crate::service`]) before its first query: preparing the
     /// server's set and enrolling the client.
     Precompute,
@@ -39,9 +41,10 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order of reports.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Other,
         Self::Handshake,
+        Self::Read,
         Self::Precompute,
         Self::BaseOt,
         Self::OtExtension,
@@ -62,6 +65,7 @@ impl Phase {
         match self {
             Self::Other => "other",
             Self::Handshake => "handshake",
+            Self::Read => "read",
             Self::Precompute => "precompute",
             Self::BaseOt => "base-ot",
             Self::OtExtension => "ot-extension",
@@ -87,7 +91,7 @@ mod tests {
     /// may change.
     #[test]
     fn names_and_their_order_stay() {
-        let names = "other handshake precompute base-ot ot-extension expand check hash-items encode decode masks \
+        let names = "other handshake read precompute base-ot ot-extension expand check hash-items encode decode masks \
                      match permute equality payload";
         assert_eq!(Phase::ALL.map(Phase::name).join(" "), names);
         assert!(Phase::ALL.is_sorted());

@@ -1,6 +1,9 @@
 //! The local report of a run. It stays with the side that made it; nothing of it but what the
 //! receipt states is shared.
 
+use std::iter;
+use std::time::Duration;
+
 use serde::Serialize;
 use vesica_party::{Role, Security, Tally};
 
@@ -78,7 +81,8 @@ pub struct Report {
     pub bytes_received: u64,
     /// From the start of the command to its end.
     pub seconds: f64,
-    /// Seconds and bytes by phase, from connecting to the end of the conversation.
+    /// Seconds and bytes by phase: `connect` before the conversation, its phases, and `write` after it. Seconds
+    /// add up to those above.
     pub phases: Vec<PhaseReport>,
     /// Notations in the own key columns that often keep equal keys from matching. They do not depend on
     /// what matched.
@@ -129,7 +133,7 @@ pub struct OutputReport {
     pub totals: Vec<(String, Option<String>)>,
 }
 
-/// A phase of the conversation.
+/// A phase of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseReport {
     /// The phase's name.
@@ -143,13 +147,17 @@ pub struct PhaseReport {
 }
 
 impl PhaseReport {
-    pub(crate) fn all(tally: &Tally) -> Vec<Self> {
-        let each = tally.phases.iter().map(|(phase, count)| Self {
+    /// The phases of a run of `all` time, whose partner was `gone_after` some of it.
+    pub(crate) fn all(tally: &Tally, gone_after: Duration, all: Duration) -> Vec<Self> {
+        let alone = |name, seconds: f64| Self { name, seconds: seconds.max(0.0), sent: 0, received: 0 };
+        let talked = tally.phases.iter().map(|(phase, count)| Self {
             name: phase.name(),
             seconds: count.seconds,
             sent: count.sent(),
             received: count.received(),
         });
-        each.collect()
+        let connect = alone("connect", gone_after.as_secs_f64() - tally.total().seconds);
+        let write = alone("write", (all - gone_after).as_secs_f64());
+        iter::once(connect).chain(talked).chain([write]).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use vesica_party::{Channel, Role};
+use vesica_party::{Channel, Phase, Role};
 use vesica_structures::rng::SecretRng;
 
 use super::advice;
@@ -66,7 +66,8 @@ pub(super) struct Read<'m> {
 
 impl<'m> Compared<'m> {
     /// Reads the own table.
-    pub fn read(self, ctx: &Context<'_>, ch: &Channel) -> Result<Read<'m>, Failure> {
+    pub fn read(self, ctx: &Context<'_>, ch: &mut Channel) -> Result<Read<'m>, Failure> {
+        let _phase = ch.phase(Phase::Read);
         let Self { ready, reader, theirs } = self;
         let (own, workers) = match reader {
             Reader::ThisProcess(preparation) => {

@@ -1,5 +1,7 @@
 //! The last steps with the partner: goodbye, and the end of the connection.
 
+use std::time::Duration;
+
 use vesica_party::transport::tls::PublicKey;
 use vesica_party::{Abort, Channel, Role, Tally};
 
@@ -68,6 +70,8 @@ pub(super) struct PartnerGone {
     pub outcome: ProtocolOutcome,
     pub receipt: Option<Receipt>,
     pub tally: Tally,
+    /// From the start of the command to the end of the conversation.
+    pub gone_after: Duration,
 }
 
 impl Closed {
@@ -86,8 +90,9 @@ impl Closed {
                 tally
             }),
         };
+        let gone_after = ctx.started.elapsed();
         ctx.let_go();
-        PartnerGone { carried, outcome, receipt, tally }
+        PartnerGone { carried, outcome, receipt, tally, gone_after }
     }
 }
 

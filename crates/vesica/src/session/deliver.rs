@@ -1,5 +1,7 @@
 //! What only this side sees, once the partner is gone: the receipt, the output, the report.
 
+use std::time::Duration;
+
 use vesica_party::Tally;
 use vesica_party::transport::KeyExchange;
 
@@ -24,7 +26,7 @@ use crate::threads;
 impl PartnerGone {
     /// Looks at the result, writes it and reports.
     pub fn deliver(self, ctx: &Context<'_>) -> Result<Report, Failure> {
-        let Self { carried, outcome, receipt, tally } = self;
+        let Self { carried, outcome, receipt, tally, gone_after } = self;
         let ProtocolOutcome { result, matched_elsewhere, new_elsewhere, cluster, .. } = outcome;
         let Carried { agreement, own, padded, key_notes, mut warnings, record, .. } = carried;
         let Prepared { source, table, placed, distinct, .. } = own;
@@ -90,6 +92,7 @@ impl PartnerGone {
             output,
             receipt,
             tally,
+            gone_after,
             traffic_of_workers: cluster.map_or((0, 0), |cluster| cluster.traffic),
             key_notes,
             warnings,
@@ -130,6 +133,7 @@ struct Done {
     output: Option<OutputReport>,
     receipt: Option<String>,
     tally: Tally,
+    gone_after: Duration,
     /// Bytes that workers of a cluster sent and received.
     traffic_of_workers: (u64, u64),
     key_notes: Vec<String>,
@@ -139,6 +143,7 @@ struct Done {
 impl Done {
     fn report(self, ctx: &Context<'_>) -> Report {
         let (config, agreement, total) = (ctx.config, &self.agreement, self.tally.total());
+        let all = ctx.started.elapsed();
         let (sent, received) = self.traffic_of_workers;
         let (extent, disclosure) = (agreement.extent, agreement.terms.disclosure());
         Report {
@@ -180,8 +185,8 @@ impl Done {
             threads: threads::count(),
             bytes_sent: total.sent() + sent,
             bytes_received: total.received() + received,
-            seconds: ctx.started.elapsed().as_secs_f64(),
-            phases: PhaseReport::all(&self.tally),
+            seconds: all.as_secs_f64(),
+            phases: PhaseReport::all(&self.tally, self.gone_after, all),
             key_notes: self.key_notes,
             warnings: self.warnings,
         }

@@ -78,7 +78,7 @@ fn all_steps(ctx: &Context<'_>, executor: Executor<'_>) -> Result<Report, Failur
     let (mut ch, connected) = connect(ctx, executor)?;
     let closed = (|| {
         let compared = connected.compare(ctx, &mut ch)?;
-        let read = compared.read(ctx, &ch)?;
+        let read = compared.read(ctx, &mut ch)?;
         let sizes = read.size(ctx, &ch)?;
         let agreed = sizes.agree(ctx, &mut ch)?;
         let set_up = agreed.set_up(ctx, &ch)?;

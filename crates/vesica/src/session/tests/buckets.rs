@@ -360,6 +360,13 @@ fn traffic_follows_the_sizes_and_the_number_of_buckets_alone() {
         let (received, sent) = run_both(&folder, 7, "ecdh-hfh99", |_| {});
         let phases = |report: &Report| report.phases.iter().map(|phase| phase.name).collect::<Vec<_>>();
         assert_eq!(phases(&received), phases(&sent));
+        for report in [&received, &sent] {
+            let [first, .., last] = &phases(report)[..] else { panic!("a phase before and one behind") };
+            assert_eq!((*first, *last), ("connect", "write"));
+            assert!(phases(report).contains(&"read"));
+            let all: f64 = report.phases.iter().map(|phase| phase.seconds).sum();
+            assert!((all - report.seconds).abs() < 1e-3 * report.seconds, "{all} of {}", report.seconds);
+        }
         received.bytes_sent
     };
     // Two points for each item of all buckets: 32 bytes of it from the receiver.
