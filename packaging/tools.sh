@@ -34,7 +34,7 @@ lacking() {
       lacking_command bwrap bubblewrap
       ;;
     sbom) cargo cyclonedx --version >/dev/null 2>&1 || printf 'cargo-cyclonedx\tcargo install --locked cargo-cyclonedx\n' ;;
-    licences) lacking_command python3 python3 ;;
+    licences) if command -v python3 >/dev/null; then "$(dirname "${BASH_SOURCE[0]}")/licences" --missing; else lacking_command python3 python3; fi ;;
   esac
 }
 
