@@ -169,7 +169,7 @@ fn a_release_leaves_no_step_out_unasked() {
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
     for line in &lines {
         assert!(
-            matches!(line[..], [step, tool, mend] if STEPS.contains(&step) && tool != "" && mend != ""),
+            matches!(line[..], [step, tool, mend] if STEPS.contains(&step) && !tool.is_empty() && !mend.is_empty()),
             "{line:?}"
         );
     }
