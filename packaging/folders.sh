@@ -1,8 +1,12 @@
+# shellcheck shell=bash
 # hide_folders TARGET: what is compiled for this target from now on names no folder of this machine where a panic or a failed check in C
 # code says its place. In these variables the flags come on top of .cargo/config.toml; with other flags everything is compiled anew.
+# The standard library has names of its own for its files, which the compiler forgets where their sources (rust-src) are installed.
 hide_folders() {
-  local registry=${CARGO_HOME:-$HOME/.cargo} folder=${CARGO_TARGET_DIR:-$PWD/target}
-  export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$1")_RUSTFLAGS=--remap-path-prefix=$registry=/cargo --remap-path-prefix=$folder=/target"
+  local registry=${CARGO_HOME:-$HOME/.cargo} folder=${CARGO_TARGET_DIR:-$PWD/target} library
+  library=$(rustc --print sysroot)/lib/rustlib/src/rust=/rustc/$(rustc --version --verbose | sed -n 's/^commit-hash: //p')
+  export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$1")_RUSTFLAGS=--remap-path-prefix=$registry=/cargo --remap-path-prefix=$folder=/target \
+--remap-path-prefix=$library"
   export CFLAGS="-ffile-prefix-map=$registry=/cargo -ffile-prefix-map=$folder=/target ${CFLAGS-}"
 }
 

@@ -1,10 +1,12 @@
 //! What is handed out can be built from what its lists name: the image of packaging/Containerfile from
 //! `.dockerignore`, and the Python package from its source distribution. Nightly builds both wholly; here
-//! their trees are laid from the lists alone, and looked over without a compiler.
+//! their trees are laid from the lists alone, and looked over without a compiler. `packaging/release` makes
+//! nothing here, and says why.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
@@ -151,4 +153,48 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
         .collect();
     assert!(!found.is_empty(), "{pattern} stands for no file");
     found
+}
+
+fn release(arguments: &[&str]) -> Output {
+    Command::new(Path::new(TOP).join("packaging/release")).args(arguments).output().expect("started")
+}
+
+/// Nothing is built here: what these calls lack shows before that.
+#[test]
+fn a_release_leaves_no_step_out_unasked() {
+    const STEPS: [&str; 7] = ["x86_64", "aarch64", "debian", "image", "python", "sbom", "licences"];
+    let missing = release(&["--missing"]);
+    assert!(missing.status.success(), "{missing:?}");
+    let text = String::from_utf8(missing.stdout).expect("text");
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    for line in &lines {
+        assert!(
+            matches!(line[..], [step, tool, mend] if STEPS.contains(&step) && !tool.is_empty() && !mend.is_empty()),
+            "{line:?}"
+        );
+    }
+    let without = |kept: &str| {
+        STEPS.iter().filter(|step| **step != kept).flat_map(|step| ["--without", step]).collect::<Vec<_>>()
+    };
+    let full = tempfile::tempdir().expect("a folder");
+    fs::write(full.path().join("of an earlier release"), "").expect("written");
+    let full = full.path().to_str().expect("text");
+    for (arguments, code, said) in [
+        (vec!["--without", "nothing"], 2, "packaging/release [--without STEP]"),
+        (vec!["--without", "licences"], 2, "the files of the step debian hold that of the step licences"),
+        (without("none"), 2, "packaging/release [--without STEP]"),
+        ([without("licences"), vec![full]].concat(), 4, "is not empty"),
+    ] {
+        let refused = release(&arguments);
+        let error = String::from_utf8_lossy(&refused.stderr);
+        assert!(refused.status.code() == Some(code) && error.contains(said), "{arguments:?}: {refused:?}");
+    }
+    for step in STEPS.into_iter().filter(|step| lines.iter().any(|line| line[0] == *step)) {
+        let refused = release(&without(step));
+        let error = String::from_utf8_lossy(&refused.stderr);
+        let is_named = error.contains(&format!("--without {step}"));
+        // The files of these hold those of other steps, which is another error.
+        let is_whole = ["debian", "image"].contains(&step);
+        assert!(refused.status.code() == Some(69) && is_named || is_whole, "{step}: {refused:?}");
+    }
 }
