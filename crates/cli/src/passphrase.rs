@@ -3,9 +3,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
+use rustix::fs::OFlags;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use vesica::Failure;
 use vesica::failure::code;
@@ -16,6 +20,12 @@ use crate::signals;
 
 /// Longest line that is read, in bytes: more than any passphrase has.
 const MAX_LINE: usize = 2048;
+
+/// Where somebody can be asked: standard input may be the table, and standard error a file.
+const TERMINAL: &str = "/dev/tty";
+
+/// Time between two attempts to write to a terminal that takes nothing.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Bytes of the terminal that mean an interruption (Ctrl-C) and the end of the input (Ctrl-D).
 const INTERRUPT: u8 = 0x03;
@@ -44,8 +54,7 @@ pub fn ask(question: &str) -> Result<Option<Passphrase>, Failure> {
     if !MAY_ASK.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    // The terminal itself: standard input may be the table, and standard error a file.
-    let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else { return Ok(None) };
+    let Ok(terminal) = OpenOptions::new().read(true).write(true).open(TERMINAL) else { return Ok(None) };
     signals::mind_terminal()?;
     let answer = answer(&terminal, question).map_err(|error| failed(&error))?;
     let Some(line) = answer else {
@@ -86,14 +95,27 @@ pub fn give_up() -> bool {
 
 /// Does what stops the process for a while, with the terminal as it was before the question; then asks it again.
 pub fn aside(stop: impl FnOnce()) {
-    let prompt = prompt();
+    let mut prompt = prompt();
     if let Some(question) = &prompt.question {
         question.withdraw();
     }
     stop();
-    if let Some(question) = &prompt.question {
-        // The terminal may be gone: then reading the answer fails.
-        let _ = question.pose();
+    // The terminal may be gone: then reading the answer fails.
+    if let Some(Ok(())) = prompt.question.as_mut().map(Question::silence) {
+        drop(prompt);
+        let _ = say();
+    }
+}
+
+/// Writes the question, unless it is taken away before the terminal takes it: one that is stopped (Ctrl-S) takes nothing.
+/// Whoever ends the process must not wait for that.
+fn say() -> io::Result<()> {
+    loop {
+        let is_said = prompt().question.as_mut().map_or(Ok(true), Question::say)?;
+        if is_said {
+            return Ok(());
+        }
+        thread::sleep(PAUSE);
     }
 }
 
@@ -118,14 +140,15 @@ fn answer(terminal: &File, question: &str) -> io::Result<Option<Zeroizing<String
             prompt().question = None;
         }
     }
-    let question = Question::new(terminal.try_clone()?, question)?;
+    let question = Question::new(question)?;
     let _asking = Asking;
     let mut prompt = prompt();
     if prompt.is_over {
         return Ok(None);
     }
-    prompt.question.insert(question).pose()?;
+    prompt.question.insert(question).silence()?;
     drop(prompt);
+    say()?;
     read_line(terminal)
 }
 
@@ -138,31 +161,47 @@ struct Prompt {
 /// A question at a terminal that does not show what is typed, until this is dropped.
 struct Question {
     text: String,
+    /// How many bytes of the text the terminal has.
+    said: usize,
+    /// The terminal, opened so that no write waits for it.
     terminal: File,
     before: Termios,
 }
 
 impl Question {
-    fn new(terminal: File, text: &str) -> io::Result<Self> {
+    fn new(text: &str) -> io::Result<Self> {
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let terminal = OpenOptions::new().write(true).custom_flags(flags).open(TERMINAL)?;
         let before = tcgetattr(&terminal)?;
-        Ok(Self { text: text.into(), terminal, before })
+        Ok(Self { text: text.into(), said: 0, terminal, before })
     }
 
-    /// Silences the terminal, and asks.
-    fn pose(&self) -> io::Result<()> {
+    /// Silences the terminal, before the question is written to it.
+    fn silence(&mut self) -> io::Result<()> {
+        self.said = 0;
         let mut modes = self.before.clone();
         // Without ISIG, Ctrl-C is a byte that we read. Without ICANON, no line of ours stays in the buffer of the terminal.
         modes.local_modes &= !(LocalModes::ECHO | LocalModes::ISIG | LocalModes::ICANON);
         // A read waits for one byte, however long that takes.
         modes.special_codes[SpecialCodeIndex::VMIN] = 1;
         modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        tcsetattr(&self.terminal, OptionalActions::Flush, &modes)?;
-        (&self.terminal).write_all(self.text.as_bytes())
+        Ok(tcsetattr(&self.terminal, OptionalActions::Flush, &modes)?)
+    }
+
+    /// Writes as much of the question as the terminal takes now. Whether that is all.
+    fn say(&mut self) -> io::Result<bool> {
+        let left = self.text.as_bytes().get(self.said..).unwrap_or_default();
+        match (&self.terminal).write(left) {
+            Ok(count) => self.said += count,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.said >= self.text.len())
     }
 
     /// Has the terminal as it was before, and a new line on it.
     fn withdraw(&self) {
-        // The terminal may be gone; there is nothing else to do then.
+        // The terminal may be gone, or stopped; there is nothing else to do then.
         let _ = tcsetattr(&self.terminal, OptionalActions::Flush, &self.before);
         let _ = (&self.terminal).write_all(b"\n");
     }

@@ -25,6 +25,9 @@ static ARE_CAUGHT: AtomicBool = AtomicBool::new(false);
 /// How long a run that was interrupted may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(7);
 
+/// How long the last word of a process waits for a terminal that takes nothing (Ctrl-S).
+const LAST_WORD: Duration = Duration::from_secs(2);
+
 /// A write beyond the limit on file sizes is to fail, with a message, instead of ending the
 /// process: what handles its signal does nothing.
 pub fn outlive_file_size_limit() {
@@ -111,6 +114,11 @@ pub fn mind_terminal() -> Result<(), Failure> {
 
 /// Says why the process ends, and ends it.
 fn end(failure: &Failure) -> ! {
+    let code = failure.code;
+    let _ = threads::start("vesica-last-word", move || {
+        thread::sleep(LAST_WORD);
+        exit(code);
+    });
     stderr::failure(failure);
     stderr::end(failure.code);
     exit(failure.code)

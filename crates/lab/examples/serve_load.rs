@@ -13,10 +13,12 @@
 //! it was last answered as its next elements, blinds nothing and looks at no proof, but for one query
 //! in 64, which it asks as a client does. To the server they are the same.
 //!
+//! The server's log of runs is `run_log=runs.log`, in a folder of its own, or none.
+//!
 //! Phases: `start`, `restart` (with the state file), `idle` (resident memory of the server before
-//! and with clients that have joined and ask nothing), `full` (each connection asks as soon as it has
-//! its answer), `half` (at half of that rate; latency counts from the time at which a query was due),
-//! and `delta`.
+//! and with clients that have joined and ask nothing), `short` (each query on a connection of its
+//! own), `full` (each connection asks as soon as it has its answer), `half` (at half of that rate;
+//! latency counts from the time at which a query was due), and `delta`.
 
 use std::cell::Cell;
 use std::error::Error;
@@ -27,6 +29,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,6 +62,7 @@ fn main() -> Anything<()> {
         vesica: fs::canonicalize(vesica)?,
         folder: std::env::temp_dir().join(format!("vesica-serve-load-{}", std::process::id())),
         server_cores: text("server_cores"),
+        run_log: text("run_log"),
         security: text("security").unwrap_or_else(|| "malicious".into()),
         capacity: rows + 2 * CHANGED_ROWS,
         connections: number("connections", 32)?.max(1),
@@ -76,6 +80,7 @@ struct Run {
     vesica: PathBuf,
     folder: PathBuf,
     server_cores: Option<String>,
+    run_log: Option<String>,
     security: String,
     /// Room for the rows of the phase `delta`, too.
     capacity: usize,
@@ -115,6 +120,7 @@ fn measure(run: &Run, rows: usize) -> Anything<()> {
     say("enrol", json!({ "seconds": start.elapsed().as_secs_f64(), "state_bytes": kept.0.len() }));
     let before = server.memory()?;
     idle(run, &server, &kept, before)?;
+    short(run, &server, &kept)?;
     if run.replay == 0 {
         let clients = || server.rejoin::<OprfRfc9497>(&kept, |client| client);
         let rate = load(run, &server, clients, None)?;
@@ -188,6 +194,38 @@ fn idle(run: &Run, server: &Served, kept: &Kept, before: u64) -> Anything<()> {
     for client in clients {
         drop(client.leave());
     }
+    Ok(())
+}
+
+/// Queries of which each has a connection of its own, as many at once as there are connections.
+fn short(run: &Run, server: &Served, kept: &Kept) -> Anything<()> {
+    let start = Instant::now();
+    let end = start + Duration::from_secs(run.seconds);
+    let (ticks, asking) = (server.processor_ticks()?, || -> Anything<usize> {
+        let (mut rng, mut count) = (SecretRng::from_os()?, 0);
+        while Instant::now() < end {
+            let mut client = server.rejoin::<OprfRfc9497>(kept, |client| client)?;
+            ask(&mut client, &mut rng)?;
+            client.leave().1?;
+            count += 1;
+        }
+        Ok(count)
+    });
+    let counts: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..run.connections).map(|_| scope.spawn(asking)).collect();
+        threads.into_iter().map(|thread| thread.join().map_err(|_| "a client panicked")).collect()
+    });
+    let mut queries = 0;
+    for count in counts {
+        queries += count??;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let ticks = server.processor_ticks()? - ticks;
+    say(
+        "short",
+        json!({ "connections": run.connections, "run_log": run.run_log, "queries": queries, "seconds": seconds,
+        "queries_a_second": queries as f64 / seconds, "server_ms_a_query": ticks as f64 * 10.0 / queries.max(1) as f64 }),
+    );
     Ok(())
 }
 
@@ -382,7 +420,7 @@ impl Kept {
 struct Served {
     child: Child,
     /// Of its log, which is read all the time: a pipe that is full would hold the server up.
-    lines: Receiver<String>,
+    lines: Mutex<Receiver<String>>,
     address: String,
     key: PublicKey,
 }
@@ -401,19 +439,23 @@ impl Served {
         command.args(["--identity", "server.key", "--state", "table.state", "--no-quota"]);
         command.args(["--items-per-query", &ITEMS.to_string(), "--max-clients", "65536", "--idle", "1h"]);
         command.args(["--security", &run.security, "--capacity", &run.capacity.to_string()]);
+        match &run.run_log {
+            Some(log) => command.args(["--run-log", log]),
+            None => command.arg("--no-run-log"),
+        };
         let mut child = command.current_dir(&run.folder).stderr(Stdio::piped()).stdin(Stdio::null()).spawn()?;
         let errors = BufReader::new(child.stderr.take().ok_or("no standard error")?);
         let (say, lines) = channel();
         thread::spawn(move || errors.lines().map_while(Result::ok).try_for_each(|line| say.send(line)));
         let key = fs::read_to_string(run.folder.join("server.pub"))?.trim().parse()?;
-        let mut server = Self { child, lines, address: String::new(), key };
+        let mut server = Self { child, lines: Mutex::new(lines), address: String::new(), key };
         server.address = server.says("listening on ")?.rsplit(' ').next().ok_or("no address")?.to_owned();
         Ok(server)
     }
 
     /// The next line of the log with this text.
     fn says(&self, text: &str) -> Anything<String> {
-        for line in &self.lines {
+        for line in &*self.lines.lock().unwrap_or_else(PoisonError::into_inner) {
             if line.contains(text) {
                 return Ok(line);
             }
@@ -490,7 +532,7 @@ impl Served {
 
     fn end(mut self) -> Anything<()> {
         self.signal("TERM")?;
-        for _ in &self.lines {}
+        for _ in &*self.lines.get_mut().unwrap_or_else(PoisonError::into_inner) {}
         self.child.wait()?;
         Ok(())
     }

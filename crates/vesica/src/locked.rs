@@ -9,9 +9,38 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::failure::Failure;
+use crate::session::Events;
 
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// How long a run waits for a lock without a word.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How a run waits for what another process holds.
+#[expect(missing_debug_implementations, reason = "it has two callbacks, and nothing to show")]
+pub struct Wait<'a> {
+    /// Asked again and again whether the run goes on.
+    pub goes_on: &'a dyn Fn() -> Result<(), Failure>,
+    /// Hears once what the run waits for, if that takes longer than [`QUIET`].
+    pub events: &'a dyn Events,
+}
+
+impl Wait<'_> {
+    /// Takes the lock of a file like [`take`]. `held` is what there is to be said of who holds it.
+    ///
+    /// # Errors
+    /// As of [`take`].
+    pub fn take(&self, file: &File, held: impl Fn() -> String) -> Result<io::Result<()>, Failure> {
+        let (since, mut is_told) = (Instant::now(), false);
+        take(file, || {
+            if since.elapsed() >= QUIET && !std::mem::replace(&mut is_told, true) {
+                self.events.notice(&held());
+            }
+            (self.goes_on)()
+        })
+    }
+}
 
 /// Takes the lock of a file, and asks `goes_on` as long as another process holds it. Not a lock that blocks: nothing could
 /// end the wait for it.

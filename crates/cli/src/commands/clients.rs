@@ -10,16 +10,17 @@ use vesica::failure::code;
 use vesica::party::transport::tls::{AcceptedKeys, PeerKeys, PublicKey, Revocation, Succession};
 
 use super::sides::usage;
+use crate::settings::Revoked;
 
 /// Longest file, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Reads the clients' keys. None is left if all are revoked.
+/// Reads the clients' keys. None is left if all are revoked, there or on the user's own list.
 ///
 /// # Errors
-/// If the file cannot be read, a line is damaged, or no line has a key.
+/// If a file cannot be read, a line is damaged, or no line has a key.
 pub fn read(path: &Path) -> Result<Vec<PeerKeys>, Failure> {
-    Listed::read(path)?.clients(path)
+    Listed::read(path, Revoked::of_partners(None)?).clients(path)
 }
 
 /// What came of reading the clients' keys while a server answers them.
@@ -30,18 +31,21 @@ pub struct ReadAgain {
     pub gone: usize,
 }
 
-/// Reads the clients' keys again. Where a line is damaged, revocations on the other lines count all the same.
+/// Reads the clients' keys again. Where a line is damaged, or one of the two files cannot be read, the revocations that can
+/// be read count all the same.
 pub fn read_again(path: &Path, accepted: &AcceptedKeys) -> ReadAgain {
-    let listed = match Listed::read(path) {
-        Ok(listed) => listed,
-        Err(failure) => return ReadAgain { outcome: Err(failure), gone: 0 },
+    let (own, unread) = match Revoked::of_partners(None) {
+        Ok(own) => (own, None),
+        Err(failure) => (Revoked::default(), Some(failure)),
     };
-    match listed.clients(path) {
+    let listed = Listed::read(path, own);
+    match unread.map_or_else(|| listed.clients(path), Err) {
         // Once all are revoked, nobody may ask; that must not leave the clients as they were.
         Ok(clients) => ReadAgain { outcome: Ok(clients.len()), gone: accepted.replace(clients).unwrap_or(0) },
         Err(failure) => {
             let ended = listed.ended();
-            let gone = accepted.remove(|client| client.all().any(|key| ended.contains(&key)));
+            let is_ended = |key: PublicKey| ended.contains(&key) || listed.own.place(key).is_some();
+            let gone = accepted.remove(|client| client.all().any(is_ended));
             ReadAgain { outcome: Err(failure), gone: gone.unwrap_or(0) }
         }
     }
@@ -52,7 +56,9 @@ pub fn read_again(path: &Path, accepted: &AcceptedKeys) -> ReadAgain {
 struct Listed {
     clients: Vec<PeerKeys>,
     revoked: HashSet<PublicKey>,
-    /// What is wrong with the first damaged line.
+    /// The user's own list of revoked keys.
+    own: Revoked,
+    /// Why the file cannot be read, or what is wrong with the first damaged line.
     fault: Option<String>,
     /// Where the client with this key as its newest one stands among `clients`.
     places: HashMap<PublicKey, usize>,
@@ -61,9 +67,12 @@ struct Listed {
 }
 
 impl Listed {
-    fn read(path: &Path) -> Result<Self, Failure> {
-        let text = read_lines(path, MOST_BYTES).map_err(|error| unusable(path, &error))?;
-        let mut listed = Self::default();
+    fn read(path: &Path, own: Revoked) -> Self {
+        let mut listed = Self { own, ..Self::default() };
+        let text = match read_lines(path, MOST_BYTES) {
+            Ok(text) => text,
+            Err(error) => return Self { fault: Some(error.to_string()), ..listed },
+        };
         let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
         // Files that were joined may have a mark of their encoding in the middle.
         let lines = text.lines().map(|line| line.trim_start_matches('\u{feff}').trim());
@@ -72,7 +81,7 @@ impl Listed {
                 listed.fault.get_or_insert_with(|| format!("line {}: {fault}", place + 1));
             }
         }
-        Ok(listed)
+        listed
     }
 
     fn take(&mut self, line: &str) -> Result<(), String> {
@@ -120,7 +129,7 @@ impl Listed {
     }
 
     fn has_revoked(&self, client: &PeerKeys) -> bool {
-        client.all().any(|key| self.revoked.contains(&key))
+        client.all().any(|key| self.revoked.contains(&key) || self.own.place(key).is_some())
     }
 }
 

@@ -60,9 +60,10 @@ fn verified(args: VerifyArgs) -> Outcome {
     let path = named(args.file)?;
     let noted = args.noted.as_deref().map(head).transpose()?;
     let verified = signed_by(&path, noted.as_ref(), &args.signer)?;
-    let Verified { head, keys, open, is_torn, .. } = &verified;
+    let Verified { head, keys, open, is_torn, behind, .. } = &verified;
     if args.json {
-        let said = json!({ "ok": true, "head": head, "keys": keys, "open": open, "is_torn": is_torn });
+        let said =
+            json!({ "ok": true, "head": head, "keys": keys, "open": open, "is_torn": is_torn, "behind": behind });
         return print(&format!("{said}\n"));
     }
     print(&summary(&verified))
@@ -92,11 +93,11 @@ fn shown(args: ShowArgs) -> Outcome {
 fn compared(args: &CompareArgs) -> Outcome {
     let theirs = signed_by(&args.theirs, None, &args.signer)?;
     let period = Period { from: args.from, to: args.to };
-    let Compared { same, differences } = compare(&verify(&args.ours, None)?, &theirs, period);
+    let Compared { same, without_end, differences } = compare(&verify(&args.ours, None)?, &theirs, period);
     if differences.is_empty() && same > 0 {
         return match args.json {
-            true => print(&format!("{}\n", json!({ "ok": true, "same": same }))),
-            false => print(&format!("both logs say the same of {}\n", runs(same))),
+            true => print(&format!("{}\n", json!({ "ok": true, "same": same, "without_end": without_end }))),
+            false => print(&format!("both logs say the same of {}{}\n", runs(same), not_ended(without_end))),
         };
     }
     let failure = if differences.is_empty() {
@@ -110,7 +111,8 @@ fn compared(args: &CompareArgs) -> Outcome {
         let few: Vec<String> = differences.iter().take(MOST_TOLD).map(told).collect();
         let more = differences.len().saturating_sub(MOST_TOLD);
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-        let fault = format!("the logs say the same of {}, and differ: {}{more}", runs(same), few.join("; "));
+        let same = format!("{}{}", runs(same), not_ended(without_end));
+        let fault = format!("the logs say the same of {same}, and differ: {}{more}", few.join("; "));
         let mend = "ask your partner for its receipts of these runs. A run is in one log alone if the other side kept it out \
                     (--no-run-log, or another log), was killed before its first line, or has put another file in the place \
                     of its log; --from and --to leave out days that one of the logs does not have";
@@ -121,13 +123,23 @@ fn compared(args: &CompareArgs) -> Outcome {
     }
     let Failure { code, fault, mend, .. } = &failure;
     let error = json!({ "code": code, "fault": fault, "mend": mend });
-    let said = json!({ "ok": false, "same": same, "differences": differences, "error": error });
+    let said = json!({
+        "ok": false, "same": same, "without_end": without_end, "differences": differences, "error": error
+    });
     print(&format!("{said}\n"))?;
     Err(Failure { reported: true, ..failure })
 }
 
 fn runs(count: usize) -> String {
     counted(count as u64, "run", "runs")
+}
+
+/// What there is to say of runs whose end was not compared.
+fn not_ended(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        _ => format!(" (of {count} of them one of the logs has no end, and what they came to was not compared)"),
+    }
 }
 
 fn told(difference: &Difference) -> String {
@@ -182,7 +194,7 @@ fn short(line: &str) -> String {
 }
 
 fn summary(verified: &Verified) -> String {
-    let Verified { head: Head { lines, hash }, keys, open, is_torn, .. } = verified;
+    let Verified { head: Head { lines, hash }, keys, open, is_torn, behind, .. } = verified;
     let mut text = format!("the log holds together: {}\n", counted(*lines, "line", "lines"));
     text.push_str(&format!("head {lines}:{hash}\n"));
     keys.iter().for_each(|key| text.push_str(&format!("signed by {}\n", short(key))));
@@ -194,6 +206,12 @@ fn summary(verified: &Verified) -> String {
     }
     if *is_torn {
         text.push_str("the last line was never finished: the process was killed, and its run had not begun\n");
+    }
+    if *behind > 0 {
+        text.push_str(&format!(
+            "the file .head beside it is {} behind: the process was killed between the two, and the next run writes it\n",
+            counted(*behind as u64, "line", "lines")
+        ));
     }
     text
 }

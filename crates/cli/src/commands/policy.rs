@@ -9,7 +9,9 @@ use serde_json::json;
 use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
+use vesica::locked::Wait;
 use vesica::policy::{self, Policy, Rule, Ruled};
+use vesica::session::Events;
 use vesica::toml_text::MAX_BYTES;
 
 use crate::args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicySignArgs, RoleName};
@@ -26,6 +28,20 @@ pub fn run(args: PolicyArgs) -> Outcome {
     }
 }
 
+/// Says what is waited for.
+struct Notes;
+
+impl Events for Notes {
+    fn notice(&self, text: &str) {
+        stderr::note(text);
+    }
+}
+
+/// Waits for runs that are counted meanwhile, until a signal ends the process.
+fn at_terminal() -> Wait<'static> {
+    Wait { goes_on: &|| Ok(()), events: &Notes }
+}
+
 fn check(args: &PolicyCheckArgs) -> Outcome {
     let keys = settings::peer_keys_in(&args.partner, args.peers.as_deref())?;
     let Some(policy) = settings::policy(&keys, args.peers.as_deref())?.map(Arc::new) else {
@@ -34,7 +50,7 @@ fn check(args: &PolicyCheckArgs) -> Outcome {
         }
         return print("there is no policy for this partner: any run may be made with it\n");
     };
-    let left = policy.left()?;
+    let left = policy.left(&at_terminal())?;
     let tried = args.job.is_some();
     if let Some(job) = &args.job {
         try_job(args, job.clone(), policy.clone())?;
@@ -92,7 +108,7 @@ fn try_job(args: &PolicyCheckArgs, job: PathBuf, policy: Arc<Policy>) -> Outcome
         arguments.extend(["--role".into(), role.into()]);
     }
     match settings::asked(arguments) {
-        Ok(Asked::Command(cli)) => sides::check_policy(cli.command, policy),
+        Ok(Asked::Command(cli)) => sides::check_policy(cli.command, policy, &at_terminal()),
         Ok(_) => Err(Failure::new(code::INTERNAL, "a job has become another command", "please report this")),
         Err(Refused::Failed(failure)) => Err(failure),
         Err(Refused::Usage(error)) => {
@@ -111,7 +127,7 @@ fn sign(args: &PolicySignArgs) -> Outcome {
     Revoked::of_partners(None)?.refuse_own(identity.public())?;
     // What cannot be used is not signed.
     let rules = vesica::written::settings(&text);
-    let rules = rules.and_then(|rules| Policy::read((&args.file, "a partner", identity.public()), &rules, None));
+    let rules = rules.and_then(|rules| Policy::read((&args.file, "a partner", identity.public().into()), &rules, None));
     rules.map_err(|fault| settings::job::refused(&args.file, fault, "docs/policy.md has all rules"))?;
     let signature = policy::sign(&text, &identity)
         .ok_or_else(|| Failure::new(code::INTERNAL, "the policy could not be signed", "please report this"))?;

@@ -11,6 +11,7 @@ use vesica::cluster::{Inside, Machines};
 use vesica::failure::code;
 use vesica::handshake::printable;
 use vesica::key::{KeySpec, NullWords};
+use vesica::locked::Wait;
 use vesica::log::LogFile;
 use vesica::party::Role;
 use vesica::policy::Policy;
@@ -113,10 +114,10 @@ pub fn check(command: Command) -> Outcome {
 ///
 /// # Errors
 /// If it does not, or the settings cannot be run.
-pub fn check_policy(command: Command, policy: Arc<Policy>) -> Outcome {
+pub fn check_policy(command: Command, policy: Arc<Policy>, wait: &Wait<'_>) -> Outcome {
     let config = unprotected(SideArgs::of(command)?, Some(policy.clone()))?;
     session::check(&config)?;
-    policy.check_now(&config)
+    policy.check_now(&config, wait)
 }
 
 /// What flags say, but for the protection: no private key is read.

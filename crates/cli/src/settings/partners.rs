@@ -82,7 +82,7 @@ impl Found {
             (None, _) => {}
         }
         let state = identity::state_folder().map(|folder| folder.join("policy"));
-        let read = Policy::read((&file, name, keys.known_as()), &rules, state);
+        let read = Policy::read((&file, name, keys.clone()), &rules, state);
         read.map(Some).map_err(|fault| refused(&file, fault, "docs/policy.md has all rules"))
     }
 

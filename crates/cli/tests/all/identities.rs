@@ -87,6 +87,26 @@ fn keys_are_made_private_shown_and_never_overwritten() {
 }
 
 /// Each mistake with a key is named with its own mend.
+/// A disk that takes no byte leaves no file that would be in the way of the next attempt.
+#[test]
+fn a_key_that_cannot_be_written_leaves_no_file() {
+    let folder = Folder::new();
+    let full = || by_shell("ulimit -f 0; exec \"$@\"");
+    for command in [
+        "identity new --out new.key",
+        "identity rotate --identity us.key --out new.key --until 2999-12-31",
+        "identity revoke --identity us.key --out new.revocation",
+    ] {
+        let before = folder.files();
+        folder.start_under(full(), command).end().expect(6, &["new."]);
+        assert_eq!(folder.files(), before, "{command}");
+        folder.run(command).expect(0, &[]);
+        folder.files().iter().filter(|name| name.starts_with("new.")).for_each(|name| {
+            fs::remove_file(folder.path(name)).expect("removed");
+        });
+    }
+}
+
 #[test]
 fn mistakes_with_keys_are_told_apart() {
     let folder = tables();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::harness::{Ended, Folder, STATE};
+use crate::harness::{Ended, Folder, STATE, within};
 use crate::service;
 
 fn tables() -> Folder {
@@ -237,13 +237,52 @@ fn a_server_and_its_clients_log_each_conversation() {
     );
 }
 
+/// A server that is killed while it answers leaves a log that holds together, and says what had begun. The next one goes on
+/// with it.
+#[test]
+fn the_log_of_a_killed_server_holds_together_and_goes_on() {
+    let folder = service::tables();
+    let many: String = (0..50_000).map(|row| format!("{row},http://{row}.example/\n")).collect();
+    folder.write("many.csv", format!("when,url\n{many}"));
+    let serve = || service::serve(&folder, "--run-log their.log --items-per-query 1");
+    let (server, address) = serve();
+    let client = folder.start(&format!(
+        "query --input many.csv --key url --output hits.csv --identity us.key --peer them.pub --wait 1 --connect \
+         {address} --run-log our.log"
+    ));
+    let begun = || folder.path("our.log").metadata().is_ok_and(|log| log.len() > 0);
+    assert!(within(60, begun), "the client is about to ask");
+    // Some of its queries are answered meanwhile.
+    std::thread::sleep(Duration::from_millis(300));
+    server.signal("KILL");
+    assert_ne!(server.end().code, 0);
+    assert_ne!(client.end().code, 0);
+    let verified = said(&folder, "verify their.log --signer them.pub", &["1 line", "1 run has begun and not ended"]);
+    assert!(!verified.contains("behind"), "{verified}");
+    let same = ["the same of 1 run (of 1 of them one of the logs has no end"];
+    said(&folder, "compare our.log their.log", &same);
+    // One that is killed a moment earlier leaves the head behind.
+    let (_server, address) = serve();
+    let head = folder.read("their.log.head");
+    service::query(&folder, &address, "--run-log our.log").expect(0, &["100 keys match"]);
+    let has_lines = |count: usize| within(60, || folder.read("their.log").lines().count() == count);
+    assert!(has_lines(3), "{}", folder.read("their.log"));
+    folder.write("their.log.head", head);
+    said(&folder, "verify their.log", &["3 lines", "1 run has begun and not ended", "is 2 lines behind"]);
+    service::query(&folder, &address, "--run-log our.log").expect(0, &["100 keys match"]);
+    assert!(has_lines(5), "{}", folder.read("their.log"));
+    assert!(!said(&folder, "verify their.log", &["5 lines"]).contains("behind"));
+    said(&folder, "compare our.log their.log --json", &["\"same\":3", "\"without_end\":1"]);
+}
+
 /// A server whose named log cannot be written does not start, or refuses clients; in the default place there is a warning.
 #[test]
 fn a_server_that_cannot_write_its_log_says_so() {
     let folder = service::tables();
     let start = format!("{} --no-quota --listen 127.0.0.1:0", service::SERVE);
     folder.run(&format!("{start} --run-log no/such.log")).expect(4, &["cannot write the log no/such.log", "--run-log"]);
-    let (server, address) = service::serve(&folder, "--run-log their.log");
+    // So often is it asked with success: a client that is refused for the log has used nothing up.
+    let (server, address) = service::serve(&folder, "--run-log their.log --enrolments 3/day");
     let ask = |flags: &str| service::query(&folder, &address, flags);
     ask("--run-log our.log").expect(0, &["100 keys match"]);
     let log = folder.read("their.log");

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::harness::{Ended, Folder, Process, within};
+use crate::harness::{Ended, Folder, Process, by_shell, within};
 
 /// Every third url of the client is on the server's list, of which every second has label `a`.
 pub fn tables() -> Folder {
@@ -1040,6 +1040,69 @@ fn a_clients_successor_has_its_quota_and_a_revoked_client_is_none() {
     folder
         .run(&format!("{SERVE} --no-quota --listen 127.0.0.1:0"))
         .expect(6, &["no earlier line has the key that is replaced"]);
+}
+
+/// A key that is taken out of the clients' file behind an earlier key of the same client is not used to its end.
+#[test]
+fn a_key_that_is_taken_out_behind_an_earlier_one_goes_at_once() {
+    let folder = tables();
+    folder.run("identity rotate --identity us.key --out us-2.key --until 2999-12-31").expect(0, &[]);
+    let clients = folder.read("clients.txt");
+    folder.write("clients.txt", format!("{clients}{}", folder.read("us-2.succession")));
+    let (server, address) = serve(&folder, "--items-per-query 1");
+    let many: String = (0..50_000).map(|row| format!("{row},http://{row}.example/\n")).collect();
+    folder.write("many.csv", format!("when,url\n{many}"));
+    let ask = |key: &str| {
+        let query = QUERY.replace("us.key", key).replace("seen.csv", "many.csv").replace("hits", key);
+        folder.start(&format!("{query} --connect {address} --run-log {key}.log"))
+    };
+    let both = ["us.key", "us-2.key"].map(|key| (key, ask(key)));
+    for (key, _) in &both {
+        let begun = || folder.path(&format!("{key}.log")).metadata().is_ok_and(|log| log.len() > 0);
+        assert!(within(60, begun), "{key}");
+    }
+    folder.write("clients.txt", clients);
+    server.signal("HUP");
+    server.says("1 may ask, 1 may not any more");
+    let [(_, first), (_, second)] = both;
+    second.end().expect(9, &["this server does not accept the client any more"]);
+    first.end().expect(0, &[]);
+}
+
+/// The list of revoked keys of the user who runs the server counts for its clients, too.
+#[test]
+fn a_server_holds_its_clients_against_its_users_list() {
+    let folder = tables();
+    folder.run("identity new --out other.key").expect(0, &[]);
+    folder.write("clients.txt", format!("{}{}", folder.read("us.pub"), folder.read("other.pub")));
+    folder.write("servers-peers.toml", "revoked = \"revoked.txt\"\n");
+    folder.write("revoked.txt", "# none\n");
+    let start = || {
+        let under = by_shell("VESICA_PEERS=servers-peers.toml exec \"$@\"");
+        folder.start_under(under, &format!("{SERVE} --no-quota --listen 127.0.0.1:0"))
+    };
+    let server = start();
+    let line = server.says("listening on ");
+    let address = line.split("listening on ").nth(1).and_then(|rest| rest.split(';').next()).expect("an address");
+    let asks = |name: &str| folder.run(&format!("{} --connect {address}", QUERY.replace("us.key", name)));
+    let reload = |file: &str, text: &str, said: &str| {
+        folder.write(file, text);
+        server.signal("HUP");
+        server.says(said);
+    };
+    asks("us.key").expect(0, &[]);
+    reload("revoked.txt", &folder.read("us.pub"), "1 may ask, 1 may not any more");
+    asks("us.key").expect(6, &["refused our key"]);
+    asks("other.key").expect(0, &[]);
+    reload("revoked.txt", "rubbish\n", "the list of revoked keys");
+    asks("us.key").expect(6, &["refused our key"]);
+    asks("other.key").expect(0, &[]);
+    // Also where the file of clients cannot be read.
+    folder.write("clients.txt", "rubbish\n");
+    reload("revoked.txt", &folder.read("other.pub"), "1 revoked key may not ask any more, and the other clients stay");
+    asks("other.key").expect(6, &["refused our key"]);
+    folder.write("clients.txt", folder.read("other.pub"));
+    start().end().expect(2, &["the keys of all --clients are revoked"]);
 }
 
 /// What a server cannot read of its clients' file leaves the clients as they were, but not those whose revocation it reads.

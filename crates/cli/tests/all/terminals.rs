@@ -42,9 +42,14 @@ impl Terminal {
         Self { keyboard, shown, name, _open: File::from(_open.expect("opened")) }
     }
 
-    /// Starts `vesica` as if somebody had typed its command here.
+    /// Starts `vesica` as if somebody had typed its command here, but for its standard error, which we read.
     fn start(&self, folder: &Folder, arguments: &str) -> Process {
         folder.start_under(by_shell(&format!("ulimit -c 0; exec setsid -c \"$@\" < {}", self.name)), arguments)
+    }
+
+    /// Starts `vesica` here with its standard error.
+    fn start_whole(&self, folder: &Folder, arguments: &str) -> Process {
+        folder.start_under(by_shell(&format!("ulimit -c 0; exec setsid -c \"$@\" < {0} 2> {0}", self.name)), arguments)
     }
 
     fn type_in(&self, text: &str) {
@@ -119,6 +124,32 @@ fn whatever_ends_a_question_gives_the_terminal_back() {
         assert!(terminal.has_echo() && !terminal.shows("hor"), "{command}, Ctrl-C");
     }
     assert!(!folder.files().iter().any(|name| name == "us.revocation" || name == "policy.toml.sig"));
+}
+
+/// What is written to a terminal that was stopped waits until somebody lets it go on. A signal does not.
+#[test]
+fn a_signal_ends_a_question_at_a_terminal_that_is_stopped() {
+    let folder = folder();
+    let peer = "--peer them.pub --connect 127.0.0.1:1 --wait 0.1";
+    for command in [format!("send {TABLE} {peer}"), "identity revoke --identity us.key --out us.revocation".into()] {
+        let terminal = Terminal::new();
+        terminal.type_in("\x13");
+        let process = terminal.start_whole(&folder, &command);
+        assert!(within(60, || !terminal.has_echo()), "{command}: it is about to ask");
+        process.signal("TERM");
+        let ended = process.end();
+        assert!(terminal.has_echo() && !terminal.shows("Passphrase"), "{command}: {ended:?}");
+        assert_eq!(ended.code, 143, "{command}: {ended:?}");
+        // One that goes on again is asked.
+        terminal.type_in("\x11");
+        terminal.type_in("\x13");
+        let process = terminal.start_whole(&folder, &command);
+        assert!(within(60, || !terminal.has_echo()), "{command}: it is about to ask");
+        terminal.type_in("\x11");
+        terminal.is_asked("Passphrase of us.key: ", 1);
+        terminal.type_in("\x03");
+        assert_eq!(process.end().code, 130);
+    }
 }
 
 #[test]

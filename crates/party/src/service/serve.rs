@@ -130,7 +130,7 @@ impl<S: Service> Serving<'_, S> {
             }
         };
         let most = self.limits.connections_per_client.max(1);
-        let welcome = if self.present.identify(number, &visit.query.client, most) {
+        let welcome = if self.present.identify(number, &visit.conversation, most) {
             Ok(())
         } else {
             Err(local(
@@ -240,7 +240,7 @@ impl<S: Service> Serving<'_, S> {
         }
         let now = Instant::now();
         let leave = self.present.take_those(|place| {
-            if place.client.is_some_and(|client| !self.events.may_stay(&client)) {
+            if place.client.is_some_and(|client| !self.events.may_stay(&client, place.key)) {
                 return place.dismiss(not_accepted());
             }
             if place.is_idle() && place.joined.is_some_and(|id| wiped.contains(&id)) {

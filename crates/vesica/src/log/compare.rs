@@ -10,8 +10,10 @@ use super::{Conversation, Entry, Event, Line, LookUp, Verified};
 /// What two logs say of the runs between their sides, and of the conversations of a client with a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// How many there are of which both say the same.
+    /// How many there are of which both say the same, as far as they say it.
     pub same: usize,
+    /// Of how many of these one of the logs has no end: what a run came to was not compared.
+    pub without_end: usize,
     /// The others, by their sessions.
     pub differences: Vec<Difference>,
 }
@@ -73,7 +75,7 @@ type Session<'a> = (&'a str, &'a str, &'a str);
 /// Compares what two logs say of the runs that their sides had with each other in a period, by the clock of either: runs
 /// with a session, which begins when both sides agree; and conversations of a client with a server in which a query was
 /// answered. What one of the logs does not have, and what they say otherwise, are differences. That only one side knows how
-/// a run ended is none: its partner may have been killed.
+/// a run ended is none, since its partner may have been killed; such runs are counted.
 pub fn compare(ours: &Verified, theirs: &Verified, period: Period) -> Compared {
     let of_ours = sessions(ours, theirs, |own, partner| (own, partner));
     let of_theirs = sessions(theirs, ours, |own, partner| (partner, own));
@@ -90,6 +92,7 @@ pub fn compare(ours: &Verified, theirs: &Verified, period: Period) -> Compared {
             (Some(one), Some(other)) => match difference(one, other) {
                 None => {
                     compared.same += 1;
+                    compared.without_end += usize::from(one.ended.is_none() || other.ended.is_none());
                     continue;
                 }
                 Some(what) => (None, what.to_owned()),

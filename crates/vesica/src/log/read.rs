@@ -26,6 +26,8 @@ pub struct Verified {
     pub open: usize,
     /// Whether a line at the end was never finished.
     pub is_torn: bool,
+    /// How many lines at the end the head beside the log does not know yet.
+    pub behind: usize,
 }
 
 /// Verifies a log: each line's hash and signature, and the head beside it; and, where an earlier head is given, that the
@@ -88,7 +90,7 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
         }
         lines.push(line);
     }
-    check_head(path, said, &head, &lines, &keys)?;
+    let behind = check_head(path, said, &head, &lines, &keys)?;
     if let Some(noted) = noted.filter(|noted| noted_at.as_ref() != Some(&noted.hash)) {
         let what = format!("its first {} lines are not those of the head that was noted", noted.lines);
         return Err(changed(path, &what));
@@ -98,21 +100,23 @@ pub fn verify(path: &Path, noted: Option<&Head>) -> Result<Verified, Failure> {
         of_event.map(|line| line.entry.run.as_str()).collect::<HashSet<_>>()
     };
     let open = runs(true).difference(&runs(false)).count();
-    Ok(Verified { head, keys, open, is_torn, lines })
+    Ok(Verified { head, keys, open, is_torn, behind, lines })
 }
 
-/// Whether the head beside the log is that of the log, or behind the lines that were written last, and signed by one of
-/// the keys that signed it.
+/// How many lines the head beside the log is behind it: none, or those that were written last.
+///
+/// # Errors
+/// If it is another log's head, or none of the keys that signed the lines has signed it.
 fn check_head(
     path: &Path,
     said: Option<(Head, String)>,
     found: &Head,
     lines: &[Line],
     keys: &[String],
-) -> Result<(), Failure> {
+) -> Result<usize, Failure> {
     let Some((said, signer)) = said else {
         return match lines {
-            [] => Ok(()),
+            [] => Ok(0),
             _ => Err(changed(path, HEAD_IS_MISSING)),
         };
     };
@@ -122,7 +126,7 @@ fn check_head(
     let after = usize::try_from(said.lines).ok().and_then(|known| lines.get(known..)).unwrap_or_default();
     let is_behind = after.len() <= MOST_AT_ONCE && after.first().is_some_and(|line| line.entry.previous == said.hash);
     match *found == said || is_behind {
-        true => Ok(()),
+        true => Ok(after.len()),
         false => Err(changed(path, &format!("it has {} lines, and had {}", found.lines, said.lines))),
     }
 }

@@ -241,9 +241,11 @@ fn lines_that_are_written_together_have_one_head() {
         |number: usize| Entry { vesica: "v".repeat(4000), ..entry(&identity, &format!("{number}"), Event::Begun) };
     open(&path, &identity).expect("a log").append(&identity, (0..MOST_AT_ONCE).map(long)).expect("written");
     fs::write(head_path(&path), &head).expect("written");
-    assert_eq!(verify(&path, None).expect("killed before the head").lines.len(), MOST_AT_ONCE + 1);
+    let verified = verify(&path, None).expect("killed before the head");
+    assert_eq!((verified.lines.len(), verified.behind), (MOST_AT_ONCE + 1, MOST_AT_ONCE));
     append(&path, &identity, "2222", Event::Begun);
-    assert_eq!(verify(&path, None).expect("it has gone on").lines.len(), MOST_AT_ONCE + 2);
+    let verified = verify(&path, None).expect("it has gone on");
+    assert_eq!((verified.lines.len(), verified.behind), (MOST_AT_ONCE + 2, 0));
     fs::write(head_path(&path), &head).expect("written");
     assert!(verify(&path, None).is_err() && open(&path, &identity).is_err(), "no process leaves it so far behind");
 }
@@ -424,7 +426,9 @@ fn what_two_logs_say_otherwise_is_found() {
     };
     // An answer can be lost with its connection, and a killed side has not said how much it was.
     assert!(is_same(compared(|entry| answered(entry, 3, Event::Failed))));
-    assert!(is_same(compared(|entry| answered(entry, 0, Event::Begun))));
+    let killed = compared(|entry| answered(entry, 0, Event::Begun));
+    assert_eq!([killed.without_end, compared(|_| ()).without_end], [1, 0]);
+    assert!(is_same(killed));
     let agreed = |entry: &mut Entry, change: &dyn Fn(&mut Agreed)| _ = entry.agreed.as_mut().map(change);
     let offered = |entry: &mut Entry, change: &dyn Fn(&mut LookUp)| _ = entry.look_up.as_mut().map(change);
     let changes: [&dyn Fn(&mut Entry); 14] = [
@@ -470,7 +474,7 @@ fn a_run_without_its_counterpart_is_told_and_can_be_left_out() {
         let [from, to] = [from, to].map(|day| day.map(|day| Day::of(day * DAY)));
         compare(&mine, &yours, Period { from, to })
     };
-    let Compared { same, differences } = compared(None, None);
+    let Compared { same, differences, .. } = compared(None, None);
     let told: Vec<_> = differences.iter().map(|found| (found.time / DAY, found.only_in, &*found.what)).collect();
     let [first, second] = [Some(Which::First), Some(Which::Second)];
     assert_eq!(same, 2);

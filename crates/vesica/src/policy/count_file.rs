@@ -19,7 +19,7 @@ use super::{Policy, Rule, TOLD};
 use crate::bounded::read_text;
 use crate::failure::{Failure, code};
 use crate::handshake::clock;
-use crate::locked;
+use crate::locked::Wait;
 use crate::noise::{Epsilon, Spent};
 use crate::receipt::{from_hex, to_hex};
 use crate::session::{fresh, randomness};
@@ -56,7 +56,7 @@ impl Drop for Counts {
 }
 
 /// A run.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Counted {
     pub time: u64,
@@ -84,7 +84,7 @@ pub(super) struct Open {
 
 impl Policy {
     /// Opens the file of the partner, or makes it, and takes its lock.
-    pub(super) fn open(&self, goes_on: impl FnMut() -> Result<(), Failure>) -> Result<Open, Failure> {
+    pub(super) fn open(&self, wait: &Wait<'_>) -> Result<Open, Failure> {
         let folder = self.state.as_ref().ok_or_else(|| self.unusable("there is no home directory"))?;
         let failed = |error: io::Error| self.unusable(format_args!("{}: {error}", folder.display()));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
@@ -94,11 +94,13 @@ impl Policy {
         if found.mode() & 0o022 != 0 || (owner != own && owner != 0) {
             return Err(self.unusable(format_args!("others can write to {}", folder.display())));
         }
-        let path = folder.join(format!("{}.json", self.key.fingerprint()));
+        let path = folder.join(format!("{}.json", self.keys.known_as().fingerprint()));
         let mut options = File::options();
         let lock_path = path.with_extension("lock");
         let lock = options.create(true).truncate(false).write(true).mode(0o600).open(lock_path).map_err(failed)?;
-        locked::take(&lock, goes_on)?.map_err(failed)?;
+        let held =
+            || format!("waiting for another run with {}, which holds the count {}", self.partner, path.display());
+        wait.take(&lock, held)?.map_err(failed)?;
         // From the first count on, the lock says that there is one.
         let has_counts = lock.metadata().map_err(failed)?.len() > 0;
         let counts = match read_text(&path, FILE_LIMIT).map(Zeroizing::new) {

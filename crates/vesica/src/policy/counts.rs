@@ -5,6 +5,7 @@
 //! ends before the right time has come so far.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use vesica_party::transport::tls::Day;
 
@@ -14,8 +15,9 @@ use super::rules::{Per, QUERY, period};
 use super::{Policy, Rule, Ruled};
 use crate::failure::Failure;
 use crate::key::iso_utc;
+use crate::locked::{Wait, no_longer_than};
 use crate::noise::Epsilon;
-use crate::session::Config;
+use crate::session::{Config, Silent};
 use crate::table::KeyTable;
 use crate::words::counted;
 
@@ -60,6 +62,18 @@ impl<'a> Beginning<'a> {
     }
 }
 
+/// What counting a run came to.
+#[derive(Debug, Default)]
+pub(crate) struct Count {
+    /// What rules warn of.
+    pub warnings: Vec<String>,
+    /// The run, if it was counted now.
+    counted: Option<Counted>,
+}
+
+/// How long a run that is taken back waits for others.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What a rule that counts leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
@@ -91,18 +105,18 @@ impl Policy {
         &self,
         table: &KeyTable,
         (record, keeps): (Option<&str>, bool),
-        mut goes_on: impl FnMut() -> Result<(), Failure>,
+        wait: &Wait<'_>,
     ) -> Result<Option<HeldTable>, Failure> {
         if !self.rules.iter().any(|ruled| Self::compares_tables(&ruled.rule)) {
             return Ok(None);
         }
         let secret = {
-            let open = self.open(&mut goes_on)?;
+            let open = self.open(wait)?;
             open.secret().ok_or_else(|| self.damaged(&open.path, "it has no secret"))?
         };
         // Other runs need not wait for this.
         let marks = Marks::of(table, &secret)?;
-        let open = self.open(goes_on)?;
+        let open = self.open(wait)?;
         let (name, keys) = marks.names(&secret);
         let alternatives = table.keys_per_row() as u32;
         let mut held = HeldTable { marks, name, keys, alternatives, seen: BTreeSet::new(), warnings: Vec::new() };
@@ -126,43 +140,67 @@ impl Policy {
     }
 
     /// Counts a run that is about to begin, if the rules let it. It is on the disk when this returns, and stays counted
-    /// however the run ends. `goes_on` is asked while another run holds the file. Gives warnings.
+    /// however the run ends; only one that did not begin after all is [taken back](Self::take_back).
     ///
     /// # Errors
     /// If a rule refuses the run, the file cannot be used, or the run does not go on. Nothing is counted then.
-    pub(crate) fn count(
-        &self,
-        run: &Beginning<'_>,
-        mut goes_on: impl FnMut() -> Result<(), Failure>,
-    ) -> Result<Vec<String>, Failure> {
+    pub(crate) fn count(&self, run: &Beginning<'_>, wait: &Wait<'_>) -> Result<Count, Failure> {
         if !self.counts_runs() {
-            return Ok(Vec::new());
+            return Ok(Count::default());
         }
-        let mut open = self.open(&mut goes_on)?;
+        let mut open = self.open(wait)?;
         let mut warnings = run.table.map(|table| table.warnings.clone()).unwrap_or_default();
         if open.has_counted(run) {
             self.check_day(&open)?;
-            return Ok(warnings);
+            return Ok(Count { warnings, counted: None });
         }
         for ruled in &self.rules {
             warnings.extend(self.against_counts(ruled, run, &open)?);
         }
-        goes_on()?;
+        (wait.goes_on)()?;
         let (table, keys) = run.table.map(|table| (table.name.clone(), table.keys.clone())).unzip();
         let Beginning { task, epsilon, record, .. } = *run;
         let (time, epsilon) = (open.counts.latest, epsilon.map(|epsilon| epsilon.to_string()));
-        open.counts.runs.push(Counted {
-            time,
-            task: task.into(),
-            epsilon,
-            record: record.map(Into::into),
-            table,
-            keys,
-        });
+        let counted = Counted { time, task: task.into(), epsilon, record: record.map(Into::into), table, keys };
+        open.counts.runs.push(counted.clone());
         self.forget(&mut open)?;
         open.save().map_err(|error| self.unusable(error))?;
         open.sweep();
-        Ok(warnings)
+        Ok(Count { warnings, counted: Some(counted) })
+    }
+
+    /// Takes a run back that was counted and did not begin: nothing has been sent since. Gives `failure`, which kept it from
+    /// that, and says there if the run counts all the same.
+    pub(crate) fn take_back(&self, count: Count, failure: Failure) -> Failure {
+        let Some(counted) = count.counted else { return failure };
+        let over = || self.unusable("another process holds the count");
+        let taken_back = (|| {
+            let mut open = self.open(&Wait { goes_on: &no_longer_than(PATIENCE, over), events: &Silent })?;
+            let runs = &mut open.counts.runs;
+            if let Some(place) = runs.iter().rposition(|run| *run == counted) {
+                runs.remove(place);
+                open.save().map_err(|error| self.unusable(error))?;
+            }
+            Ok(())
+        })();
+        match taken_back {
+            Ok(()) => failure,
+            Err(Failure { fault, .. }) => self.still_counted(failure, &fault),
+        }
+    }
+
+    /// A failure of a run that was counted and stays so, for this reason, though it came to nothing.
+    pub(crate) fn still_counted(&self, failure: Failure, why: &str) -> Failure {
+        if !self.counts_runs() {
+            return failure;
+        }
+        let partner = &self.partner;
+        let mend = format!(
+            "{}. The run is among those with {partner} that your policy counts: {why}; `vesica policy check {partner}` shows \
+             what is left",
+            failure.mend
+        );
+        Failure { mend, ..failure }
     }
 
     /// Refuses a run behind the last day.
@@ -176,15 +214,11 @@ impl Policy {
     ///
     /// # Errors
     /// If a rule refuses it, the file cannot be used, or the run does not go on.
-    pub(crate) fn check_counts(
-        &self,
-        run: &Beginning<'_>,
-        goes_on: impl FnMut() -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn check_counts(&self, run: &Beginning<'_>, wait: &Wait<'_>) -> Result<(), Failure> {
         if !self.counts_runs() {
             return Ok(());
         }
-        let open = self.open(goes_on)?;
+        let open = self.open(wait)?;
         match open.has_counted(run) {
             true => self.check_day(&open),
             false => self.rules.iter().try_for_each(|ruled| self.against_counts(ruled, run, &open).map(drop)),
@@ -195,19 +229,19 @@ impl Policy {
     ///
     /// # Errors
     /// If a rule refuses it, or the file cannot be used.
-    pub fn check_now(&self, config: &Config) -> Result<(), Failure> {
-        self.check_counts(&Beginning::of(config), || Ok(()))
+    pub fn check_now(&self, config: &Config, wait: &Wait<'_>) -> Result<(), Failure> {
+        self.check_counts(&Beginning::of(config), wait)
     }
 
     /// What each rule that counts leaves at the moment.
     ///
     /// # Errors
     /// If the file cannot be used.
-    pub fn left(&self) -> Result<Vec<Left>, Failure> {
+    pub fn left(&self, wait: &Wait<'_>) -> Result<Vec<Left>, Failure> {
         if !self.counts_runs() {
             return Ok(Vec::new());
         }
-        let open = self.open(|| Ok(()))?;
+        let open = self.open(wait)?;
         let of = |Ruled { line, rule }: &Ruled| {
             let text = match rule {
                 Rule::Runs(bounds) => {

@@ -15,15 +15,16 @@ mod rules;
 
 use std::path::{Path, PathBuf};
 
-use vesica_party::transport::tls::{Identity, PublicKey};
+use vesica_party::transport::tls::{Identity, PeerKeys, PublicKey};
 
 use crate::failure::{Failure, code};
 use crate::receipt::{from_hex, to_hex};
+use crate::session::Protection;
 use crate::written::{Setting, Value};
 
 pub use check::{Agreed, Intended};
 pub use counts::Left;
-pub(crate) use counts::{Beginning, HeldTable};
+pub(crate) use counts::{Beginning, Count, HeldTable};
 pub use rules::Rule;
 
 /// What the partner hears of a run that a rule refuses.
@@ -49,19 +50,19 @@ pub struct Policy {
     rules: Vec<Ruled>,
     /// Where runs are counted.
     state: Option<PathBuf>,
-    /// The partner's key, by which they are.
-    key: PublicKey,
+    /// The partner's keys. Runs are counted by the one under which it was first known.
+    keys: PeerKeys,
     digest: [u8; 32],
 }
 
 impl Policy {
-    /// The rules that `settings` of `file` state for a partner. Runs are counted by its `key`, in the folder that the
+    /// The rules that `settings` of `file` state for a partner. Runs are counted by the first of its `keys`, in the folder that the
     /// rules name, or in `state`.
     ///
     /// # Errors
     /// The line, and what is wrong there.
     pub fn read(
-        (file, partner, key): (&Path, &str, PublicKey),
+        (file, partner, keys): (&Path, &str, PeerKeys),
         settings: &[Setting],
         state: Option<PathBuf>,
     ) -> Result<Self, String> {
@@ -72,7 +73,7 @@ impl Policy {
             partner: partner.into(),
             rules,
             state: own.or(state),
-            key,
+            keys,
             digest: digest(settings),
         })
     }
@@ -95,6 +96,42 @@ impl Policy {
     /// The digest in hexadecimal, as reports, logs and people have it.
     pub fn digest_text(&self) -> String {
         to_hex(&self.digest)
+    }
+
+    /// Refuses rules that were written for another partner than the one of this connection.
+    ///
+    /// # Errors
+    /// If it has none of the keys of the one for which they were.
+    pub(crate) fn check_partner(&self, protection: &Protection) -> Result<(), Failure> {
+        let Protection::Tls { peer, .. } = protection else { return Ok(()) };
+        if self.keys.all().any(|key| peer.all().any(|other| key == other)) {
+            return Ok(());
+        }
+        let of = |keys: &PeerKeys| keys.newest().fingerprint().to_string();
+        let fault = format!(
+            "the policy of {} is for {}, whose key is {}, and the partner of this run has {}",
+            self.file.display(),
+            self.partner,
+            of(&self.keys),
+            of(peer)
+        );
+        let mend = "set the policy that was read for this partner, or the partner's own key";
+        Err(Failure { told: Some(TOLD), ..Failure::new(code::USAGE, fault, mend) })
+    }
+
+    /// Refuses these rules for a connection to another partner than the one for which they were written, or to one that
+    /// nothing shows to be it.
+    ///
+    /// # Errors
+    /// If it is one.
+    pub(crate) fn check_connection(&self, protection: &Protection) -> Result<(), Failure> {
+        match protection {
+            Protection::Tls { .. } => self.check_partner(protection),
+            Protection::InsecurePlaintext => {
+                let fault = "a policy is for a partner whose key is known";
+                Err(Failure::new(code::USAGE, fault, "omit --insecure-plaintext, or the policy"))
+            }
+        }
     }
 
     /// The refusal of a run in which `what` is against a rule.

@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use vesica_party::transport::tls::Identity;
 
 use super::*;
 use crate::handshake::clock;
+use crate::locked::Wait;
 use crate::noise::Epsilon;
+use crate::session::{Events, Silent};
 use crate::written;
 
 /// A rule of each kind.
@@ -39,7 +42,7 @@ state = "counts"
 fn read(text: &str, state: Option<&Path>) -> Result<Policy, String> {
     let key = Identity::generate().expect("randomness").public();
     let settings = written::settings(text)?;
-    Policy::read((Path::new("peers.toml"), "acme", key), &settings, state.map(Into::into))
+    Policy::read((Path::new("peers.toml"), "acme", key.into()), &settings, state.map(Into::into))
 }
 
 fn policy(text: &str, state: &Path) -> Policy {
@@ -117,8 +120,11 @@ fn run<'a>() -> Beginning<'a> {
     Beginning { task: "sum", epsilon: None, record: None, table: None }
 }
 
-fn begin(policy: &Policy, run: &Beginning<'_>) -> Result<Vec<String>, Failure> {
-    policy.count(run, || Ok(()))
+/// Waits without end.
+const PATIENT: Wait<'static> = Wait { goes_on: &|| Ok(()), events: &Silent };
+
+fn begin(policy: &Policy, run: &Beginning<'_>) -> Result<Count, Failure> {
+    policy.count(run, &PATIENT)
 }
 
 /// Changes the file in which runs are counted.
@@ -167,7 +173,7 @@ fn runs_are_counted_and_time_does_not_go_back() {
     }
     let refused = begin(&policy, &run()).expect_err("too many");
     assert!(refused.fault.contains("this machine's clock has said"), "{refused}");
-    assert_eq!(policy.left().expect("counts")[0].text, "2 of 2 begun within 1d, 2 of 3 begun within 10d");
+    assert_eq!(policy.left(&PATIENT).expect("counts")[0].text, "2 of 2 begun within 1d, 2 of 3 begun within 10d");
     // The last day of a policy counts, and no later one does, also for a run that goes on.
     change(state.path(), |counts| counts["latest"] = 4_102_444_799_u64.into());
     let kept = Beginning { record: Some("a"), ..run() };
@@ -182,7 +188,7 @@ fn runs_are_counted_and_time_does_not_go_back() {
         counts["runs"] = Json::Array(Vec::new());
     });
     let over = self::policy("expires = \"2026-11-29\"", state.path());
-    let over = Policy { key: policy.key, ..over };
+    let over = Policy { keys: policy.keys.clone(), ..over };
     assert!(begin(&over, &run()).is_err());
     change(state.path(), |counts| assert!(counts["latest"].as_u64().expect("a time") >= clock::now() - 60));
 }
@@ -192,7 +198,7 @@ fn runs_are_counted_and_time_does_not_go_back() {
 fn a_count_that_is_gone_is_missed() {
     let state = folder();
     let policy = policy("runs = \"2 per 1d\"", state.path());
-    policy.check_counts(&run(), || Ok(())).expect("allowed");
+    policy.check_counts(&run(), &PATIENT).expect("allowed");
     let files = fs::read_dir(state.path()).expect("a folder").map(|file| file.expect("a file").path());
     let path = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "json")).expect("counts");
     fs::remove_file(path).expect("removed");
@@ -218,8 +224,76 @@ fn processes_at_once_count_one_after_the_other_and_a_run_that_goes_on_once() {
     assert!(begin(&policy, &run()).is_err());
     begin(&policy, &Beginning { record: Some("a"), ..run() }).expect("the same run");
     // A run that ends while it waits is not counted.
-    let ended = policy.count(&run(), || Err(Failure::new(code::INTERRUPTED, "over", "")));
+    let over = || Err(Failure::new(code::INTERRUPTED, "over", ""));
+    let ended = policy.count(&run(), &Wait { goes_on: &over, events: &Silent });
     assert_eq!(ended.expect_err("over").code, code::REFUSED, "rules come first");
+}
+
+/// A run that did not begin after all is counted no more, and one that was counted before stays so. Where it cannot be taken
+/// back, its failure says that it counts, and how to see it.
+#[test]
+fn a_run_that_did_not_begin_is_taken_back() {
+    let state = folder();
+    let policy = policy("runs = \"2 per 1d\"", state.path());
+    let begun = || policy.left(&PATIENT).expect("counts")[0].text.clone();
+    let fault = || Failure::new(code::OUTPUT, "the log is full", "make room");
+    let going = Beginning { record: Some("a"), ..run() };
+    let first = begin(&policy, &going).expect("allowed");
+    let second = begin(&policy, &run()).expect("allowed");
+    assert_eq!(begun(), "2 of 2 begun within 1d");
+    assert_eq!(policy.take_back(second, fault()), fault());
+    assert_eq!(begun(), "1 of 2 begun within 1d");
+    let again = begin(&policy, &going).expect("it goes on");
+    assert_eq!(policy.take_back(again, fault()), fault());
+    assert_eq!(begun(), "1 of 2 begun within 1d");
+    change(state.path(), |counts| counts["vesica_policy"] = 2.into());
+    let Failure { fault, mend, .. } = policy.take_back(first, fault());
+    assert_eq!(fault, "the log is full");
+    assert!(mend.starts_with("make room. The run is among those with acme that your policy counts: "), "{mend}");
+    assert!(mend.ends_with("`vesica policy check acme` shows what is left"), "{mend}");
+    change(state.path(), |counts| counts["vesica_policy"] = 1.into());
+    assert_eq!(begun(), "1 of 2 begun within 1d");
+}
+
+/// Hears notices.
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Events for Heard {
+    fn notice(&self, text: &str) {
+        self.0.lock().expect("no panic").push(text.to_owned());
+    }
+}
+
+#[test]
+fn a_run_that_waits_for_long_says_once_for_what() {
+    let state = folder();
+    let policy = policy("runs = \"2 per 1d\"", state.path());
+    begin(&policy, &run()).expect("allowed");
+    let files = fs::read_dir(state.path()).expect("a folder").map(|file| file.expect("a file").path());
+    let lock = files.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "lock")).expect("a lock");
+    let lock = fs::File::open(lock).expect("there");
+    let heard = Heard::default();
+    let counted = |least: Duration| {
+        let since = Instant::now();
+        let goes_on = || {
+            if since.elapsed() > least {
+                lock.unlock().expect("held");
+            }
+            Ok(())
+        };
+        policy.left(&Wait { goes_on: &goes_on, events: &heard }).expect("counts");
+    };
+    lock.lock().expect("free");
+    counted(Duration::from_millis(100));
+    assert!(heard.0.lock().expect("no panic").is_empty());
+    lock.lock().expect("free");
+    counted(Duration::from_millis(1500));
+    let heard = heard.0.into_inner().expect("no panic");
+    assert!(
+        matches!(&*heard, [one] if one.starts_with("waiting for another run with acme, which holds ")),
+        "{heard:?}"
+    );
 }
 
 #[test]

@@ -19,6 +19,7 @@ use vesica_structures::rng::SecretRng;
 use super::prepared::{self, Lock};
 use super::{randomness, refuse_alternatives};
 use crate::failure::Failure;
+use crate::locked::Wait;
 use crate::log::{LogFile, RunLog, Subject};
 use crate::policy::{Beginning, HeldTable, Intended, Policy};
 use crate::progress::{Gauge, Stage, Watch, begin_pass};
@@ -102,7 +103,8 @@ fn all_steps(ctx: &Context<'_>) -> Result<QueryReport, Failure> {
     refuse_alternatives(&ctx.config.source.key)?;
     check_post_quantum(ctx.config.post_quantum, &ctx.config.protection)?;
     if let Some(policy) = &ctx.config.policy {
-        let QueryConfig { security, post_quantum, ref source, .. } = *ctx.config;
+        let QueryConfig { security, post_quantum, ref source, ref protection, .. } = *ctx.config;
+        policy.check_connection(protection)?;
         policy.check_settings(&Intended::query(security, post_quantum, source))?;
     }
     check_files(ctx.config)?;
@@ -135,6 +137,11 @@ impl Context<'_> {
     /// Why a query that waits for another process to be counted must end, if it must.
     fn may_go_on(&self) -> Result<(), Failure> {
         may_go_on(self.interrupt, self.deadline(), "another run was counted")
+    }
+
+    /// How this side waits for what other processes hold.
+    fn wait<'b>(&'b self, goes_on: &'b dyn Fn() -> Result<(), Failure>) -> Wait<'b> {
+        Wait { goes_on, events: self.events }
     }
 
     /// Logs that this side is about to ask in another conversation, which both sides know by its session.
@@ -219,8 +226,8 @@ impl Own {
     fn compare(&mut self, ctx: &Context<'_>) -> Result<(), Failure> {
         if let Some(policy) = &ctx.config.policy {
             policy.check_own_keys(self.table.distinct() as u64)?;
-            self.compared = policy.compare(&self.table, (None, true), || ctx.may_go_on())?;
-            policy.check_counts(&Beginning::query(None), || ctx.may_go_on())?;
+            self.compared = policy.compare(&self.table, (None, true), &ctx.wait(&|| ctx.may_go_on()))?;
+            policy.check_counts(&Beginning::query(None), &ctx.wait(&|| ctx.may_go_on()))?;
         }
         Ok(())
     }
@@ -228,7 +235,8 @@ impl Own {
     /// Counts the query as the policy for the server says, before the server is asked for anything. Gives warnings.
     fn count(&self, ctx: &Context<'_>) -> Result<Vec<String>, Failure> {
         let Some(policy) = &ctx.config.policy else { return Ok(Vec::new()) };
-        policy.count(&Beginning::query(self.compared.as_ref()), || ctx.may_go_on())
+        let begun = Beginning::query(self.compared.as_ref());
+        Ok(policy.count(&begun, &ctx.wait(&|| ctx.may_go_on()))?.warnings)
     }
 }
 

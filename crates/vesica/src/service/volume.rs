@@ -88,6 +88,17 @@ impl Enrolments {
             ),
         })
     }
+
+    /// Gives back what was taken for a client that was refused all the same, and was sent nothing.
+    pub fn give_back(&self, client: &ClientIdentity) {
+        self.give_back_at(client, Moment::now());
+    }
+
+    fn give_back_at(&self, client: &ClientIdentity, now: Moment) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = counted.of(client, now);
+        *taken = taken.saturating_sub(1);
+    }
 }
 
 #[cfg(test)]
@@ -140,6 +151,9 @@ mod tests {
             assert!(refusal.contains("2 times in this hour") && refusal.contains("in 3300 s"), "{refusal}");
         }
         enrolments.take_at(&other, honest(7500)).expect("its own");
+        enrolments.give_back_at(&one, honest(7500));
+        enrolments.take_at(&one, honest(7500)).expect("what was given back");
+        enrolments.take_at(&one, honest(7500)).expect_err("and no more");
         enrolments.take_at(&one, honest(10_800)).expect("the next hour");
         for _ in 0..3 {
             enrolments.take_at(&ClientIdentity::Anonymous, honest(10_800)).expect("anybody");

@@ -26,7 +26,7 @@ use crate::log;
 use crate::memory::Budget;
 use crate::noise;
 use crate::plan::Link;
-use crate::policy::{Agreed, Beginning, HeldTable};
+use crate::policy::{Agreed, Beginning, Count, HeldTable};
 use crate::progress::{Gauge, Stage};
 use crate::receipt::{Policies, PolicyOf, to_hex};
 use crate::resume::{self, Going, Record};
@@ -112,7 +112,7 @@ impl<'m> Read<'m> {
             Some(policy) => {
                 policy.check_own_keys(self.own.distinct as u64)?;
                 let record = self.own.record.as_ref().and_then(Record::run_id);
-                policy.compare(table, (record, true), || may_go_on(ctx, ch, "another run was counted"))?
+                policy.compare(table, (record, true), &ctx.wait(&|| may_go_on(ctx, ch, COUNTED)))?
             }
             None => None,
         };
@@ -205,15 +205,13 @@ impl<'m> OwnSizes<'m> {
                 // Before it is written that the run has begun; one that is begun anew is looked at once more.
                 if let Some(policy) = &ctx.config.policy {
                     let run = Beginning { record: record.run_id(), ..Beginning::of(ctx.config) };
-                    policy.check_counts(&run, || may_go_on(ctx, ch, "another run was counted"))?;
+                    policy.check_counts(&run, &ctx.wait(&|| may_go_on(ctx, ch, COUNTED)))?;
                 }
                 Some(go_on(ctx, ch, &mut agreement, record, &mut rng)?)
             }
             None => None,
         };
-        let of_policy = count(ctx, ch, going.as_ref(), held.as_ref())?;
-        ctx.log.begin(&|| may_go_on(ctx, ch, "another process used the log"), ctx.events)?;
-        debit(ctx, ch)?;
+        let of_policy = begin(ctx, ch, going.as_ref(), held.as_ref())?;
         let (key_notes, mut warnings) = tell_before(ctx, &agreement, &own.table.stats, &negotiation.sizes.key_kinds);
         of_policy.iter().for_each(|warning| ctx.events.warning(warning));
         warnings.extend(of_policy);
@@ -306,17 +304,33 @@ fn check_policy(ctx: &Context<'_>, agreement: &TaskAgreement) -> Result<(), Fail
     })
 }
 
-/// Counts the run as the policy for the partner says. Gives warnings.
-fn count(
+/// Counts the run as the policy for the partner says, logs that it begins, and pays for its noise. What was counted is
+/// taken back if one of the others fails: no message has been sent then. Gives warnings.
+fn begin(
     ctx: &Context<'_>,
     ch: &Channel,
     going: Option<&Going>,
     table: Option<&HeldTable>,
 ) -> Result<Vec<String>, Failure> {
-    let Some(policy) = &ctx.config.policy else { return Ok(Vec::new()) };
-    let run = Beginning { record: going.and_then(Going::id), table, ..Beginning::of(ctx.config) };
-    policy.count(&run, || may_go_on(ctx, ch, "another run was counted; nothing was counted of this one"))
+    let count = count(ctx, ch, going, table)?;
+    let begun = ctx.log.begin(&|| may_go_on(ctx, ch, "another process used the log"), ctx.events);
+    match (begun.and_then(|()| debit(ctx, ch)), &ctx.config.policy) {
+        (Ok(()), _) => Ok(count.warnings),
+        (Err(failure), Some(policy)) => Err(policy.take_back(count, failure)),
+        (Err(failure), None) => Err(failure),
+    }
 }
+
+/// Counts the run as the policy for the partner says.
+fn count(ctx: &Context<'_>, ch: &Channel, going: Option<&Going>, table: Option<&HeldTable>) -> Result<Count, Failure> {
+    let Some(policy) = &ctx.config.policy else { return Ok(Count::default()) };
+    let run = Beginning { record: going.and_then(Going::id), table, ..Beginning::of(ctx.config) };
+    let goes_on = || may_go_on(ctx, ch, "another run was counted; nothing was counted of this one");
+    policy.count(&run, &ctx.wait(&goes_on))
+}
+
+/// What a run does that waits until another one is counted.
+const COUNTED: &str = "another run was counted";
 
 /// Why a run that waits for another process must end, if it must.
 fn may_go_on(ctx: &Context<'_>, ch: &Channel, busy: &str) -> Result<(), Failure> {

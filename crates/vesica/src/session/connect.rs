@@ -48,9 +48,9 @@ pub(super) struct Connected<'m> {
 /// Makes ready and reaches the partner, who is told if this side cannot start.
 pub(super) fn connect<'m>(ctx: &Context<'_>, executor: Executor<'m>) -> Result<(Channel, Connected<'m>), Failure> {
     let prepared = match executor {
-        Executor::ThisProcess => Ready::new(ctx.config).map(|ready| (ready, None)),
+        Executor::ThisProcess => Ready::new(ctx).map(|ready| (ready, None)),
         Executor::Cluster { inside, machines } => {
-            Driver::prepare(ctx.config, inside, machines).map(|(ready, driver)| (ready, Some(driver)))
+            Driver::prepare(ctx, inside, machines).map(|(ready, driver)| (ready, Some(driver)))
         }
     };
     let (mut ready, driver) =

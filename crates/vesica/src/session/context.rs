@@ -10,6 +10,7 @@ use super::parting;
 use super::tell::Meeting;
 use super::{Config, Events, Interrupt};
 use crate::failure::Failure;
+use crate::locked::Wait;
 use crate::log::RunLog;
 use crate::progress::Watch;
 
@@ -64,6 +65,17 @@ impl<'a> Context<'a> {
     pub fn reason(&self, ch: &Channel, busy: &str) -> Option<Failure> {
         let late = || self.deadline().and_then(|deadline| deadline.check(busy).err());
         self.interrupt.reason().or_else(late).or_else(|| ch.check().err().map(Failure::from))
+    }
+
+    /// How this side waits for what other processes hold.
+    pub fn wait<'b>(&'b self, goes_on: &'b dyn Fn() -> Result<(), Failure>) -> Wait<'b> {
+        Wait { goes_on, events: self.events }
+    }
+
+    /// Why this side must give up before there is a partner, while another run is counted.
+    pub fn may_start(&self) -> Result<(), Failure> {
+        self.interrupt.reason().map_or(Ok(()), Err)?;
+        self.deadline().map_or(Ok(()), |deadline| deadline.check("another run was counted"))
     }
 
     /// When the run must be over.

@@ -168,8 +168,8 @@ struct OwnTable {
 fn try_run(ctx: &Context<'_>, assumed: &Assumptions, machines: Option<&mut dyn Machines>) -> Result<DryRun, Failure> {
     let config = ctx.config;
     let ready = || match machines {
-        Some(_) => on_cluster::ready(config),
-        None => Ready::new(config),
+        Some(_) => on_cluster::ready(ctx),
+        None => Ready::new(ctx),
     };
     let Ready { job, hello, .. } =
         ready().map_err(|failure| tell_partner(&ctx.meeting(), failure, ctx.interrupt, ctx.events))?;
@@ -243,7 +243,7 @@ fn hold_against_policy(ctx: &Context<'_>, table: &KeyTable, assumed: &Assumption
     let Some(policy) = &ctx.config.policy else { return Ok(()) };
     policy.check_own_keys(table.distinct() as u64)?;
     assumed.peer_items.map_or(Ok(()), |keys| policy.check_partner_keys(keys))?;
-    policy.compare(table, (None, false), || ctx.interrupt.reason().map_or(Ok(()), Err)).map(drop)
+    policy.compare(table, (None, false), &ctx.wait(&|| ctx.may_start())).map(drop)
 }
 
 /// Meets the partner, compares settings and parts. Gives the partner's settings, and its key if there is TLS.

@@ -46,8 +46,12 @@ pub(super) struct Driver<'m> {
 
 impl<'m> Driver<'m> {
     /// All that can fail before the partner is there.
-    pub fn prepare(config: &Config, inside: &Inside, machines: &'m mut dyn Machines) -> Result<(Ready, Self), Failure> {
-        let ready = ready(config)?;
+    pub fn prepare(
+        ctx: &Context<'_>,
+        inside: &Inside,
+        machines: &'m mut dyn Machines,
+    ) -> Result<(Ready, Self), Failure> {
+        let (config, ready) = (ctx.config, ready(ctx)?);
         let source = config.source.table.open()?;
         // The columns are there, and of kinds that keys have.
         let columns = ready.job.columns();
@@ -236,12 +240,13 @@ fn ticket(
 }
 
 /// What a side of a cluster has before it reaches its partner.
-pub(super) fn ready(config: &Config) -> Result<Ready, Failure> {
+pub(super) fn ready(ctx: &Context<'_>) -> Result<Ready, Failure> {
+    let config = ctx.config;
     check(config)?;
     if let Some(policy) = &config.policy {
         policy.check_settings(&Intended::of(config, true))?;
     }
-    let mut ready = Ready::new(config)?;
+    let mut ready = Ready::new(ctx)?;
     ready.hello.cluster = true;
     Ok(ready)
 }

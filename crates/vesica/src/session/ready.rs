@@ -3,7 +3,8 @@
 use vesica_structures::rng::SecretRng;
 use zeroize::Zeroizing;
 
-use super::{Config, validate};
+use super::context::Context;
+use super::validate;
 use crate::failure::{Failure, code};
 use crate::handshake::{self, Hello};
 use crate::policy;
@@ -19,8 +20,12 @@ pub(super) struct Ready {
 
 impl Ready {
     /// All that can fail for want of usable flags and small files.
-    pub fn new(config: &Config) -> Result<Self, Failure> {
+    pub fn new(ctx: &Context<'_>) -> Result<Self, Failure> {
+        let config = ctx.config;
         let job = validate::configure(config)?;
+        if let Some(policy) = config.policy.as_ref().filter(|_| !config.resume) {
+            policy.check_now(config, &ctx.wait(&|| ctx.may_start()))?;
+        }
         let mut hello = validate::hello(config, &*job)?;
         let mut rng = randomness()?;
         fill(&mut rng, &mut hello.nonce);

@@ -20,10 +20,8 @@ use vesica_party::Security;
 pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
     let job = config.task.configure(&side(config))?;
     if let Some(policy) = &config.policy {
+        policy.check_connection(&config.protection)?;
         policy.check_settings(&Intended::of(config, false))?;
-        if !config.resume {
-            policy.check_now(config)?;
-        }
     }
     match (&config.settings.noise, &config.protection) {
         (None, _) => {}
@@ -49,6 +47,7 @@ pub(super) fn configure(config: &Config) -> Result<Box<dyn AnyJob>, Failure> {
 pub fn check(config: &Config) -> Result<(), Failure> {
     let job = config.task.configure(&side(config))?;
     if let Some(policy) = &config.policy {
+        policy.check_partner(&config.protection)?;
         policy.check_settings(&Intended::of(config, false))?;
     }
     hello(config, &*job).map(drop)

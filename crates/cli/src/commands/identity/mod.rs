@@ -3,7 +3,7 @@
 mod show;
 mod succession;
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -155,7 +155,12 @@ pub fn change_passphrase(
 /// Writes a statement to a file that must not exist, for its user alone: whoever finds a revocation can end the key.
 fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all())).map_err(|error| {
+    let written = file.and_then(|mut file| {
+        // What is left of it would be in the way of the next attempt.
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+        written.inspect_err(|_| drop(fs::remove_file(path)))
+    });
+    written.map_err(|error| {
         identity::failed(match error.kind() {
             io::ErrorKind::AlreadyExists => IdentityFileError::Exists(path.into()),
             _ => IdentityFileError::Write { path: path.into(), error },

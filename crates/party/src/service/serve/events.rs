@@ -47,10 +47,11 @@ pub trait ServeEvents: Sync {
         Ok(())
     }
 
-    /// Whether a client that may join is served on this connection; `Err` is told to the client, and ends its connection.
-    /// Called once for each connection, before the server does anything for the client. It may wait for a disk.
-    fn begin(&self, conversation: &Conversation) -> Result<(), Abort> {
-        let _ = conversation;
+    /// Whether a client that may join, and stands to the server's state like this, is served on this connection; `Err` is
+    /// told to the client, and ends its connection. Called once for each connection, before the server does anything for
+    /// the client. It may wait for a disk.
+    fn begin(&self, conversation: &Conversation, standing: Standing) -> Result<(), Abort> {
+        let _ = (conversation, standing);
         Ok(())
     }
 
@@ -61,9 +62,9 @@ pub trait ServeEvents: Sync {
         Ok(())
     }
 
-    /// Whether a client may stay, which is asked again and again. One that may not is disconnected.
-    fn may_stay(&self, client: &ClientIdentity) -> bool {
-        let _ = client;
+    /// Whether a client that has shown this key may stay, which is asked again and again. One that may not is disconnected.
+    fn may_stay(&self, client: &ClientIdentity, key: Option<PublicKey>) -> bool {
+        let _ = (client, key);
         true
     }
 

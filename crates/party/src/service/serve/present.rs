@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::events::Conversation;
 use super::limits::{LOOK, ServeLimits};
 use super::refusals::stopped;
 use super::visit::Visit;
 use crate::service::{ClientIdentity, Service, StateId};
+use crate::transport::tls::PublicKey;
 use crate::{Abort, Canceller};
 
 /// The clients that are there, by the order in which they came.
@@ -35,6 +37,8 @@ pub(super) struct Place<S: Service> {
     pub stage: Stage<S>,
     /// Who it is, once it has said so.
     pub client: Option<ClientIdentity>,
+    /// The key that it has shown.
+    pub key: Option<PublicKey>,
     /// The state that it has joined.
     pub joined: Option<StateId>,
     /// When its connection was over, but for what the client has yet to read of it. From then on it
@@ -140,7 +144,8 @@ impl<S: Service> Present<S> {
         let mut clients = self.lock();
         clients.arrived += 1;
         let number = clients.arrived;
-        let place = Place { since: Instant::now(), stage: Stage::Arrived, client: None, joined: None, over: None };
+        let (since, stage) = (Instant::now(), Stage::Arrived);
+        let place = Place { since, stage, client: None, key: None, joined: None, over: None };
         clients.places.insert(number, place);
         number
     }
@@ -192,13 +197,13 @@ impl<S: Service> Present<S> {
     }
 
     /// Notes who a client is; false if it has as many connections as it may.
-    pub fn identify(&self, number: u64, client: &ClientIdentity, most: usize) -> bool {
+    pub fn identify(&self, number: u64, Conversation { client, key, .. }: &Conversation, most: usize) -> bool {
         let mut clients = self.lock();
         let is_known = matches!(client, ClientIdentity::Key(_));
         let is_theirs = |place: &&Place<S>| place.client.as_ref() == Some(client) && place.over.is_none();
         let is_welcome = !is_known || clients.places.values().filter(is_theirs).count() < most;
         if let Some(place) = clients.places.get_mut(&number) {
-            place.client = Some(*client);
+            (place.client, place.key) = (Some(*client), *key);
             place.over = (!is_welcome).then(Instant::now);
         }
         is_welcome

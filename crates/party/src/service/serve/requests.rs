@@ -139,7 +139,7 @@ impl<S: Service> Serving<'_, S> {
         self.events.permit_join(client, standing)?;
         if conversation.session.is_none() {
             conversation.session = Some(ch.session());
-            self.events.begin(conversation)?;
+            self.events.begin(conversation, standing)?;
         }
         let client = &conversation.client;
         let session = server.admit(client, standing, ch, rng)?;

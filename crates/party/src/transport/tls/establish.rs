@@ -20,7 +20,7 @@ const EXPORTER_LABEL: &[u8] = b"EXPORTER-vesica-session-v1";
 
 /// The byte that the listener sends when it has accepted the connector's key, which a TLS 1.3
 /// client cannot see otherwise.
-const WELCOME: u8 = b'v';
+pub(super) const WELCOME: u8 = b'v';
 
 /// Time that a side whose handshake failed waits for the peer to hang up.
 const PARTING: Duration = Duration::from_secs(1);

@@ -267,7 +267,9 @@ fn write_new(path: &Path, text: &str) -> Result<(), IdentityFileError> {
         io::ErrorKind::AlreadyExists => IdentityFileError::Exists(path.into()),
         _ => io(error),
     })?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(io)
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    // What is left of it would be in the way of the next attempt, and is no key.
+    written.inspect_err(|_| drop(fs::remove_file(path))).map_err(io)
 }
 
 impl PublicKey {
@@ -278,7 +280,7 @@ impl PublicKey {
             io::ErrorKind::AlreadyExists => IdentityFileError::Exists(path.into()),
             _ => io(error),
         })?;
-        writeln!(file, "{self} {comment}").map_err(io)
+        writeln!(file, "{self} {comment}").inspect_err(|_| drop(fs::remove_file(path))).map_err(io)
     }
 
     /// Reads the public key with which a file begins.

@@ -120,7 +120,11 @@ mod tests {
         let past = Succession::sign(&a, &b, Day::of(0)).expect("signed");
         let accepted = AcceptedKeys::any_of([PeerKeys::from(a.public()).followed_by(&past).expect("a chain")]);
         assert!(accepted.accepts(&b.public()) && !accepted.accepts(&a.public()));
-        assert!(accepted.knows(&a.public()) && !accepted.knows(&c.public()));
+        assert!(accepted.knows(&a.public(), &a.public()) && accepted.knows(&b.public(), &a.public()));
+        assert!(!accepted.knows(&c.public(), &a.public()));
+        // Not one whose line was taken out behind an earlier key, and not one that counts as another peer by now.
+        accepted.replace([PeerKeys::from(a.public()), b.public().into()]);
+        assert!(accepted.knows(&a.public(), &a.public()) && !accepted.knows(&b.public(), &a.public()));
         assert!(!keys.accepts(Identity::generate().expect("randomness").public(), first));
         // Another key's successor, and a way back.
         assert!(PeerKeys::from(c.public()).followed_by(&of_a).is_err());

@@ -87,9 +87,10 @@ impl AcceptedKeys {
         matches!(self.0, Keys::Any) || self.peer(key).is_some_and(|peer| peer.accepts(*key, Day::today()))
     }
 
-    /// Whether this is a key of a peer that is accepted, though another one may have taken its place.
-    pub fn knows(&self, key: &PublicKey) -> bool {
-        matches!(self.0, Keys::Any) || self.peer(key).is_some()
+    /// Whether this is a key of the accepted peer that was first known by `known_as`, though another one may have taken its
+    /// place.
+    pub fn knows(&self, key: &PublicKey, known_as: &PublicKey) -> bool {
+        matches!(self.0, Keys::Any) || self.peer(key).is_some_and(|peer| peer.known_as() == *known_as)
     }
 
     /// The key under which whoever shows this one was first known.

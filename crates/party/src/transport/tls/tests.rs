@@ -1,3 +1,5 @@
+mod recorded_session;
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;

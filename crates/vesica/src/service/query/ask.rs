@@ -124,7 +124,11 @@ impl<S: TableService> Asking<'_, S> {
     fn converse(&mut self, ch: Channel) -> Result<Enrolment, Failure> {
         let (mut client, joined_by) = self.join(ch)?;
         let mut enrolment = self.enrolment.unwrap_or(joined_by);
-        let outcome = self.ctx.begin(client.session()).and_then(|()| self.ask_rest(&mut client, &mut enrolment));
+        let begun = self.ctx.begin(client.session()).map_err(|failure| match &self.ctx.config.policy {
+            Some(policy) => policy.still_counted(failure, "the server had let it join"),
+            None => failure,
+        });
+        let outcome = begun.and_then(|()| self.ask_rest(&mut client, &mut enrolment));
         self.ctx.log.answered(client.asked());
         self.enrolment = Some(enrolment);
         let total = client.tally().total();

@@ -9,6 +9,7 @@ use vesica_party::service::{
 use vesica_party::service::{StateId, Stop, serve};
 use vesica_party::transport::acceptor::PlaintextAcceptor;
 use vesica_party::transport::tcp;
+use vesica_party::transport::tls::Identity;
 use vesica_protocols::recurrent::rfc9497::{OprfRfc9497, Server};
 use vesica_protocols::tasks::IntersectSenderInput;
 
@@ -18,6 +19,7 @@ use crate::key::{DIGEST_VERSION, KeySpec};
 use crate::service::Description;
 use crate::session::Silent;
 use crate::table::{Duplicates, InputOptions, Join, OutputOptions, PayloadSpec, SinkFile, SourceFile};
+use crate::written;
 
 /// What the server sees of its clients.
 #[derive(Default)]
@@ -34,6 +36,30 @@ impl ServeEvents for Seen {
 
     fn ended(&self, _: Option<&Conversation>, _: &str, outcome: &Result<(), Abort>) {
         self.0.lock().expect("no panic").push(format!("ended {}", outcome.is_ok()));
+    }
+}
+
+/// A query over a connection without TLS.
+fn asking(source: OwnTable, output: &str, connect: String) -> QueryConfig {
+    QueryConfig {
+        source,
+        connect,
+        protection: Protection::InsecurePlaintext,
+        wait: Duration::from_secs(20),
+        deadline: None,
+        security: Security::Malicious,
+        post_quantum: false,
+        trust_server: false,
+        leak_prefix: None,
+        max_set_items: 1000,
+        destination: Destination {
+            sink: std::sync::Arc::new(SinkFile { path: output.to_owned(), options: OutputOptions::default() }),
+            join: Join::Inner,
+        },
+        state: None,
+        memory: None,
+        policy: None,
+        log: None,
     }
 }
 
@@ -88,26 +114,7 @@ fn ask(spoils: bool) -> (QueryReport, String, Vec<String>) {
     let address = listener.local_addr().expect("bound").to_string();
     let (acceptor, stop, seen) = (PlaintextAcceptor(listener), Stop::new(), Seen::default());
     let output = path("hits.csv");
-    let config = QueryConfig {
-        source: source("seen.csv"),
-        connect: address,
-        protection: Protection::InsecurePlaintext,
-        wait: Duration::from_secs(20),
-        deadline: None,
-        security: Security::Malicious,
-        post_quantum: false,
-        trust_server: false,
-        leak_prefix: None,
-        max_set_items: 1000,
-        destination: Destination {
-            sink: std::sync::Arc::new(SinkFile { path: output.clone(), options: OutputOptions::default() }),
-            join: Join::Inner,
-        },
-        state: None,
-        memory: None,
-        policy: None,
-        log: None,
-    };
+    let config = asking(source("seen.csv"), &output, address);
     let report = thread::scope(|scope| {
         scope.spawn(|| serve(&acceptor, &offer, &ServeLimits::default(), &seen, &stop));
         let report = query(&config, &Interrupt::default(), &Silent);
@@ -132,6 +139,28 @@ fn a_record_that_is_none_is_named_and_left_out_and_the_server_sees_no_difference
     assert!(failure.fault.contains("2 keys") && failure.fault.contains("2, 4"), "{failure}");
     assert_eq!(seen, seen_honest);
     assert_eq!((spoiled.bytes_sent, spoiled.queries), (honest.bytes_sent, honest.queries));
+}
+
+#[test]
+fn rules_for_another_server_are_refused() {
+    let [us, server, other] = [(); 3].map(|()| Identity::generate().expect("randomness"));
+    let rules = written::settings("tasks = \"query\"").expect("a rule");
+    let policy = Policy::read((Path::new("peers.toml"), "acme", server.public().into()), &rules, None);
+    let policy = Arc::new(policy.expect("rules"));
+    let ask = |protection| {
+        let source = OwnTable::file("none.csv", &["url"]).expect("a key");
+        let policy = Some(policy.clone());
+        let config = QueryConfig { protection, policy, ..asking(source, "hits.csv", "127.0.0.1:1".into()) };
+        query(&config, &Interrupt::default(), &Silent).expect_err("no table")
+    };
+    let tls = |peer: &Identity| Protection::Tls { identity: us.clone(), peer: peer.public().into() };
+    for (protection, told) in
+        [(tls(&other), "peers.toml is for acme, whose key is"), (Protection::InsecurePlaintext, "whose key is known")]
+    {
+        let failure = ask(protection);
+        assert!(failure.code == code::USAGE && failure.fault.contains(told), "{failure}");
+    }
+    assert!(ask(tls(&server)).fault.contains("none.csv"));
 }
 
 #[test]

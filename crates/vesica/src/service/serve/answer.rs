@@ -8,6 +8,7 @@ use vesica_party::Abort;
 use vesica_party::service::{
     self, ClientIdentity, Conversation, Offer, Query, ServeEvents, ServeLimits, Standing, StateId, Stop,
 };
+use vesica_party::transport::tls::PublicKey;
 
 use super::config::Clients;
 use super::report::ServeLog;
@@ -158,9 +159,14 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         Ok(())
     }
 
-    fn begin(&self, conversation: &Conversation) -> Result<(), Abort> {
+    fn begin(&self, conversation: &Conversation, standing: Standing) -> Result<(), Abort> {
         let Some(run_log) = &self.serve.run_log else { return Ok(()) };
-        run_log.begin(self.offered(&conversation.client), conversation)
+        run_log.begin(self.offered(&conversation.client), conversation).inspect_err(|_| {
+            // It gets nothing for that.
+            if let Some(enrolments) = self.serve.enrolments.as_ref().filter(|_| standing != Standing::Current) {
+                enrolments.give_back(&conversation.client);
+            }
+        })
     }
 
     fn permit(&self, query: &Query, set: StateId) -> Result<(), Abort> {
@@ -179,12 +185,12 @@ impl<S: TableService> ServeEvents for Watch<'_, S> {
         Ok(())
     }
 
-    fn may_stay(&self, client: &ClientIdentity) -> bool {
-        match (&self.serve.config.clients, client) {
-            // Its first key, which may be past its last day: the handshake has looked at the one that it showed.
-            (Clients::Keys(_, accepted), ClientIdentity::Key(key)) => accepted.knows(key),
-            (Clients::Keys(..), ClientIdentity::Anonymous) => false,
-            (Clients::InsecurePlaintext, _) => true,
+    fn may_stay(&self, client: &ClientIdentity, key: Option<PublicKey>) -> bool {
+        match (&self.serve.config.clients, client, key) {
+            // The key may be past its last day: the handshake has looked at that.
+            (Clients::Keys(_, accepted), ClientIdentity::Key(first), Some(key)) => accepted.knows(&key, first),
+            (Clients::Keys(..), ..) => false,
+            (Clients::InsecurePlaintext, ..) => true,
         }
     }
 

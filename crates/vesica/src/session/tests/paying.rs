@@ -8,6 +8,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::*;
 use crate::failure::code;
+use crate::locked::Wait;
 
 /// A run that waits for the lock longer than this waits without end.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -94,7 +95,17 @@ fn the_deadline_ends_the_wait_for_a_budget() {
 fn a_partner_that_goes_while_a_budget_is_waited_for_costs_nothing() {
     let folder = budgeted();
     let over = Failure::new(code::INTERRUPTED, "interrupted by SIGINT", "");
-    let (received, sent) = while_locked(&folder, noisy(&folder), |receiver, _| receiver.raise(over.clone()));
+    let policy = policies::policy(&folder, Role::Sender, "runs = \"1 per 1d\"");
+    let begun = || {
+        let left = policy.left(&Wait { goes_on: &|| Ok(()), events: &Silent }).expect("counts");
+        left[0].text.clone()
+    };
+    let sender = Config { policy: Some(policy.clone()), ..noisy(&folder) };
+    let (received, sent) = while_locked(&folder, sender, |receiver, _| {
+        assert_eq!(begun(), "1 of 1 begun within 1d");
+        receiver.raise(over.clone());
+    });
+    assert_eq!(begun(), "0 of 1 begun within 1d", "the run did not begin");
     assert_eq!(received, over);
     assert!(sent.code == code::PEER_FAILED && sent.fault.contains("interrupted by SIGINT"), "{sent}");
 }

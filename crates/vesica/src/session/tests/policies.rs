@@ -7,14 +7,15 @@ use crate::receipt::Receipt;
 use crate::written;
 
 /// A policy of the side that plays `role`.
-fn policy(folder: &Folder, role: Role, rules: &str) -> Arc<Policy> {
+pub(super) fn policy(folder: &Folder, role: Role, rules: &str) -> Arc<Policy> {
     let key = match role {
         Role::Sender => folder.us.public(),
         Role::Receiver => folder.them.public(),
     };
     let file = folder.path("peers.toml");
     let settings = written::settings(rules).expect(rules);
-    let policy = Policy::read((&file, "partner", key), &settings, Some(folder.path(&format!("counts of the {role}"))));
+    let policy =
+        Policy::read((&file, "partner", key.into()), &settings, Some(folder.path(&format!("counts of the {role}"))));
     Arc::new(policy.expect(rules))
 }
 
@@ -122,6 +123,29 @@ fn a_table_that_changed_by_one_row_is_refused() {
     let warned = fits(run(rows(0..61, 0), &format!("{rules}on-small-change = \"warn\"")));
     assert!(warned.iter().any(|warning| warning.contains("differs in fewer")), "{warned:?}");
     assert!(run(rows(0..62, 0), rules)[0].is_err());
+}
+
+/// A program may hand over the rules that it has read for another partner.
+#[test]
+fn a_policy_for_another_partner_is_refused() {
+    let folder = Folder::new();
+    let mut config = folder.config(Role::Receiver, "sum");
+    config.wait = Duration::ZERO;
+    // Those of the other side, for this one.
+    config.policy = Some(policy(&folder, Role::Sender, "tasks = \"sum\""));
+    let (found, expected) = (folder.us.public().fingerprint(), folder.them.public().fingerprint());
+    for failure in [crate::session::check(&config), run(&config, &Interrupt::default(), &Silent).map(drop)] {
+        let failure = failure.expect_err("another partner's");
+        assert_eq!(
+            (failure.code, failure.told),
+            (code::USAGE, Some("its policy for this partner does not allow this run"))
+        );
+        let said = format!("is for partner, whose key is {found}, and the partner of this run has {expected}");
+        assert!(failure.fault.contains(&said), "{failure}");
+    }
+    config.protection = Protection::InsecurePlaintext;
+    let failure = run(&config, &Interrupt::default(), &Silent).expect_err("no key");
+    assert!(failure.code == code::USAGE && failure.mend.contains("--insecure-plaintext"), "{failure}");
 }
 
 /// A receipt has a hash of each side's policy, by which who has it can tell it, and the partner cannot compare two runs.
