@@ -32,23 +32,15 @@ pub struct ReadAgain {
 }
 
 /// Reads the clients' keys again. Where a line is damaged, or one of the two files cannot be read, the revocations that can
-/// be read count all the same.
-pub fn read_again(path: &Path, accepted: &AcceptedKeys) -> ReadAgain {
-    let (own, unread) = match Revoked::of_partners(None) {
-        Ok(own) => (own, None),
-        Err(failure) => (Revoked::default(), Some(failure)),
-    };
+/// be read count all the same. `revoked` is what the user's list has said so far: what it says no more, since a line or the
+/// file is gone, stays revoked.
+pub fn read_again(path: &Path, accepted: &AcceptedKeys, revoked: &mut Revoked) -> ReadAgain {
+    let (mut own, unread) = Revoked::as_far_as_readable(None);
+    own.keep(std::mem::take(revoked));
     let listed = Listed::read(path, own);
-    match unread.map_or_else(|| listed.clients(path), Err) {
-        // Once all are revoked, nobody may ask; that must not leave the clients as they were.
-        Ok(clients) => ReadAgain { outcome: Ok(clients.len()), gone: accepted.replace(clients).unwrap_or(0) },
-        Err(failure) => {
-            let ended = listed.ended();
-            let is_ended = |key: PublicKey| ended.contains(&key) || listed.own.place(key).is_some();
-            let gone = accepted.remove(|client| client.all().any(is_ended));
-            ReadAgain { outcome: Err(failure), gone: gone.unwrap_or(0) }
-        }
-    }
+    let again = listed.compared(path, unread, accepted);
+    *revoked = listed.own;
+    again
 }
 
 /// What the lines of a file say, as far as they can be read.
@@ -108,6 +100,20 @@ impl Listed {
         match self.seen.insert(new) {
             true => Ok(()),
             false => Err("the same key as on an earlier line".into()),
+        }
+    }
+
+    /// Makes these the keys that are accepted; or, if anything could not be read, takes those out that are revoked.
+    fn compared(&self, path: &Path, unread: Option<Failure>, accepted: &AcceptedKeys) -> ReadAgain {
+        match unread.map_or_else(|| self.clients(path), Err) {
+            // Once all are revoked, nobody may ask; that must not leave the clients as they were.
+            Ok(clients) => ReadAgain { outcome: Ok(clients.len()), gone: accepted.replace(clients).unwrap_or(0) },
+            Err(failure) => {
+                let ended = self.ended();
+                let is_ended = |key: PublicKey| ended.contains(&key) || self.own.place(key).is_some();
+                let gone = accepted.remove(|client| client.all().any(is_ended));
+                ReadAgain { outcome: Err(failure), gone: gone.unwrap_or(0) }
+            }
         }
     }
 

@@ -58,10 +58,11 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
         let (serve, stop, signalled) = (serve.clone(), stop.clone(), signalled.clone());
         move || {
             let mut not_before = Instant::now();
+            let (mut revoked, _) = Revoked::as_far_as_readable(None);
             while !stop.is_stopped() {
                 if take(&signalled.0.reload) {
                     if let (Some(path), Some(accepted)) = (&client_file, &accepted) {
-                        log.clients(clients::read_again(path, accepted));
+                        log.clients(clients::read_again(path, accepted, &mut revoked));
                     }
                     log.reloaded(if is_standard_input { Err(read_once()) } else { serve.reload(&log) });
                 }

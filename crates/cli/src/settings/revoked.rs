@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use vesica::Failure;
-use vesica::bounded::read_text;
+use vesica::bounded::read_lines;
 use vesica::failure::code;
 use vesica::party::transport::tls::{PeerKeys, PublicKey, Revocation};
 
@@ -27,11 +27,23 @@ impl Revoked {
     /// # Errors
     /// If a file cannot be read, or a line says no key.
     pub fn of_partners(peers: Option<&Path>) -> Result<Self, Failure> {
-        revoked_list(peers)?.map_or_else(|| Ok(Self::default()), |path| Self::read(&path))
+        match Self::as_far_as_readable(peers) {
+            (list, None) => Ok(list),
+            (_, Some(fault)) => Err(fault),
+        }
+    }
+
+    /// The keys of the list that can be read, and what is wrong with the file or its first damaged line.
+    pub fn as_far_as_readable(peers: Option<&Path>) -> (Self, Option<Failure>) {
+        match revoked_list(peers) {
+            Ok(Some(path)) => Self::read(&path),
+            Ok(None) => (Self::default(), None),
+            Err(fault) => (Self::default(), Some(fault)),
+        }
     }
 
     /// Reads a list: on each line a revocation that a key has signed, a public key or a fingerprint.
-    fn read(path: &Path) -> Result<Self, Failure> {
+    fn read(path: &Path) -> (Self, Option<Failure>) {
         let refused = |fault: &dyn std::fmt::Display| {
             let fault = format_args!("the list of revoked keys {}: {fault}", path.display());
             Failure::new(
@@ -41,24 +53,28 @@ impl Revoked {
                  start with # are comments",
             )
         };
-        let text = read_text(path, MAX_BYTES).map_err(|error| refused(&error))?;
-        let mut lines = HashMap::new();
+        let mut list = Self { path: path.into(), lines: HashMap::new() };
+        let text = match read_lines(path, MAX_BYTES) {
+            Ok(text) => text,
+            Err(error) => return (list, Some(refused(&error))),
+        };
+        let mut first_fault = None;
         for (place, line) in text.lines().enumerate().filter(|(_, line)| !is_comment(line)) {
-            let fault = |fault: &str| refused(&format_args!("line {} {fault}", place + 1));
-            let fingerprint = match (line.parse::<Revocation>(), line.parse::<PublicKey>()) {
-                (Ok(revocation), _) => revocation.key.fingerprint().to_string(),
-                (_, Ok(key)) => key.fingerprint().to_string(),
-                _ if line.trim_start().starts_with("vesica-") => {
-                    return Err(fault("is a damaged or forged revocation or key"));
+            match fingerprint_of(line) {
+                Ok(fingerprint) => _ = list.lines.entry(fingerprint).or_insert(place + 1),
+                Err(fault) => {
+                    first_fault.get_or_insert_with(|| refused(&format_args!("line {} {fault}", place + 1)));
                 }
-                _ => match line.split_whitespace().next().filter(|word| is_fingerprint(word)) {
-                    Some(word) => word.to_owned(),
-                    None => return Err(fault("says no key")),
-                },
-            };
-            lines.entry(fingerprint).or_insert(place + 1);
+            }
         }
-        Ok(Self { path: path.into(), lines })
+        (list, first_fault)
+    }
+
+    /// Adds what an earlier reading of the list said: nothing takes a revocation back.
+    pub fn keep(&mut self, earlier: Self) {
+        for (fingerprint, line) in earlier.lines {
+            self.lines.entry(fingerprint).or_insert(line);
+        }
     }
 
     /// Where a key is said to be revoked.
@@ -113,6 +129,19 @@ impl Revoked {
 
 fn is_comment(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with('#')
+}
+
+/// The fingerprint of the key that a line revokes; or what is wrong with the line.
+fn fingerprint_of(line: &str) -> Result<String, &'static str> {
+    match (line.parse::<Revocation>(), line.parse::<PublicKey>()) {
+        (Ok(revocation), _) => Ok(revocation.key.fingerprint().to_string()),
+        (_, Ok(key)) => Ok(key.fingerprint().to_string()),
+        _ if line.trim_start().starts_with("vesica-") => Err("is a damaged or forged revocation or key"),
+        _ => {
+            let word = line.split_whitespace().next().filter(|word| is_fingerprint(word));
+            word.map(str::to_owned).ok_or("says no key")
+        }
+    }
 }
 
 /// Whether a word has the form of a fingerprint: eight groups of four letters of base32.

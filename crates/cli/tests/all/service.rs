@@ -1094,13 +1094,23 @@ fn a_server_holds_its_clients_against_its_users_list() {
     reload("revoked.txt", &folder.read("us.pub"), "1 may ask, 1 may not any more");
     asks("us.key").expect(6, &["refused our key"]);
     asks("other.key").expect(0, &[]);
-    reload("revoked.txt", "rubbish\n", "the list of revoked keys");
-    asks("us.key").expect(6, &["refused our key"]);
-    asks("other.key").expect(0, &[]);
-    // Also where the file of clients cannot be read.
+    // Nothing takes a revocation back: not a line that is gone, nor a list that nothing names, nor one that cannot be read.
+    for (file, text, said) in [
+        ("revoked.txt", "# none\n", "1 may ask"),
+        ("servers-peers.toml", "", "1 may ask"),
+        ("servers-peers.toml", "revoked = \"revoked.txt\"\n", "1 may ask"),
+        ("revoked.txt", "rubbish\n", "the list of revoked keys"),
+    ] {
+        reload(file, text, said);
+        asks("us.key").expect(6, &["refused our key"]);
+        asks("other.key").expect(0, &[]);
+    }
+    // What else the list says counts behind a damaged line, also where the file of clients cannot be read.
     folder.write("clients.txt", "rubbish\n");
-    reload("revoked.txt", &folder.read("other.pub"), "1 revoked key may not ask any more, and the other clients stay");
+    let list = format!("rubbish\n# \u{fffd}\n{}", folder.read("other.pub"));
+    reload("revoked.txt", &list, "1 revoked key may not ask any more, and the other clients stay");
     asks("other.key").expect(6, &["refused our key"]);
+    folder.write("revoked.txt", folder.read("other.pub"));
     folder.write("clients.txt", folder.read("other.pub"));
     start().end().expect(2, &["the keys of all --clients are revoked"]);
 }
