@@ -56,7 +56,7 @@ impl Drop for Counts {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Counted {
     pub time: u64,
@@ -73,6 +73,14 @@ pub(super) struct Counted {
     /// Names the keys of its table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<String>,
+}
+
+impl Counted {
+    /// Whether this counts for all rules like another one. Its table may have been forgotten meanwhile.
+    pub fn is_as(&self, other: &Self) -> bool {
+        let of = |run: &Self| (run.time, run.task.clone(), run.epsilon.clone(), run.record.clone());
+        of(self) == of(other)
+    }
 }
 
 /// The file of a partner, which no other process uses meanwhile.

@@ -177,7 +177,7 @@ impl Policy {
         let taken_back = (|| {
             let mut open = self.open(&Wait { goes_on: &no_longer_than(PATIENCE, over), events: &Silent })?;
             let runs = &mut open.counts.runs;
-            if let Some(place) = runs.iter().rposition(|run| *run == counted) {
+            if let Some(place) = runs.iter().rposition(|run| run.is_as(&counted)) {
                 runs.remove(place);
                 open.save().map_err(|error| self.unusable(error))?;
             }

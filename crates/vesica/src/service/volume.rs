@@ -89,7 +89,7 @@ impl Enrolments {
         })
     }
 
-    /// Gives back what was taken for a client that was refused all the same, and was sent nothing.
+    /// Gives back what was taken for a client that was refused all the same, and was sent nothing of the set.
     pub fn give_back(&self, client: &ClientIdentity) {
         self.give_back_at(client, Moment::now());
     }
