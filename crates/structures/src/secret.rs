@@ -18,6 +18,23 @@ pub fn wipe_stack() {
     black_box(&left);
 }
 
+/// Calls a function below the frame of the caller, so that a [`wipe_stack`] of the same caller reaches what it leaves.
+#[inline(never)]
+pub fn in_frame_of_its_own<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
+/// Wipes the stack of its thread as [`wipe_stack`] does when it is dropped: for tasks in which a library works on secrets
+/// again and again, and threads that outlive them.
+#[derive(Debug)]
+pub struct WipedStack;
+
+impl Drop for WipedStack {
+    fn drop(&mut self) {
+        wipe_stack();
+    }
+}
+
 /// A value that is wiped when dropped and never printed.
 pub struct Secret<T: Zeroize>(T);
 

@@ -1,12 +1,15 @@
 //! What a finished run leaves in the memory of its process, and that no core dump takes that along.
 
+use std::collections::HashSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::thread;
 
 use vesica::party::transport::tls::Identity;
 
@@ -156,6 +159,195 @@ fn a_server_that_has_stopped_leaves_none_of_its_secret_keys() {
             found.iter().all(|(_, count)| *count == 0)
         });
         assert_eq!(found, secrets.map(|(name, _)| (name, 0)), "run {run}");
+    }
+}
+
+/// So many bytes of a file of a service's state, this far behind the name of its format.
+fn part_of(folder: &Folder, file: &str, format: &str, at: usize, length: usize) -> Vec<u8> {
+    let state = fs::read(folder.path(file)).expect("a state");
+    let place =
+        state.windows(format.len()).position(|bytes| bytes == format.as_bytes()).expect("a state of this format");
+    state[place + format.len() + at..][..length].to_vec()
+}
+
+/// The first residues of a polynomial, of 36 bits each in a state, as they are in memory.
+fn residues(packed: &[u8]) -> Vec<u8> {
+    let bit = |place: usize| u64::from(packed[place / 8] >> (place % 8) & 1);
+    let residue = |number: usize| (0..36).fold(0, |value, place| value | bit(36 * number + place) << place);
+    (0..packed.len() * 8 / 36).flat_map(|number| residue(number).to_le_bytes()).collect()
+}
+
+/// Whether this is a part of a secret polynomial by its coefficients: 0, 1 and -1 modulo a prime, each many times.
+fn is_ternary(part: &[u8]) -> bool {
+    let words = || part.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
+    let Some(minus_one) = words().find(|&word| word > 1) else { return false };
+    let times = |value: u64| words().filter(|&word| word == value).count();
+    let each = [0, 1, minus_one].map(times);
+    minus_one > 1 << 32 && each.iter().all(|&times| times > 8) && each.iter().sum::<usize>() == words().count()
+}
+
+/// Bytes of a state that begin with a key: a number of 32 bytes, or eight residues of a polynomial.
+const KEY_BYTES: usize = 36;
+
+/// What stands before each client: a word, the state of the server that it has joined, and a hash of its terms.
+const ENROLLED_BYTES: usize = 8 + 16 + 32;
+
+/// The other services: their servers, which prepare a set and read it again, and the clients that have a key of their own.
+#[test]
+fn other_services_leave_none_of_their_secret_keys() {
+    let folder = service::tables();
+    let rows: String = (0..40).map(|row| format!("http://{row}.example/\n")).collect();
+    folder.write("few.csv", format!("url\n{rows}"));
+    folder.write("deny.csv", format!("url\n{}", rows.replace("http://1", "http://x")));
+    for (protocol, of_server, of_client) in [
+        ("oprf-pir", (1, 16 + 9 * 8), None),
+        ("oprf-buckets --leak-prefix 3", (1, 16 + 7 * 8), None),
+        ("cmdg21", (1, 16 + 14 * 8), Some((1, 14 * 8 + 8))),
+        ("cm25-select --trust-clients", (2, 16 + 12 * 8 + 8 + 48), Some((2, 12 * 8 + 8 + 48))),
+    ] {
+        let (name, flags) = protocol.split_once(' ').unwrap_or((protocol, ""));
+        let at = |file: &str, side: &str, (version, place): (u32, usize)| {
+            let key = part_of(&folder, file, &format!("{name} {side} {version}"), place, KEY_BYTES);
+            let in_memory = residues(&key);
+            [key[..32].to_vec(), in_memory]
+        };
+        for run in 0..2 {
+            let server = searched(
+                &folder,
+                &format!(
+                    "{} --no-quota --listen 127.0.0.1:0 --state {name}.state --security semi-honest --protocol {name} {flags}",
+                    service::SERVE
+                ),
+            );
+            let line = server.says("listening on ");
+            let address = line.split("listening on ").nth(1).expect("an address");
+            let asked = flags.replace("--trust-clients", "--trust-server");
+            let client = searched(
+                &folder,
+                &format!(
+                    "query --input few.csv --key url --output {name}-{run}.csv --identity us.key --peer them.pub --wait 20 \
+                     --connect {address} --security semi-honest --state {name}.cache {asked}"
+                ),
+            );
+            client.says(FINISHED);
+            let own = at(&format!("{name}.state"), "server", of_server);
+            let running = image(&server);
+            let is_seen = own.iter().any(|key| count(&running, key) > 0);
+            assert!(is_seen, "{name}, run {run}: the search does not see the server's key");
+            if let Some(place) = of_client {
+                let keys = at(&format!("{name}.cache"), "client", (place.0, place.1 + ENROLLED_BYTES));
+                let left = image(&client);
+                assert_eq!(keys.each_ref().map(|key| count(&left, key)), [0, 0], "{name}, run {run}: the client's key");
+                let ternary =
+                    left.iter().flat_map(|part| part.chunks_exact(512)).filter(|part| is_ternary(part)).count();
+                assert_eq!(ternary, 0, "{name}, run {run}: parts of the client's key");
+            }
+            server.signal("TERM");
+            server.says(FINISHED);
+            let mut found = ([0, 0], 0);
+            within(5, || {
+                let stopped = image(&server);
+                let ternary = stopped.iter().flat_map(|part| part.chunks_exact(512)).filter(|part| is_ternary(part));
+                found = (own.each_ref().map(|key| count(&stopped, key)), ternary.count());
+                found == ([0, 0], 0)
+            });
+            assert_eq!(found, ([0, 0], 0), "{name}, run {run}: copies of the server's key, and parts of it");
+        }
+    }
+}
+
+/// What hides a text of 16 bytes or more in a stream of one-time pads, wherever in it the text begins. What is not random
+/// is left out.
+fn pads(stream: &[u8], text: &[u8]) -> HashSet<u128> {
+    let word = |bytes: &[u8]| u128::from_le_bytes(bytes[..16].try_into().expect("sixteen bytes"));
+    let is_random = |pad: &u128| pad.to_le_bytes().into_iter().collect::<HashSet<_>>().len() > 11;
+    stream.windows(16).map(|window| word(window) ^ word(text)).filter(is_random).collect()
+}
+
+/// How many of the pads are in a memory.
+fn count_pads(image: &[Vec<u8>], pads: &HashSet<u128>) -> usize {
+    let words = image.iter().flat_map(|part| part.windows(16));
+    words.filter(|word| pads.contains(&u128::from_le_bytes((*word).try_into().expect("sixteen bytes")))).count()
+}
+
+/// Passes on what a process says to another one, and keeps it.
+fn record(mut from: TcpStream, mut to: TcpStream) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let (mut recorded, mut part) = (Vec::new(), [0; 4096]);
+        while let Ok(count @ 1..) = from.read(&mut part) {
+            recorded.extend(&part[..count]);
+            to.write_all(&part[..count]).expect("passed on");
+        }
+        let _ = to.shutdown(Shutdown::Write);
+        recorded
+    })
+}
+
+/// With a pad and the traffic, its cell can be read. All cells have one text, so that the pads are known from what was sent.
+#[test]
+fn a_finished_run_leaves_no_pad_of_a_payload() {
+    const CELL: &str = "5b1f-one-cell-of-all-rows-5b1f";
+    let folder = Folder::new();
+    let rows = |from: usize| (from..from + 500).map(|i| format!("{i}@x.org,{CELL}\n")).collect::<String>();
+    folder.write("ours.csv", format!("email,note\n{}", rows(0)));
+    folder.write("theirs.csv", format!("email,note\n{}", rows(499)));
+    for security in ["malicious", "semi-honest"] {
+        let both = format!("--insecure-plaintext --wait 20 --key email --security {security}");
+        let receive = format!("receive {both} --listen 127.0.0.1:0 --input ours.csv --output {security}.csv");
+        let receiver = searched(&folder, &receive);
+        let address = receiver.address();
+        let relay = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let at = relay.local_addr().expect("an address");
+        let sender = searched(&folder, &format!("send {both} --connect {at} --input theirs.csv --payload note"));
+        let (near, far) = (relay.accept().expect("the sender").0, TcpStream::connect(address).expect("the receiver"));
+        let clone = |socket: &TcpStream| socket.try_clone().expect("a handle");
+        let (sent, _) = (record(clone(&near), clone(&far)), record(far, near));
+        let sent = sent.join().expect("no panic");
+        let pads = pads(&sent, CELL.as_bytes());
+        assert!(pads.len() > 500 * CELL.len(), "{security}: {} pads", pads.len());
+        for (side, process) in [("sender", &sender), ("receiver", &receiver)] {
+            process.says(FINISHED);
+            assert_eq!(count_pads(&image(process), &pads), 0, "{security}: pads are in the {side}'s memory");
+        }
+        assert!(folder.read(&format!("{security}.csv")).contains(CELL));
+    }
+}
+
+/// The states of these servers have their encrypted payloads byte by byte.
+#[test]
+fn a_service_leaves_no_pad_of_a_payload() {
+    const LABEL: &str = "5b1f-one-label-of-all-rows-5b1f";
+    let folder = service::tables();
+    let rows: String = (0..300).map(|row| format!("http://{row}.example/,{LABEL}\n")).collect();
+    folder.write("deny.csv", format!("url,label\n{rows}"));
+    for protocol in ["oprf-rfc9497", "oprf-buckets --leak-prefix 3"] {
+        let (name, flags) = protocol.split_once(' ').unwrap_or((protocol, ""));
+        let server = searched(
+            &folder,
+            &format!(
+                "{} --no-quota --listen 127.0.0.1:0 --state {name}.state --security semi-honest --protocol {name} {flags} \
+                 --payload label",
+                service::SERVE
+            ),
+        );
+        let line = server.says("listening on ");
+        let address = line.split("listening on ").nth(1).expect("an address");
+        let client = searched(
+            &folder,
+            &format!(
+                "query --input seen.csv --key url --output {name}.csv --identity us.key --peer them.pub --wait 20 \
+                 --connect {address} --security semi-honest {flags}"
+            ),
+        );
+        client.says(FINISHED);
+        server.signal("TERM");
+        server.says(FINISHED);
+        let pads = pads(&fs::read(folder.path(&format!("{name}.state"))).expect("a state"), LABEL.as_bytes());
+        assert!(pads.len() > 300 * 16, "{name}: {} pads", pads.len());
+        for (side, process) in [("server", &server), ("client", &client)] {
+            assert_eq!(count_pads(&image(process), &pads), 0, "{name}: pads are in the {side}'s memory");
+        }
+        assert!(folder.read(&format!("{name}.csv")).contains(LABEL));
     }
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use vesica_party::service::{StateError, StateReader, StateWriter};
 use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
+use vesica_structures::secret::{Secret, WipedStack};
 use vesica_structures::tags::{CodedTags, Place, TagSorter};
 
 use crate::psi::finish::fill_keystream;
@@ -130,10 +130,14 @@ impl Filter {
         let order = Secret::new(order);
         let mut cells = shape.new_cells(count, rng);
         if width > 0 {
-            cells.par_chunks_exact_mut(shape.cell_bytes()).zip(&*order).for_each(|(cell, &item)| {
-                let item = item as usize;
-                shape.seal(keys[item], set.items[item], &set.payloads[item * width..][..width], cell);
-            });
+            let sealed = cells.par_chunks_exact_mut(shape.cell_bytes()).zip(&*order);
+            sealed.for_each_init(
+                || WipedStack,
+                |_, (cell, &item)| {
+                    let item = item as usize;
+                    shape.seal(keys[item], set.items[item], &set.payloads[item * width..][..width], cell);
+                },
+            );
         }
         Ok(Self { shape, tags, cells })
     }

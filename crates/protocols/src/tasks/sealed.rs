@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rayon::prelude::*;
-use vesica_structures::secret::Secret;
+use vesica_structures::secret::{Secret, WipedStack};
 
 /// Fewest cells that are worth a task of a thread.
 const MIN_CELLS: usize = 256;
@@ -65,12 +65,15 @@ impl SealedPayloads {
             }
         }
         let records = all.par_chunks_exact_mut(width.max(1)).zip(cells).enumerate().with_min_len(MIN_CELLS);
-        records.for_each(|(item, (out, (cell, mask)))| {
-            (sealed.keystream)(item, out);
-            let start = cell as usize * sealed.width;
-            let cell = sealed.cells.get(start..start + sealed.width).unwrap_or_default();
-            out.iter_mut().zip(cell).for_each(|(byte, cell)| *byte = (*byte ^ cell) & mask);
-        });
+        records.for_each_init(
+            || WipedStack,
+            |_, (item, (out, (cell, mask)))| {
+                (sealed.keystream)(item, out);
+                let start = cell as usize * sealed.width;
+                let cell = sealed.cells.get(start..start + sealed.width).unwrap_or_default();
+                out.iter_mut().zip(cell).for_each(|(byte, cell)| *byte = (*byte ^ cell) & mask);
+            },
+        );
         all
     }
 
@@ -91,8 +94,8 @@ impl Sealed {
         }
         cells.truncate(matches.len() * width);
         cells.par_chunks_exact_mut(width).zip(matches).with_min_len(MIN_CELLS).for_each_init(
-            || Secret::new(vec![0; width]),
-            |key, (cell, (item, _))| {
+            || (Secret::new(vec![0; width]), WipedStack),
+            |(key, _), (cell, (item, _))| {
                 (self.keystream)(item as usize, key);
                 cell.iter_mut().zip(key.iter()).for_each(|(byte, key)| *byte ^= key);
             },

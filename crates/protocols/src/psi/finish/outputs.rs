@@ -56,8 +56,12 @@ impl Outputs for StoredOutputs {
 /// Fills `out` with the keystream of a payload under its key: BLAKE3's extended output for the
 /// item, keyed by the 128 bits of the key and 128 fixed ones. The item is in it so that a guess at
 /// a key tests one payload only.
+///
+/// What this leaves on the stack is below the frame of its caller, who wipes it at the end of a task
+/// ([`WipedStack`](vesica_structures::secret::WipedStack)).
+#[inline(never)]
 pub fn fill_keystream(domain: &[u8; 16], key: u128, item: u128, out: &mut [u8]) {
-    let mut keyed = [0; 32];
+    let mut keyed = Secret::new([0; 32]);
     keyed[..16].copy_from_slice(&key.to_le_bytes());
     keyed[16..].copy_from_slice(domain);
     blake3::Hasher::new_keyed(&keyed).update(&item.to_le_bytes()).finalize_xof().fill(out);

@@ -4,6 +4,7 @@
 
 use rayon::prelude::*;
 use vesica_party::{Abort, Channel, Stream};
+use vesica_structures::secret::{WipedStack, in_frame_of_its_own};
 use vesica_structures::tags::Found;
 
 use crate::tasks::SealedPayloads;
@@ -26,10 +27,14 @@ pub fn send<'a, S: Stream<Element = u8>>(
     let mut part = vec![0; part_items.min(order.len()) * width];
     for numbers in order.chunks(part_items) {
         let part = &mut part[..numbers.len() * width];
-        part.par_chunks_exact_mut(width).zip(numbers).with_min_len(MIN_ITEMS).for_each(|(cell, &number)| {
-            keystream(number as usize, cell);
-            add(cell, payload(number as usize));
-        });
+        let cells = part.par_chunks_exact_mut(width).zip(numbers).with_min_len(MIN_ITEMS);
+        cells.for_each_init(
+            || WipedStack,
+            |_, (cell, &number)| {
+                in_frame_of_its_own(|| keystream(number as usize, cell));
+                add(cell, payload(number as usize));
+            },
+        );
         ch.send_stream::<S>(part)?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use vesica_structures::secret::Secret;
+use vesica_structures::secret::{Secret, WipedStack, in_frame_of_its_own};
 use zeroize::Zeroize;
 
 use crate::psi::finish;
@@ -42,13 +42,19 @@ pub struct Outputs<P: Zeroize> {
 impl<P: Pod + Zeroize + Send + Sync> Outputs<P> {
     /// The words whose low bits are the tags.
     pub fn tags(&self) -> Secret<Vec<u128>> {
-        Secret::new(self.points.par_iter().map(|point| Output::of(&self.session, point).tag).collect())
+        self.each(|output| output.tag)
+    }
+
+    /// A part of each output. A block of the hash has the beginning of the keystream as well: it is wiped from the stack.
+    fn each(&self, part: impl Fn(Output) -> u128 + Send + Sync) -> Secret<Vec<u128>> {
+        let of = |point| in_frame_of_its_own(|| part(Output::of(&self.session, point)));
+        Secret::new(self.points.par_iter().map_init(|| WipedStack, |_, point| of(point)).collect())
     }
 }
 
 impl<P: Pod + Zeroize + Send + Sync> finish::Outputs for Outputs<P> {
     fn proofs(&mut self, _items: &[u128]) -> Secret<Vec<u128>> {
-        Secret::new(self.points.par_iter().map(|point| Output::of(&self.session, point).proof).collect())
+        self.each(|output| output.proof)
     }
 
     fn into_keystream(self, _items: &[u128]) -> impl Fn(usize, u128, &mut [u8]) + Send + Sync + 'static {

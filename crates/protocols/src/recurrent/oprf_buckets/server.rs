@@ -10,7 +10,7 @@ use vesica_party::service::{
 };
 use vesica_party::{Abort, Channel, Phase, Stream};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
+use vesica_structures::secret::{Secret, WipedStack};
 
 use super::messages::{Blinded, Buckets, Evaluated, Prefixes};
 use super::{Params, of_item, prefixes};
@@ -70,6 +70,7 @@ impl Server {
         let generators: Vec<SecretRng> =
             (0..params.buckets().div_ceil(BUCKETS_A_GENERATOR)).map(|_| rng.child()).collect();
         parts.zip(generators).for_each(|((part, buckets), mut rng)| {
+            let _wiped = WipedStack;
             for (bucket, out) in (part * BUCKETS_A_GENERATOR..).zip(buckets.chunks_exact_mut(width)) {
                 sorted.write(bucket, |bytes| rng.fill_bytes(bytes), out);
             }

@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 use vesica_mpc::rfc9497::{self, SecretKey};
 use vesica_party::Abort;
-use vesica_structures::secret::Secret;
+use vesica_structures::secret::{Secret, WipedStack};
 
 use super::Params;
 use super::params::CHECK_BYTES;
@@ -63,11 +63,15 @@ pub(super) fn records(
         })
     })?;
     let mut records = vec![0; params.shape.matrix_bytes()];
-    records.par_chunks_exact_mut(params.shape.record_bytes()).enumerate().for_each(|(bucket, record)| {
-        let (body, check) = record.split_at_mut(record.len() - CHECK_BYTES);
-        sorted.write(bucket, |_| (), &mut body[..shape.bytes()]);
-        check.copy_from_slice(&check_of(body));
-    });
+    let buckets = records.par_chunks_exact_mut(params.shape.record_bytes()).enumerate();
+    buckets.for_each_init(
+        || WipedStack,
+        |_, (bucket, record)| {
+            let (body, check) = record.split_at_mut(record.len() - CHECK_BYTES);
+            sorted.write(bucket, |_| (), &mut body[..shape.bytes()]);
+            check.copy_from_slice(&check_of(body));
+        },
+    );
     Ok(records)
 }
 

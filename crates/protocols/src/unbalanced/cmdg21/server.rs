@@ -10,7 +10,7 @@ use vesica_party::service::{
 use vesica_party::{Abort, Channel, Phase};
 use vesica_structures::rlwe::bfv::SwitchKey;
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::Secret;
+use vesica_structures::secret::{Secret, WipedStack};
 
 use super::Params;
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
@@ -163,13 +163,16 @@ pub(super) fn labels(shape: Shape, set: &IntersectSenderInput, outputs: &[Output
     order.par_sort_unstable_by_key(|&item| &outputs[item as usize]);
     let limbs = shape.labels() * shape.limbs;
     let mut labels = vec![0; limbs * outputs.len()];
-    labels.par_chunks_exact_mut(limbs).zip(&*order).for_each(|(out, &item)| {
-        let item = item as usize;
-        let mut sealed = vec![0; width];
-        fill_payload_keystream(&outputs[item], set.items[item], &mut sealed);
-        sealed.iter_mut().zip(&set.payloads[item * width..]).for_each(|(byte, payload)| *byte ^= payload);
-        to_limbs(&sealed, out);
-    });
+    labels.par_chunks_exact_mut(limbs).zip(&*order).for_each_init(
+        || WipedStack,
+        |_, (out, &item)| {
+            let item = item as usize;
+            let mut sealed = vec![0; width];
+            fill_payload_keystream(&outputs[item], set.items[item], &mut sealed);
+            sealed.iter_mut().zip(&set.payloads[item * width..]).for_each(|(byte, payload)| *byte ^= payload);
+            to_limbs(&sealed, out);
+        },
+    );
     labels
 }
 
