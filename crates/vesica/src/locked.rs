@@ -22,7 +22,7 @@ const QUIET: Duration = Duration::from_secs(1);
 pub struct Wait<'a> {
     /// Asked again and again whether the run goes on.
     pub goes_on: &'a dyn Fn() -> Result<(), Failure>,
-    /// Hears once what the run waits for, if that takes longer than [`QUIET`].
+    /// Hears once what the run waits for, if that takes longer than a second.
     pub events: &'a dyn Events,
 }
 
