@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{HELPS, PAGES, page};
 use crate::harness::Folder;
 
-/// Flags of other programs that the documents name: of cargo, of zstd, of containers, and of scripts of this tree.
-const OF_OTHERS: [&str; 19] = [
+/// Flags of other programs that the documents name: of compilers, of cargo, of zstd, of containers, and of scripts of this tree.
+const OF_OTHERS: [&str; 20] = [
     "--release",
     "--locked",
     "--workspace",
@@ -26,6 +26,7 @@ const OF_OTHERS: [&str; 19] = [
     "--file",
     "--signal",
     "--tag",
+    "--version",
 ];
 
 /// The flags that a text names.
