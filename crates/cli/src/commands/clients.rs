@@ -15,12 +15,12 @@ use crate::settings::Revoked;
 /// Longest file, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Reads the clients' keys. None is left if all are revoked, there or on the user's own list.
+/// Reads the clients' keys. None is left if all are revoked, there or on the user's `own` list.
 ///
 /// # Errors
-/// If a file cannot be read, a line is damaged, or no line has a key.
-pub fn read(path: &Path) -> Result<Vec<PeerKeys>, Failure> {
-    Listed::read(path, Revoked::of_partners(None)?).clients(path)
+/// If the file cannot be read, a line is damaged, or no line has a key.
+pub fn read(path: &Path, own: &Revoked) -> Result<Vec<PeerKeys>, Failure> {
+    Listed::read(path, own).clients(path)
 }
 
 /// What came of reading the clients' keys while a server answers them.
@@ -32,24 +32,28 @@ pub struct ReadAgain {
 }
 
 /// Reads the clients' keys again. Where a line is damaged, or one of the two files cannot be read, the revocations that can
-/// be read count all the same. `revoked` is what the user's list has said so far: what it says no more, since a line or the
-/// file is gone, stays revoked.
-pub fn read_again(path: &Path, accepted: &AcceptedKeys, revoked: &mut Revoked) -> ReadAgain {
-    let (mut own, unread) = Revoked::as_far_as_readable(None);
-    own.keep(std::mem::take(revoked));
+/// be read count all the same. `own` is what the user's list has said so far.
+pub fn read_again(path: &Path, accepted: &AcceptedKeys, own: &mut Revoked) -> ReadAgain {
+    let unread = own.read_again();
     let listed = Listed::read(path, own);
-    let again = listed.compared(path, unread, accepted);
-    *revoked = listed.own;
-    again
+    match unread.map_or_else(|| listed.clients(path), Err) {
+        // Once all are revoked, nobody may ask; that must not leave the clients as they were.
+        Ok(clients) => ReadAgain { outcome: Ok(clients.len()), gone: accepted.replace(clients).unwrap_or(0) },
+        Err(failure) => {
+            let ended = listed.ended();
+            let is_ended = |key: PublicKey| ended.contains(&key) || listed.is_revoked(key);
+            let gone = accepted.remove(|client| client.all().any(is_ended));
+            ReadAgain { outcome: Err(failure), gone: gone.unwrap_or(0) }
+        }
+    }
 }
 
 /// What the lines of a file say, as far as they can be read.
-#[derive(Default)]
-struct Listed {
+struct Listed<'a> {
     clients: Vec<PeerKeys>,
     revoked: HashSet<PublicKey>,
     /// The user's own list of revoked keys.
-    own: Revoked,
+    own: &'a Revoked,
     /// Why the file cannot be read, or what is wrong with the first damaged line.
     fault: Option<String>,
     /// Where the client with this key as its newest one stands among `clients`.
@@ -58,9 +62,10 @@ struct Listed {
     seen: HashSet<PublicKey>,
 }
 
-impl Listed {
-    fn read(path: &Path, own: Revoked) -> Self {
-        let mut listed = Self { own, ..Self::default() };
+impl<'a> Listed<'a> {
+    fn read(path: &Path, own: &'a Revoked) -> Self {
+        let (clients, revoked, places, seen) = Default::default();
+        let mut listed = Self { clients, revoked, own, fault: None, places, seen };
         let text = match read_lines(path, MOST_BYTES) {
             Ok(text) => text,
             Err(error) => return Self { fault: Some(error.to_string()), ..listed },
@@ -103,20 +108,6 @@ impl Listed {
         }
     }
 
-    /// Makes these the keys that are accepted; or, if anything could not be read, takes those out that are revoked.
-    fn compared(&self, path: &Path, unread: Option<Failure>, accepted: &AcceptedKeys) -> ReadAgain {
-        match unread.map_or_else(|| self.clients(path), Err) {
-            // Once all are revoked, nobody may ask; that must not leave the clients as they were.
-            Ok(clients) => ReadAgain { outcome: Ok(clients.len()), gone: accepted.replace(clients).unwrap_or(0) },
-            Err(failure) => {
-                let ended = self.ended();
-                let is_ended = |key: PublicKey| ended.contains(&key) || self.own.place(key).is_some();
-                let gone = accepted.remove(|client| client.all().any(is_ended));
-                ReadAgain { outcome: Err(failure), gone: gone.unwrap_or(0) }
-            }
-        }
-    }
-
     /// The clients, without those that have a revoked key.
     fn clients(&self, path: &Path) -> Result<Vec<PeerKeys>, Failure> {
         match &self.fault {
@@ -128,14 +119,17 @@ impl Listed {
         }
     }
 
-    /// The revoked keys, and all others of clients who have one of them.
+    /// All keys of clients who have a revoked one.
     fn ended(&self) -> HashSet<PublicKey> {
-        let ended = self.clients.iter().filter(|client| self.has_revoked(client));
-        ended.flat_map(PeerKeys::all).chain(self.revoked.iter().copied()).collect()
+        self.clients.iter().filter(|client| self.has_revoked(client)).flat_map(PeerKeys::all).collect()
     }
 
     fn has_revoked(&self, client: &PeerKeys) -> bool {
-        client.all().any(|key| self.revoked.contains(&key) || self.own.place(key).is_some())
+        client.all().any(|key| self.is_revoked(key))
+    }
+
+    fn is_revoked(&self, key: PublicKey) -> bool {
+        self.revoked.contains(&key) || self.own.place(key).is_some()
     }
 }
 

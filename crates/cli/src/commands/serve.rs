@@ -44,7 +44,7 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
     let signalled = Signalled::watch(signals, stop.clone())?;
     let is_standard_input = args.table.input == "-";
     let client_file = args.clients.clone();
-    let config = config(args, &|text| stderr::warning(text))?;
+    let (config, mut revoked) = config(args, &|text| stderr::warning(text))?;
     let accepted = match &config.clients {
         Clients::Keys(_, accepted) => Some(accepted.clone()),
         Clients::InsecurePlaintext => None,
@@ -58,7 +58,6 @@ pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
         let (serve, stop, signalled) = (serve.clone(), stop.clone(), signalled.clone());
         move || {
             let mut not_before = Instant::now();
-            let (mut revoked, _) = Revoked::as_far_as_readable(None);
             while !stop.is_stopped() {
                 if take(&signalled.0.reload) {
                     if let (Some(path), Some(accepted)) = (&client_file, &accepted) {
@@ -155,18 +154,19 @@ pub fn in_memory(
     log: &dyn ServeLog,
     warn: &dyn Fn(&str),
 ) -> Result<(Arc<dyn Serve>, Started), Failure> {
-    let mut config = config(args, warn)?;
+    let (mut config, _) = config(args, warn)?;
     config.source.table = table;
     service::start(config, log)
 }
 
-/// What the flags say. `warn` hears of connections without TLS.
-fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> {
+/// What the flags say, and the user's list of revoked keys. `warn` hears of connections without TLS.
+fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<(ServeConfig, Revoked), Failure> {
     threads::set(args.threads)?;
     refuse_open_questions(&args)?;
     let (payload, payload_duplicates) = (names(args.payload.clone()), args.payload_duplicates.clone());
     let flags = Flags { payload, payload_duplicates, ..Flags::default() };
     let settings = task::find("intersect")?.settings(Role::Sender, &flags)?;
+    let mut revoked = Revoked::default();
     let clients = match &args.clients {
         _ if args.insecure_plaintext => {
             warn("--insecure-plaintext: the traffic is not encrypted, and anybody can ask");
@@ -174,8 +174,9 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
         }
         path => {
             let identity = identity::own(args.own_key(), &|text| stderr::note(text))?;
-            Revoked::of_partners(None)?.refuse_own(identity.public())?;
-            let keys = path.as_deref().map(clients::read).transpose()?;
+            revoked = Revoked::of_partners(None)?;
+            revoked.refuse_own(identity.public())?;
+            let keys = path.as_deref().map(|path| clients::read(path, &revoked)).transpose()?;
             if keys.as_ref().is_some_and(Vec::is_empty) {
                 return Err(usage("the keys of all --clients are revoked", "add the .pub line of a client"));
             }
@@ -183,7 +184,7 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
             Clients::Keys(identity, accepted)
         }
     };
-    Ok(ServeConfig {
+    let config = ServeConfig {
         source: own_table(&args.table, &[])?,
         payload: settings.payload,
         memory: args.memory,
@@ -212,7 +213,8 @@ fn config(args: ServeArgs, warn: &dyn Fn(&str)) -> Result<ServeConfig, Failure> 
         connections_per_client: args.connections_per_client as usize,
         idle: args.idle,
         log: log_file(args.run_log.as_deref(), args.no_run_log),
-    })
+    };
+    Ok((config, revoked))
 }
 
 /// Refuses a server whose flags do not say who may ask, and how much.

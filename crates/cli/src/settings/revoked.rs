@@ -33,8 +33,20 @@ impl Revoked {
         }
     }
 
+    /// Reads the user's own list again, and gives what is wrong with the file or its first damaged line. What can be read
+    /// counts all the same, and nothing takes a revocation back: what the list says no more, since a line or the file is
+    /// gone, stays.
+    pub fn read_again(&mut self) -> Option<Failure> {
+        let (list, fault) = Self::as_far_as_readable(None);
+        let earlier = std::mem::replace(self, list);
+        for (fingerprint, line) in earlier.lines {
+            self.lines.entry(fingerprint).or_insert(line);
+        }
+        fault
+    }
+
     /// The keys of the list that can be read, and what is wrong with the file or its first damaged line.
-    pub fn as_far_as_readable(peers: Option<&Path>) -> (Self, Option<Failure>) {
+    fn as_far_as_readable(peers: Option<&Path>) -> (Self, Option<Failure>) {
         match revoked_list(peers) {
             Ok(Some(path)) => Self::read(&path),
             Ok(None) => (Self::default(), None),
@@ -68,13 +80,6 @@ impl Revoked {
             }
         }
         (list, first_fault)
-    }
-
-    /// Adds what an earlier reading of the list said: nothing takes a revocation back.
-    pub fn keep(&mut self, earlier: Self) {
-        for (fingerprint, line) in earlier.lines {
-            self.lines.entry(fingerprint).or_insert(line);
-        }
     }
 
     /// Where a key is said to be revoked.

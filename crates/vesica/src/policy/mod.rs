@@ -56,8 +56,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The rules that `settings` of `file` state for a partner. Runs are counted by the first of its `keys`, in the folder that the
-    /// rules name, or in `state`.
+    /// The rules that `settings` of `file` state for a partner. Runs are counted by the first of its `keys`, in the folder
+    /// that the rules name, or in `state`.
     ///
     /// # Errors
     /// The line, and what is wrong there.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::{HELPS, PAGES, page};
 use crate::harness::Folder;
 
-/// Flags of other programs that the documents name: of compilers, of cargo, of zstd, of containers, and of scripts of this tree.
+/// Flags of other programs that the documents name: of compilers, of cargo, of zstd, of containers, and of scripts of this
+/// tree.
 const OF_OTHERS: [&str; 20] = [
     "--release",
     "--locked",
