@@ -1,7 +1,7 @@
 //! From the leaves of a small tree to its columns.
 
 use vesica_kernels::aes::Aes128;
-use vesica_kernels::xor::xor_into;
+use vesica_kernels::xor::{fold_rows, xor_into};
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
@@ -40,10 +40,7 @@ pub(super) fn sum_streams(leaves: &[u128], puncture: usize, first: u64, all: &mu
         for i in (0..CHUNK_BITS).rev() {
             let (lower, upper) = buffer[..strip << (i + 1)].split_at_mut(strip << i);
             let column = &mut columns[i * blocks + start..][..strip];
-            for part in upper.chunks_exact(strip) {
-                xor_into(column, part);
-            }
-            xor_into(lower, upper);
+            fold_rows(lower, upper, column);
         }
         xor_into(&mut all[start..start + strip], &buffer[..strip]);
     }
