@@ -17,7 +17,7 @@ const LIMBS: [&[usize]; 3] =
 const MOST_SET_ITEMS: usize = 1 << 28;
 
 /// Hundredths of bins for a hundred items, from which on cuckoo tables may exist.
-const LEAST_HUNDREDTHS: usize = 130;
+const LEAST_HUNDREDTHS: usize = 124;
 
 /// Groups beyond twice the least number that are tried: queries of tens or hundreds of items need many
 /// bins an item.
