@@ -197,25 +197,28 @@ pub fn finalize<I: AsRef<[u8]> + Sync>(
 ) -> Option<Secret<Vec<Output>>> {
     assert!(inputs.len() == evaluated.len() && inputs.len() == blinds.0.len(), "an answer for each input");
     let mut outputs = Secret::new(vec![[0; 64]; inputs.len()]);
-    let finalize = |(((outputs, inputs), blinds), evaluated): (((&mut [Output], &[I]), &[Scalar]), &[Encoded])| {
-        let mut inverses = Secret::new(blinds.to_vec());
-        drop(Secret::new(Scalar::invert_batch_alloc(&mut inverses)));
-        let mut unblinded = Secret::new(evaluated.to_vec());
-        if !multiply_by_each(&inverses, &mut unblinded) {
-            return false;
-        }
-        for ((output, input), element) in outputs.iter_mut().zip(inputs).zip(unblinded.iter()) {
-            *output = hash_output(input.as_ref(), element);
-        }
-        true
-    };
     let are_elements = if inputs.len() <= BATCH {
-        finalize((((&mut outputs, inputs), &blinds.0), evaluated))
+        unblind(&mut outputs, inputs, &blinds.0, evaluated)
     } else {
         let parts = outputs.par_chunks_mut(BATCH).zip(inputs.par_chunks(BATCH));
-        parts.zip(blinds.0.par_chunks(BATCH)).zip(evaluated.par_chunks(BATCH)).all(finalize)
+        let parts = parts.zip(blinds.0.par_chunks(BATCH)).zip(evaluated.par_chunks(BATCH));
+        parts.all(|(((outputs, inputs), blinds), evaluated)| unblind(outputs, inputs, blinds, evaluated))
     };
     are_elements.then_some(outputs)
+}
+
+/// Fills in the outputs, and says whether all of `evaluated` are elements, and none the neutral one.
+fn unblind<I: AsRef<[u8]>>(outputs: &mut [Output], inputs: &[I], blinds: &[Scalar], evaluated: &[Encoded]) -> bool {
+    let mut inverses = Secret::new(blinds.to_vec());
+    drop(Secret::new(Scalar::invert_batch_alloc(&mut inverses)));
+    let mut unblinded = Secret::new(evaluated.to_vec());
+    if !multiply_by_each(&inverses, &mut unblinded) {
+        return false;
+    }
+    for ((output, input), element) in outputs.iter_mut().zip(inputs).zip(unblinded.iter()) {
+        *output = hash_output(input.as_ref(), element);
+    }
+    true
 }
 
 /// What `Finalize` and `Evaluate` end with.
