@@ -7,7 +7,7 @@
 //!
 //!                         seed of the uniform a_j, k; the packed A, rounded
 //!      ------------------------------------------------------------------------>
-//!                         k s + e' - 2^w h(s): the packing key
+//!                         k s + e' - 2^26 h(s): the packing key
 //!                         b_j = a_j s + e_j + (q / 2^8) [r in group j] X^(r mod d), rounded
 //!      <------------------------------------------------------------------------
 //!                         entries times weights, packed: a coefficient a column, rounded

@@ -25,7 +25,7 @@ const VERSION: u64 = 3;
 pub(super) const CHECK_BYTES: usize = 8;
 
 /// What a byte that travels for an item is worth in bytes that the server reads for it: a link of some
-/// 150 MB/s beside a memory of 10 GB/s, of which four items share a reading.
+/// 300 MB/s beside a memory of 10 GB/s, of which eight items share a reading.
 const READ_BYTES_A_SENT_BYTE: usize = 256;
 
 /// Most bytes of queries that a client has sent, or queued to send, before it awaits the first answer:
