@@ -211,7 +211,9 @@ fn the_manual_has_every_page_and_every_command() {
     assert!(made.status.success(), "{made:?}");
     let page = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
     let list = page("llms.txt");
-    for address in ["(index.html): ", "(docs/cookbook.html): ", "(docs/protocols/union.html): ", "(commands/receive.html): "] {
+    for address in
+        ["(index.html): ", "(docs/cookbook.html): ", "(docs/protocols/union.html): ", "(commands/receive.html): "]
+    {
         assert!(list.contains(address), "{address} is missing in {list}");
     }
     assert!(page("SUMMARY.md").contains("\n  - [`vesica receive`](commands/receive.md)"));
