@@ -1,6 +1,9 @@
 # shellcheck shell=bash
 # The tools that the steps of packaging take, and who has which.
 
+# The version of mdBook with which the manual was looked at.
+MDBOOK=0.5.4
+
 # The target of the static program for a machine, x86_64 or aarch64.
 static_target() { printf '%s-unknown-linux-musl\n' "$1"; }
 
@@ -34,6 +37,10 @@ lacking() {
       lacking_command bwrap bubblewrap
       ;;
     sbom) cargo cyclonedx --version >/dev/null 2>&1 || printf 'cargo-cyclonedx\tcargo install --locked cargo-cyclonedx\n' ;;
+    manual)
+      [ "$(mdbook --version 2>/dev/null)" = "mdbook v$MDBOOK" ] || printf 'mdBook %s\tcargo install --locked mdbook@%s\n' "$MDBOOK" "$MDBOOK"
+      lacking_command python3 python3
+      ;;
     licences) if command -v python3 >/dev/null; then "$(dirname "${BASH_SOURCE[0]}")/licences" --missing; else lacking_command python3 python3; fi ;;
   esac
 }

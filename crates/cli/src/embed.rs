@@ -306,7 +306,7 @@ fn arguments(name: &str, files: &[&str], flags: &[Flag]) -> Vec<OsString> {
 fn command(name: &str, arguments: Vec<OsString>) -> Result<Command, Failure> {
     match settings::asked(arguments) {
         Ok(Asked::Command(cli)) => Ok(cli.command),
-        Ok(Asked::Settings(_) | Asked::Added { .. }) => Err(unexpected()),
+        Ok(Asked::Settings(_) | Asked::Schema(_) | Asked::Added { .. }) => Err(unexpected()),
         Err(Refused::Failed(failure)) => Err(failure),
         Err(Refused::Usage(error)) => {
             let fault = match error.kind() {

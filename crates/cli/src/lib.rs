@@ -20,6 +20,7 @@ mod outcome;
 mod passphrase;
 mod program;
 mod progress;
+mod schema;
 mod settings;
 mod signals;
 mod stderr;
@@ -89,6 +90,7 @@ fn exit_code(arguments: &[OsString]) -> u8 {
             outcome::report(json, outcome::catching(|| dispatch(*cli)))
         }
         Ok(Asked::Settings(layers)) => outcome::report(false, outcome::catching(|| commands::config::run(&layers))),
+        Ok(Asked::Schema(kind)) => outcome::report(false, outcome::catching(|| commands::config::print_schema(kind))),
         Ok(Asked::Added { addition, matches, verbose }) => {
             let shown = addition.shown(&matches);
             outcome::report(

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::panic::{self, AssertUnwindSafe};
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 use vesica::Failure;
 use vesica::failure::code;
@@ -47,10 +49,32 @@ pub fn report(json: bool, outcome: Outcome) -> u8 {
     code
 }
 
+/// What a command with `--json` prints that failed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailureReport<'a> {
+    /// Always false.
+    ok: bool,
+    /// Why.
+    error: FailureText<'a>,
+}
+
+/// A failure in words.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FailureText<'a> {
+    /// The exit code.
+    code: u8,
+    /// What went wrong.
+    fault: &'a str,
+    /// What the user can do about it.
+    mend: &'a str,
+}
+
 /// The failure as an object on standard output.
 pub fn print_json_failure(failure: &Failure) {
-    let object =
-        json!({ "ok": false, "error": { "code": failure.code, "fault": failure.fault, "mend": failure.mend } });
+    let Failure { code, fault, mend, .. } = failure;
+    let object = json!(FailureReport { ok: false, error: FailureText { code: *code, fault, mend } });
     // Whoever closed the pipe does not want it.
     let _ = writeln!(io::stdout(), "{object}");
 }

@@ -13,7 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use console::Style;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 use vesica::Failure;
 use vesica::failure::escaped;
 
@@ -72,7 +74,7 @@ pub fn say(line: impl Display) {
 pub fn write(text: &str) {
     if is_json() {
         for line in text.lines() {
-            event("message", json!({ "text": line }));
+            event(Said::Message { text: line });
         }
     } else {
         write_raw(text);
@@ -81,19 +83,19 @@ pub fn write(text: &str) {
 
 /// Says something worth knowing.
 pub fn note(text: impl Display) {
-    labelled("note", Style::new().cyan().bold(), text);
+    labelled("note", Style::new().cyan().bold(), text, |text| Said::Note { text });
 }
 
 /// Says something that the user should act on.
 pub fn warning(text: impl Display) {
-    labelled("warning", Style::new().yellow().bold(), text);
+    labelled("warning", Style::new().yellow().bold(), text, |text| Said::Warning { text });
 }
 
-fn labelled(word: &str, style: Style, text: impl Display) {
+fn labelled(word: &str, style: Style, text: impl Display, said: fn(&str) -> Said<'_>) {
     // Names of files and columns may have control characters.
     let text = escaped(&text.to_string());
     if is_json() {
-        event(word, json!({ "text": text }));
+        event(said(&text));
     } else {
         write_raw(&format!("{} {text}\n", label(word, style)));
     }
@@ -103,29 +105,111 @@ fn labelled(word: &str, style: Style, text: impl Display) {
 pub fn failure(failure: &Failure) {
     let Failure { code, fault, mend, .. } = failure;
     if is_json() {
-        event("error", json!({ "exit_code": code, "fault": fault, "mend": mend }));
+        event(Said::Error { exit_code: *code, fault, mend });
     } else {
         let (error, help) = (label("error", Style::new().red().bold()), label("help", Style::new().green().bold()));
         write_raw(&format!("{error} {fault}\n{help} {mend}\n"));
     }
 }
 
-/// A JSON object of the kind `name`, with the time since the command began. Nothing unless lines are JSON.
-pub fn event(name: &str, mut fields: Value) {
-    if !is_json() {
-        return;
-    }
-    if let Value::Object(fields) = &mut fields {
+/// A line of `--progress json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SaidLine<'a> {
+    /// Seconds since the command began.
+    elapsed_seconds: f64,
+    /// What is said.
+    #[serde(flatten)]
+    said: Said<'a>,
+}
+
+/// What is said as an object. docs/operating.md says when.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Said<'a> {
+    /// The port is open.
+    Listening {
+        /// The address with the port.
+        address: &'a str,
+    },
+    /// The partner is there.
+    Connected,
+    /// A stage begins.
+    Stage {
+        /// Its name.
+        stage: &'a str,
+        /// The same in words.
+        text: &'a str,
+        /// The protocol that runs in it.
+        protocol: Option<&'a str>,
+    },
+    /// How far a stage has come.
+    Progress {
+        /// Its name, or what is measured or checked.
+        stage: &'a str,
+        /// The share of it that is done, from 0 to 1; null if nothing tells.
+        fraction: Option<f64>,
+        /// About how many seconds it goes on; null if nothing tells.
+        seconds_left: Option<f64>,
+        /// Of a run or a query.
+        #[serde(flatten)]
+        of_run: Option<SaidOfRun<'a>>,
+    },
+    /// Something worth knowing.
+    Note {
+        /// In words.
+        text: &'a str,
+    },
+    /// Something that the user should act on.
+    Warning {
+        /// In words.
+        text: &'a str,
+    },
+    /// Something else.
+    Message {
+        /// In words.
+        text: &'a str,
+    },
+    /// The command fails.
+    Error {
+        /// The exit code.
+        exit_code: u8,
+        /// What went wrong.
+        fault: &'a str,
+        /// What the user can do about it.
+        mend: &'a str,
+    },
+    /// The command has ended.
+    End {
+        /// The exit code; 0 after success.
+        exit_code: u8,
+    },
+}
+
+/// What is said of the progress of a run or a query alone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SaidOfRun<'a> {
+    /// The protocol that runs in the stage.
+    pub protocol: Option<&'a str>,
+    /// Bytes sent since the run began.
+    pub sent_bytes: u64,
+    /// Bytes received since the run began.
+    pub received_bytes: u64,
+    /// Bytes of both sides when the stage ends; null if nothing tells.
+    pub expected_bytes: Option<u64>,
+}
+
+/// Says this with the time since the command began. Nothing unless lines are JSON.
+pub fn event(said: Said<'_>) {
+    if is_json() {
         let elapsed = STARTED.get_or_init(Instant::now).elapsed();
-        fields.insert("event".into(), name.into());
-        fields.insert("elapsed_seconds".into(), (elapsed.as_millis() as f64 / 1e3).into());
+        let line = SaidLine { elapsed_seconds: elapsed.as_millis() as f64 / 1e3, said };
+        write_raw(&format!("{}\n", json!(line)));
     }
-    write_raw(&format!("{fields}\n"));
 }
 
 /// The last line of a command that ends with this exit code.
 pub fn end(code: u8) {
-    event("end", json!({ "exit_code": code }));
+    event(Said::End { exit_code: code });
 }
 
 /// A word at the head of a line.

@@ -29,7 +29,7 @@ impl fmt::Display for Resistance {
 }
 
 /// What a user asks for: the least resistance against either party.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Security {
     /// Both parties follow the protocol.

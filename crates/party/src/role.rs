@@ -4,7 +4,9 @@ use std::fmt;
 
 /// One of the two parties of a protocol. Which of them listens for connections does not depend on
 /// it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The party that holds the set that is asked; in OT the two messages, in VOLE `delta` and `b`.

@@ -11,6 +11,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vesica_party::transport::tls::{Identity, PublicKey};
 use vesica_party::{Role, Security};
@@ -22,7 +23,7 @@ use crate::policy::bound_to;
 use crate::table::ValueColumn;
 
 /// What both sides sign.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
     /// Version of the wire format.
@@ -106,7 +107,7 @@ pub struct Statement {
 
 /// What a receipt says of a side's policy: a hash by which who has the policy can tell that it was this one. Two receipts
 /// of one policy have different ones.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyOf {
     /// The side's nonce of the session, in hexadecimal.
@@ -167,7 +168,7 @@ impl Statement {
 }
 
 /// A statement with the signatures under it, as `--receipt` writes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// What is stated.

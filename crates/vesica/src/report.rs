@@ -4,6 +4,7 @@
 use std::iter;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vesica_party::{Role, Security, Tally};
 
@@ -11,7 +12,7 @@ use crate::key::Kind;
 use crate::table::{KeyStats, ValueColumn};
 
 /// What a run did, as `--json` prints it. Counts only, never a key.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// Version of this report's format.
     pub report_version: u32,
@@ -92,7 +93,7 @@ pub struct Report {
 }
 
 /// A column to compute with.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ValueReport {
     /// The role of the side that has the column.
     pub of: Role,
@@ -119,7 +120,7 @@ impl ValueReport {
 }
 
 /// The file that was written.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct OutputReport {
     /// The file's path.
     pub path: String,
@@ -134,7 +135,7 @@ pub struct OutputReport {
 }
 
 /// A phase of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PhaseReport {
     /// The phase's name.
     pub name: &'static str,

@@ -45,7 +45,7 @@ pub const OF_FILES: [&str; 10] = [
 ];
 
 /// Flags that a program does not say, because the call says it already: what to print, and into which file.
-pub const OF_CALLS: [&str; 5] = ["help", "version", "json", "out", "html"];
+pub const OF_CALLS: [&str; 6] = ["help", "version", "json", "out", "html", "schema"];
 
 /// Whether only the command line can say a flag.
 pub fn is_typed_alone(flag: &Arg) -> bool {

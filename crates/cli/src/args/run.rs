@@ -7,6 +7,7 @@ use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches, ValueEnum, 
 use vesica::party::Role;
 
 use super::sides::{ENDS, ReceiveArgs, SendArgs};
+use crate::schema;
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -25,6 +26,7 @@ const CONFIG_EXAMPLES: &str = "\
 Examples:
   vesica config job.toml --role sender
   vesica config --role receiver --peer acme --input ours.csv --key email --output matches.csv
+  vesica config --schema > job.schema.json
 
 Each line is a setting as a job file has it, with its origin behind #: a flag, an environment variable, a line of the \
 job file or of the file of partners, or the default. Vesica reads no table and no private key here, and connects to \
@@ -78,6 +80,9 @@ pub struct ConfigArgs {
     /// Which side you are [default: the one that the job file has a section for, if it has only one]
     #[arg(long, value_enum)]
     pub role: Option<RoleName>,
+    /// Print a JSON Schema and nothing else: of job files, or of what KIND names
+    #[arg(long, value_enum, value_name = "KIND", num_args = 0..=1, default_missing_value = "job", conflicts_with_all = ["job", "role"])]
+    pub schema: Option<schema::Kind>,
     /// The flags that the run would have.
     #[command(flatten)]
     pub flags: EitherSide,

@@ -10,6 +10,7 @@ use crate::args::places::{is_list_of_names, is_typed_alone};
 use crate::commands::sides;
 use crate::identity;
 use crate::outcome::{Outcome, print};
+use crate::schema;
 use crate::settings::{Layered, Layers, Origin, Refused};
 
 /// Longest setting beside which the origin still stands, in characters.
@@ -25,6 +26,11 @@ pub fn run(layers: &Layers) -> Outcome {
             Err(Failure::new(vesica::failure::code::USAGE, error.to_string().trim_end(), "see --help"))
         }
     }
+}
+
+/// Prints a schema.
+pub fn print_schema(kind: schema::Kind) -> Outcome {
+    print(&format!("{:#}\n", schema::of(kind)))
 }
 
 /// The settings as a job file, each with its origin in a comment.

@@ -4,12 +4,11 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::json;
 
 use super::line::{columns, has_bar};
 use super::words::span;
 use crate::args::ProgressName;
-use crate::stderr;
+use crate::stderr::{self, Said};
 
 /// Shows how many of a number of things are done.
 pub struct Counter {
@@ -37,9 +36,8 @@ impl Counter {
             ProgressName::Auto => self.show(format!("{name}{left}")),
             ProgressName::Plain => stderr::say(format_args!("{} of {}: {name}{left}", self.done + 1, self.all)),
             ProgressName::Json => {
-                let fraction = self.done as f64 / self.all.max(1) as f64;
-                let fields = json!({ "stage": name, "fraction": fraction, "seconds_left": seconds_left });
-                stderr::event("progress", fields);
+                let fraction = Some(self.done as f64 / self.all.max(1) as f64);
+                stderr::event(Said::Progress { stage: name, fraction, seconds_left, of_run: None });
             }
             ProgressName::Never => {}
         }

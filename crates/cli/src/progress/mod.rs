@@ -11,14 +11,13 @@ use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
 use tracing::Level;
 use vesica::Failure;
 use vesica::progress::{Progress, Stage};
 use vesica::session::Events;
 
 use crate::args::ProgressName;
-use crate::stderr;
+use crate::stderr::{self, Said, SaidOfRun};
 pub use counter::Counter;
 use line::Line;
 use log::Log;
@@ -115,7 +114,7 @@ impl Shown {
 impl Events for Shown {
     fn listening(&self, address: SocketAddr) {
         if stderr::is_json() {
-            stderr::event("listening", json!({ "address": address.to_string() }));
+            stderr::event(Said::Listening { address: &address.to_string() });
         } else {
             self.aside(|| stderr::say(format_args!("listening on {address}")));
         }
@@ -123,7 +122,7 @@ impl Events for Shown {
 
     fn connected(&self) {
         if stderr::is_json() {
-            stderr::event("connected", json!({}));
+            stderr::event(Said::Connected);
         } else if self.verbose {
             self.aside(|| stderr::say("the partner is connected"));
         }
@@ -156,8 +155,8 @@ impl Events for Shown {
             }
             View::Json(last) => {
                 *lock(last) = None;
-                let fields = json!({ "stage": stage.name(), "protocol": stage.protocol(), "text": stage.to_string() });
-                stderr::event("stage", fields);
+                let text = stage.to_string();
+                stderr::event(Said::Stage { stage: stage.name(), text: &text, protocol: stage.protocol() });
             }
         }
     }
@@ -175,7 +174,7 @@ impl Events for Shown {
                 let mut last = lock(last);
                 if last.is_none_or(|last| last.elapsed() >= JSON_EVERY) {
                     *last = Some(Instant::now());
-                    stderr::event("progress", fields(progress));
+                    stderr::event(said(progress));
                 }
             }
         }
@@ -186,15 +185,17 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn fields(progress: &Progress) -> serde_json::Value {
+fn said(progress: &Progress) -> Said<'_> {
     let rounded = |number: f64| (number * 1e4).round() / 1e4;
-    json!({
-        "stage": progress.stage.name(),
-        "protocol": progress.stage.protocol(),
-        "fraction": progress.fraction.map(rounded),
-        "seconds_left": progress.seconds_left.map(rounded),
-        "sent_bytes": progress.sent_bytes,
-        "received_bytes": progress.received_bytes,
-        "expected_bytes": progress.expected_bytes,
-    })
+    Said::Progress {
+        stage: progress.stage.name(),
+        fraction: progress.fraction.map(rounded),
+        seconds_left: progress.seconds_left.map(rounded),
+        of_run: Some(SaidOfRun {
+            protocol: progress.stage.protocol(),
+            sent_bytes: progress.sent_bytes,
+            received_bytes: progress.received_bytes,
+            expected_bytes: progress.expected_bytes,
+        }),
+    }
 }

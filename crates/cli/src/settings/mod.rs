@@ -22,6 +22,7 @@ use vesica::written::is_name;
 
 use crate::args::{Cli, ConfigArgs, EitherSide, RunArgs};
 use crate::program::{self, Addition};
+use crate::schema;
 
 use job::{OpenJob, no_role};
 pub use layers::{Layered, Layers, Origin};
@@ -35,6 +36,8 @@ pub enum Asked {
     Command(Box<Cli>),
     /// To see the settings of a run.
     Settings(Box<Layers>),
+    /// To see a schema.
+    Schema(schema::Kind),
     /// A command that the program has added.
     Added {
         /// The command.
@@ -82,7 +85,11 @@ pub fn asked(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Ref
             Layers::new(role.into(), given, Some(job))?
         }
         Some(("config", given)) => {
-            let ConfigArgs { job, role, flags: EitherSide } = ConfigArgs::from_arg_matches(given)?;
+            let ConfigArgs { job, role, schema, flags: EitherSide } = ConfigArgs::from_arg_matches(given)?;
+            if let Some(kind) = schema {
+                refuse_settings_of_schema(given)?;
+                return Ok(Asked::Schema(kind));
+            }
             let job = job.as_deref().map(OpenJob::read).transpose()?;
             let role = match (&job, role) {
                 (Some(job), role) => job.role(role)?,
@@ -166,6 +173,19 @@ fn refuse_identity_without_use(command: &str, given: &ArgMatches) -> Result<(), 
         return Err(Cli::command().error(ErrorKind::ArgumentConflict, fault));
     }
     Ok(())
+}
+
+/// A schema says which settings there are, whatever any of them says.
+fn refuse_settings_of_schema(given: &ArgMatches) -> Result<(), clap::Error> {
+    let is_typed = |id: &&clap::Id| given.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+    let others = given.ids().filter(is_typed).map(clap::Id::as_str);
+    match others.into_iter().find(|id| !["schema", "verbose", "end"].contains(id)) {
+        None => Ok(()),
+        Some(id) => {
+            let fault = format!("the argument '--{}' cannot be used with '--schema [<KIND>]'\n", id.replace('_', "-"));
+            Err(Cli::command().error(ErrorKind::ArgumentConflict, fault))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What is handed out can be built from what its lists name: the image of packaging/Containerfile from
 //! `.dockerignore`, and the Python package from its source distribution. Nightly builds both wholly; here
 //! their trees are laid from the lists alone, and looked over without a compiler. `packaging/release` makes
-//! nothing here, and says why.
+//! nothing here, and says why. Of the manual, what mdBook takes is laid.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -162,7 +162,7 @@ fn release(arguments: &[&str]) -> Output {
 /// Nothing is built here: what these calls lack shows before that.
 #[test]
 fn a_release_leaves_no_step_out_unasked() {
-    const STEPS: [&str; 7] = ["x86_64", "aarch64", "debian", "image", "python", "sbom", "licences"];
+    const STEPS: [&str; 8] = ["x86_64", "aarch64", "debian", "image", "python", "sbom", "licences", "manual"];
     let missing = release(&["--missing"]);
     assert!(missing.status.success(), "{missing:?}");
     let text = String::from_utf8(missing.stdout).expect("text");
@@ -196,5 +196,63 @@ fn a_release_leaves_no_step_out_unasked() {
         // The files of these hold those of other steps, which is another error.
         let is_whole = ["debian", "image"].contains(&step);
         assert!(refused.status.code() == Some(69) && is_named || is_whole, "{step}: {refused:?}");
+    }
+}
+
+#[test]
+fn the_manual_has_every_page_and_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = Command::new(Path::new(TOP).join("packaging/manual"))
+        .args(["--source", "--program", env!("CARGO_BIN_EXE_vesica")])
+        .arg(folder.path())
+        .env("REPOSITORY_URL", "https://forge.example/vesica/blob/v1/")
+        .output()
+        .expect("started");
+    assert!(made.status.success(), "{made:?}");
+    let page = |name: &str| fs::read_to_string(folder.path().join(name)).expect(name);
+    let list = page("llms.txt");
+    for address in
+        ["(index.html): ", "(docs/cookbook.html): ", "(docs/protocols/union.html): ", "(commands/receive.html): "]
+    {
+        assert!(list.contains(address), "{address} is missing in {list}");
+    }
+    assert!(page("SUMMARY.md").contains("\n  - [`vesica receive`](commands/receive.md)"));
+    assert!(page("commands/receive.md").contains("\n### `--pad-to <N>` {#receive-pad-to}\n"), "a flag has a place");
+    // A page is called by its title; what is no page is in the repository.
+    assert!(page("docs/operating.md").contains("[A table that many clients ask about](service.md)"));
+    assert!(page("index.md").contains("](https://forge.example/vesica/blob/v1/examples/overlap.ipynb)"));
+    assert!(!page("ARCHITECTURE.md").contains("```mermaid"), "mdBook draws none");
+    assert!(folder.path().join("docs/figures/first-join.svg").is_file());
+    let again = Command::new(Path::new(TOP).join("packaging/manual")).arg(folder.path()).output().expect("started");
+    assert_eq!(again.status.code(), Some(4), "{again:?}");
+}
+
+/// What `packaging/manual` says of a site whose only page this is.
+fn faults_of_a_site(page: &str) -> String {
+    let site = tempfile::tempdir().expect("a folder");
+    fs::write(site.path().join("index.html"), page).expect("written");
+    fs::write(site.path().join("llms.txt"), "- [Start](index.html): a page.\n").expect("written");
+    let script = "import pathlib, sys, links; print(*links.checked(pathlib.Path(sys.argv[1]).resolve())[1], sep='\\n')";
+    let said = Command::new("python3")
+        .args(["-B", "-c", script])
+        .arg(site.path())
+        .env("PYTHONPATH", Path::new(TOP).join("packaging/site"))
+        .output()
+        .expect("started");
+    assert!(said.status.success(), "{said:?}");
+    String::from_utf8(said.stdout).expect("text").trim().to_owned()
+}
+
+#[test]
+fn a_link_of_the_manual_that_leads_nowhere_is_found() {
+    let sound = r##"<h1 id="top">Start</h1><a href="#top">a</a><a href="index.html#top">b</a><a href="https://x.example/">c</a>"##;
+    assert_eq!(faults_of_a_site(sound), "");
+    for (page, fault) in [
+        (r#"<a href="other.html">a</a>"#, "index.html has a link to other.html, which is no file of the site"),
+        (r##"<a href="#below">a</a>"##, "index.html has a link to #below, and the page has no such place"),
+        (r#"<a href="../llms.txt">a</a>"#, "index.html has a link to ../llms.txt, which is no file of the site"),
+        (r#"<script src="https://x.example/a.js"></script>"#, "index.html loads https://x.example/a.js from elsewhere"),
+    ] {
+        assert_eq!(faults_of_a_site(page), fault);
     }
 }

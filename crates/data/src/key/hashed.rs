@@ -1,9 +1,10 @@
 //! Values that look like digests of a hash function, in the notations in which programs write them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many bits a digest has, by the function that is known for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HashSize {
     /// 128 bits.

@@ -6,7 +6,7 @@ use crate::key::{Form, KindCounts, Precision, notation};
 use crate::words::counted;
 
 /// Counts of values by details of their notation that a [`Kind`](crate::key::Kind) does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Looks {
     /// Texts with white space of ASCII at an end.

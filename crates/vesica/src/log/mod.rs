@@ -20,6 +20,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use vesica_party::transport::tls::{Identity, PublicKey};
 use vesica_party::{Role, Security};
@@ -60,7 +61,7 @@ impl LogFile {
 }
 
 /// What a line says happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// Both sides agreed, and the protocol is about to begin.
@@ -85,7 +86,7 @@ impl Event {
 }
 
 /// What the two sides agreed on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Agreed {
     /// The session, the same on both sides, in hexadecimal.
@@ -106,7 +107,7 @@ pub struct Agreed {
 }
 
 /// What a server was asked by a client.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LookUp {
     /// The protocol's id.
@@ -130,7 +131,7 @@ pub struct LookUp {
 }
 
 /// A client's connection, as both sides know it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Conversation {
     /// The session, the same on both sides, in hexadecimal.
@@ -140,7 +141,7 @@ pub struct Conversation {
 }
 
 /// What a line says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The line's number, from 0; the log gives it.
@@ -185,7 +186,7 @@ pub struct Entry {
 }
 
 /// Why a run did not come to its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Why {
     /// The exit code.
@@ -195,7 +196,7 @@ pub struct Why {
 }
 
 /// A line of the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// What it says.

@@ -7,6 +7,7 @@ use vesica_party::transport::tls::Day;
 use vesica_party::{Entry, Mode, Role, Security};
 
 use super::inputs::Inputs;
+use super::shapes::{ON_SMALL_CHANGE, ROLES, SECURITY, names, tasks};
 use super::{Ruled, changes};
 use crate::nearest::nearest;
 use crate::noise::Epsilon;
@@ -96,32 +97,6 @@ pub struct Per<T> {
     pub seconds: u64,
 }
 
-/// What rules can be named.
-const NAMES: [&str; 19] = [
-    "tasks",
-    "roles",
-    "security",
-    "post-quantum",
-    "inputs",
-    "keys",
-    "payload",
-    "own-keys",
-    "partner-keys",
-    "reveal-if-at-least",
-    "max-groups",
-    "both-learn",
-    "epsilon",
-    "runs",
-    "runs-per-table",
-    "expires",
-    "exclude-protocols",
-    "exclude-assumptions",
-    "least-changed-keys",
-];
-
-/// What else stands beside rules.
-const BESIDE: [&str; 2] = ["on-small-change", "state"];
-
 /// What settings of a file say.
 pub(super) struct Read {
     pub rules: Vec<Ruled>,
@@ -143,7 +118,7 @@ pub(super) fn read(settings: &[Setting], folder: &Path) -> Result<Read, String> 
         match key.as_str() {
             "state" => read.state = Some(folder.join(word(setting)?)),
             "on-small-change" => {
-                let is_warning = choice(setting, &[("refuse", false), ("warn", true)])?;
+                let is_warning = choice(setting, &ON_SMALL_CHANGE, &[false, true])?;
                 warns = Some((*line, is_warning));
             }
             _ => {
@@ -170,16 +145,13 @@ pub(super) fn read(settings: &[Setting], folder: &Path) -> Result<Read, String> 
 /// The rule that a setting states; `None` of a switch that demands nothing.
 fn rule(setting: &Setting, folder: &Path) -> Result<Option<Rule>, String> {
     Ok(Some(match setting.key.as_str() {
-        "tasks" => Rule::Tasks(known(setting, "task", &task::names().into_iter().chain([QUERY]).collect::<Vec<_>>())?),
+        "tasks" => Rule::Tasks(known(setting, "task", &tasks())?),
         "roles" => {
-            let names = known(setting, "role", &["receiver", "sender"])?;
+            let names = known(setting, "role", &ROLES)?;
             let role = |name: &String| if name == "sender" { Role::Sender } else { Role::Receiver };
             Rule::Roles(names.iter().map(role).collect())
         }
-        "security" => Rule::Security(choice(
-            setting,
-            &[("semi-honest", Security::SemiHonest), ("malicious", Security::Malicious)],
-        )?),
+        "security" => Rule::Security(choice(setting, &SECURITY, &[Security::SemiHonest, Security::Malicious])?),
         "post-quantum" => return Ok(switch(setting)?.then_some(Rule::PostQuantum)),
         "both-learn" => return Ok((!switch(setting)?).then_some(Rule::NoBothLearn)),
         "inputs" => Rule::Inputs(
@@ -223,10 +195,9 @@ fn rule(setting: &Setting, folder: &Path) -> Result<Option<Rule>, String> {
             Rule::LeastChangedKeys { least, warns: false }
         }
         unknown => {
-            let close = nearest(unknown, NAMES.into_iter().chain(BESIDE));
-            let mend = match close {
+            let mend = match nearest(unknown, names()) {
                 Some(close) => format!("did you mean `{close}`?"),
-                None => format!("the rules are {}, {}", NAMES.join(", "), BESIDE.join(", ")),
+                None => format!("the rules are {}", names().collect::<Vec<_>>().join(", ")),
             };
             return Err(format!("line {}: a policy has no rule `{unknown}`: {mend}", setting.line));
         }
@@ -310,14 +281,13 @@ fn number<T: std::str::FromStr>(setting: &Setting) -> Result<T, String> {
     text.replace('_', "").parse().map_err(|_| faulty(setting, &format!("is {text:?}, and must be a whole number")))
 }
 
-/// One of these words.
-fn choice<T: Copy>(setting: &Setting, values: &[(&str, T)]) -> Result<T, String> {
+/// What one of these words stands for.
+fn choice<T: Copy>(setting: &Setting, words: &[&str], values: &[T]) -> Result<T, String> {
     let text = word(setting)?;
-    let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
-    let found = values.iter().find(|(name, _)| *name == text);
+    let found = words.iter().zip(values).find(|(word, _)| **word == text);
     found
         .map(|(_, value)| *value)
-        .ok_or_else(|| faulty(setting, &format!("is {text:?}, and must be {}", names.join(" or "))))
+        .ok_or_else(|| faulty(setting, &format!("is {text:?}, and must be {}", words.join(" or "))))
 }
 
 /// Names that there are.

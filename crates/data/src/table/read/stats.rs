@@ -1,6 +1,6 @@
 //! What is counted while a table is read.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::mem::take;
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::table::TableError;
 use crate::words::counted;
 
 /// Counts over the rows of one table. Never a value.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct KeyStats {
     /// All rows.
     pub rows: u64,
@@ -33,7 +33,7 @@ pub struct KeyStats {
 }
 
 /// Counts over one alternative of the key.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct AlternativeStats {
     /// Names of its columns, in key order.
     pub columns: Vec<String>,
@@ -44,7 +44,7 @@ pub struct AlternativeStats {
 }
 
 /// Counts over one key column.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct ColumnStats {
     /// Name of the column.
     pub name: String,
@@ -63,10 +63,12 @@ pub struct ColumnStats {
     /// The same, read as international numbers.
     pub bare_international: u64,
     /// How the values are written after normalising.
+    #[schemars(with = "Kind")]
     pub written: KindCounts,
     /// Details of their notation, after normalising.
     pub looks: Looks,
     /// Values that are a word for a missing value, and that are keys.
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub null_words: NullWordCounts,
 }
 

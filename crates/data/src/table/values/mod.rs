@@ -12,7 +12,7 @@ use std::fmt;
 use crate::UsageError;
 
 /// A column of values. Both sides agree on all of it.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValueColumn {
     /// Its name in the table that it comes from.
@@ -24,7 +24,7 @@ pub struct ValueColumn {
 }
 
 /// A range, ends included, in units of `10^-scale`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clamp {
     /// The least value.

@@ -1,5 +1,6 @@
 //! What a query came to.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use vesica_party::Security;
 
@@ -9,7 +10,7 @@ use crate::report::OutputReport;
 use crate::words::counted;
 
 /// How a client came to what the server sends once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Enrolment {
     /// From the server, for the first time.
@@ -23,7 +24,7 @@ pub enum Enrolment {
 }
 
 /// What a query came to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct QueryReport {
     /// Whether everything that matched could be written.
     pub ok: bool,
