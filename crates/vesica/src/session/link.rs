@@ -52,8 +52,8 @@ impl End {
             && !failure.mend.contains("relay")
         {
             failure.mend.push_str(&format!(
-                "; and that the relay {address}, which this run went through, still runs: its log says why it ends a \
-                 connection"
+                "; check also that the relay {address}, which this run went through, still runs: its log says why it ends \
+                 a connection"
             ));
         }
         failure
