@@ -231,8 +231,12 @@ fn two_sides_that_only_dial_meet_at_a_relay_which_sees_tls_alone() {
     for plain in ["plain-", "email", "vole", "Rome"] {
         assert!(!kept.windows(plain.len()).any(|bytes| bytes == plain.as_bytes()), "{plain:?} is in the traffic");
     }
+    let waits = folder.start(&format!("{SEND} --relay {address} --ticket {ticket} --wait 2"));
+    waits.says("waiting for the partner at the relay");
     relay.signal("TERM");
     let ended = relay.end();
+    assert!(ended.stderr.contains("was refused: the relay stops"), "{}", ended.stderr);
+    waits.end().expect(10, &["the connection to the relay"]);
     ended.expect(0, &[" waits\n", ": joined by 127.0.0.1:", ": parted after ", "stopped"]);
     assert!(!ended.stderr.contains(&ticket["vesica-ticket-".len()..][..16]), "{}", ended.stderr);
 }

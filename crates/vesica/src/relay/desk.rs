@@ -102,9 +102,9 @@ impl Desk {
         }
     }
 
-    /// How many connections there are beyond those that may stay.
-    pub fn surplus(&self) -> usize {
-        self.lock().connections.saturating_sub(self.config.max_connections)
+    /// How many connections there are.
+    pub fn connections(&self) -> usize {
+        self.lock().connections
     }
 
     /// A connection is over.

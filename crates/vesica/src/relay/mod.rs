@@ -29,6 +29,9 @@ use desk::Desk;
 /// How long the relay waits at a time for a connection, between two looks at whether it is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// How long a relay that stops takes to tell those who wait.
+const FAREWELL: Duration = Duration::from_secs(3);
+
 /// What a relay does.
 #[derive(Clone, Debug)]
 pub struct RelayConfig {
@@ -108,13 +111,16 @@ impl Relay {
         }
         drop(self.listener);
         self.desk.dismiss_waiting();
-        let end = Instant::now().checked_add(self.desk.config.grace);
-        let pairs = self.desk.pairs();
+        let (begun, pairs) = (Instant::now(), self.desk.pairs());
         if pairs > 0 {
             let text = format!("stopping when the pairs under way are over ({pairs} now)");
             self.desk.log.event("stopping", &text, &[("pairs", json!(pairs))]);
         }
-        while self.desk.pairs() > 0 && !stop_at_once.is_stopped() && end.is_none_or(|end| Instant::now() < end) {
+        let goes_on = || {
+            (self.desk.pairs() > 0 && begun.elapsed() < self.desk.config.grace)
+                || (self.desk.connections() > 0 && begun.elapsed() < FAREWELL)
+        };
+        while goes_on() && !stop_at_once.is_stopped() {
             std::thread::sleep(LOOK_EVERY);
         }
     }

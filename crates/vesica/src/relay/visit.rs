@@ -36,7 +36,7 @@ pub(super) fn begin(desk: &Arc<Desk>, socket: TcpStream, from: SocketAddr) {
     let stays = desk.arrive(address);
     let visit = Visit { desk: desk.clone(), socket: Arc::new(socket), from, address };
     // Whoever comes beyond that is not worth a thread. Dropping the visit ends it.
-    if visit.desk.surplus() <= MOST_SURPLUS {
+    if visit.desk.connections() <= visit.desk.config.max_connections + MOST_SURPLUS {
         let _ = start(move || visit.attend(stays));
     }
 }
