@@ -10,20 +10,65 @@ use crate::dispatch::{Backend, backend};
 /// Columns of a block.
 pub const LANES: usize = 64;
 
-/// Bits of the low half of a weight.
-pub const WEIGHT_HALF: u32 = 25;
+/// Rows of a matrix of small entries that lie together.
+pub const ROWS_TOGETHER: usize = 4;
+
+/// The entries of [`ROWS_TOGETHER`] rows in the columns of a block, column by column.
+pub type Entries = [[i8; ROWS_TOGETHER]; LANES];
+
+/// Bits of a digit of a weight.
+const DIGIT_BITS: u32 = 7;
+
+/// Digits of a weight.
+const DIGITS: usize = 4;
+
+/// Most bits of a weight in [`add_weighted`].
+pub const MOST_WEIGHT_BITS: u32 = DIGIT_BITS * DIGITS as u32;
+
+/// The weights of [`ROWS_TOGETHER`] rows, by digits: the low digit of each row first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights([[u8; ROWS_TOGETHER]; DIGITS]);
+
+impl Weights {
+    /// Weights below `2^MOST_WEIGHT_BITS`; further bits are dropped.
+    pub fn new(weights: [u32; ROWS_TOGETHER]) -> Self {
+        let digit =
+            |i: usize| weights.map(|weight| (weight >> (DIGIT_BITS as usize * i)) as u8 & ((1 << DIGIT_BITS) - 1));
+        Self(std::array::from_fn(digit))
+    }
+}
+
+/// Sums of one block's columns in [`add_weighted`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightedSums {
+    /// For each digit of the weights, the sums modulo `2^32`.
+    by_digit: [[u32; LANES]; DIGITS],
+}
+
+impl Default for WeightedSums {
+    fn default() -> Self {
+        Self { by_digit: [[0; LANES]; DIGITS] }
+    }
+}
+
+impl WeightedSums {
+    /// The sums modulo `2^32`.
+    pub fn totals(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..LANES).map(|i| {
+            let high_digit_first = self.by_digit.iter().rev();
+            high_digit_first.fold(0, |total: u32, sums| (total << DIGIT_BITS).wrapping_add(sums[i]))
+        })
+    }
+}
 
 /// Bits of the low part of a product in [`add_products`].
 pub const PRODUCT_HALF: u32 = 52;
 
-/// Rows that one [`Sums`] can take in [`add_weighted`]: products of 16 and 25 bits.
-pub const MOST_WEIGHTED: usize = 1 << 23;
-
 /// Rows that one [`Sums`] can take in [`add_products`].
 pub const MOST_PRODUCTS: usize = 1 << 12;
 
-/// Sums of one block's columns, unreduced, in two halves: `low[i] + 2^h high[i]`, where `h` is
-/// [`WEIGHT_HALF`] or [`PRODUCT_HALF`].
+/// Sums of one block's columns in [`add_products`], unreduced, in two halves: `low[i] +
+/// 2^PRODUCT_HALF high[i]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sums {
     low: [u64; LANES],
@@ -37,30 +82,24 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// The sums, with halves that are `half` bits apart.
-    pub fn totals(&self, half: u32) -> impl Iterator<Item = u128> + '_ {
-        self.low.iter().zip(&self.high).map(move |(&low, &high)| u128::from(low) + (u128::from(high) << half))
+    /// The sums.
+    pub fn totals(&self) -> impl Iterator<Item = u128> + '_ {
+        self.low.iter().zip(&self.high).map(move |(&low, &high)| u128::from(low) + (u128::from(high) << PRODUCT_HALF))
     }
 }
 
-/// A weight below `2^50` in two halves of [`WEIGHT_HALF`] bits, as [`add_weighted`] takes it.
-pub fn halves(weight: u64) -> [u32; 2] {
-    [weight as u32 & ((1 << WEIGHT_HALF) - 1), (weight >> WEIGHT_HALF) as u32]
-}
-
-/// `sums[i] += rows[r][i] * weights[r]` for all rows. Both halves of a weight have [`WEIGHT_HALF`]
-/// bits; one `Sums` takes [`MOST_WEIGHTED`] rows.
+/// `sums[i] += rows[r][i] * weights[r]` for all rows, modulo `2^32`.
 ///
 /// # Panics
-/// If there are not as many weights as rows, or more than `MOST_WEIGHTED`.
-pub fn add_weighted(rows: &[[u16; LANES]], weights: &[[u32; 2]], sums: &mut Sums) {
-    assert!(rows.len() == weights.len() && rows.len() <= MOST_WEIGHTED, "one weight a row");
+/// If there are not as many weights as rows.
+pub fn add_weighted(rows: &[Entries], weights: &[Weights], sums: &mut WeightedSums) {
+    assert!(rows.len() == weights.len(), "one weight a row");
     #[cfg(target_arch = "x86_64")]
     {
         let backend = backend();
-        if backend >= Backend::Avx512 && has_ifma() {
-            // SAFETY: the machine has AVX-512 F, BW, VL, DQ (by the backend) and IFMA.
-            return unsafe { x86::add_weighted_ifma(rows, weights, sums) };
+        if backend >= Backend::Avx512 && has_vnni() {
+            // SAFETY: the machine has AVX-512 F and BW (by the backend) and VNNI.
+            return unsafe { x86::add_weighted_vnni(rows, weights, sums) };
         }
         if backend >= Backend::Avx2 {
             // SAFETY: the machine has AVX2, by the backend.
@@ -94,11 +133,19 @@ fn has_ifma() -> bool {
     std::arch::is_x86_feature_detected!("avx512ifma")
 }
 
-fn add_weighted_portable(rows: &[[u16; LANES]], weights: &[[u32; 2]], sums: &mut Sums) {
-    for (row, &[low, high]) in rows.iter().zip(weights) {
-        for (&entry, (sum_low, sum_high)) in row.iter().zip(sums.low.iter_mut().zip(&mut sums.high)) {
-            *sum_low += u64::from(entry) * u64::from(low);
-            *sum_high += u64::from(entry) * u64::from(high);
+/// Whether the machine multiplies bytes and adds up four products to a lane.
+#[cfg(target_arch = "x86_64")]
+fn has_vnni() -> bool {
+    std::arch::is_x86_feature_detected!("avx512vnni")
+}
+
+fn add_weighted_portable(rows: &[Entries], weights: &[Weights], sums: &mut WeightedSums) {
+    for (row, weights) in rows.iter().zip(weights) {
+        for (digits, sums) in weights.0.iter().zip(&mut sums.by_digit) {
+            for (entries, sum) in row.iter().zip(sums) {
+                let products = entries.iter().zip(digits).map(|(&entry, &digit)| i32::from(entry) * i32::from(digit));
+                *sum = sum.wrapping_add(products.sum::<i32>() as u32);
+            }
         }
     }
 }
@@ -118,53 +165,63 @@ fn add_products_portable(rows: &[[u64; LANES]], factors: &[u64], starts: &[u32],
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{LANES, Sums};
+    use super::{DIGITS, Entries, LANES, Sums, WeightedSums, Weights};
 
     /// Bytes between what is read and what is asked for.
     const AHEAD: usize = 16 << 10;
 
-    /// Eight lanes a register: the sums of a block stay in sixteen of them.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512ifma")]
-    pub(super) fn add_weighted_ifma(rows: &[[u16; LANES]], weights: &[[u32; 2]], sums: &mut Sums) {
-        let (mut low, mut high) = (load(&sums.low), load(&sums.high));
-        for (row, &[weight_low, weight_high]) in rows.iter().zip(weights) {
+    /// Sixteen lanes a register: the sums of a block, for all digits, stay in sixteen of them.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub(super) fn add_weighted_vnni(rows: &[Entries], weights: &[Weights], sums: &mut WeightedSums) {
+        let mut held: [[__m512i; 4]; DIGITS] = std::array::from_fn(|digit| {
+            // SAFETY: g < 4, and there are 4 times 16 sums of four bytes.
+            std::array::from_fn(|g| unsafe { _mm512_loadu_si512(sums.by_digit[digit].as_ptr().add(16 * g).cast()) })
+        });
+        for (row, weights) in rows.iter().zip(weights) {
             prefetch(row, AHEAD);
-            let weight_low = _mm512_set1_epi64(i64::from(weight_low));
-            let weight_high = _mm512_set1_epi64(i64::from(weight_high));
-            for (g, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
-                // SAFETY: g < 8, and a row has 8 times 8 entries of two bytes.
-                let entries = unsafe { _mm_loadu_si128(row.as_ptr().add(8 * g).cast()) };
-                let entries = _mm512_cvtepu16_epi64(entries);
-                *low = _mm512_madd52lo_epu64(*low, entries, weight_low);
-                *high = _mm512_madd52lo_epu64(*high, entries, weight_high);
-            }
-        }
-        store(&low, &mut sums.low);
-        store(&high, &mut sums.high);
-    }
-
-    /// Four lanes a register, sixteen columns at a time.
-    #[target_feature(enable = "avx2")]
-    pub(super) fn add_weighted_avx2(rows: &[[u16; LANES]], weights: &[[u32; 2]], sums: &mut Sums) {
-        for from in (0..LANES).step_by(16) {
-            let mut low = [_mm256_setzero_si256(); 4];
-            let mut high = low;
-            for (row, &[weight_low, weight_high]) in rows.iter().zip(weights) {
-                let weight_low = _mm256_set1_epi64x(i64::from(weight_low));
-                let weight_high = _mm256_set1_epi64x(i64::from(weight_high));
-                for (g, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
-                    // SAFETY: from + 4 g + 4 <= 64, the entries of a row.
-                    let entries = unsafe { _mm_loadl_epi64(row.as_ptr().add(from + 4 * g).cast()) };
-                    let entries = _mm256_cvtepu16_epi64(entries);
-                    *low = _mm256_add_epi64(*low, _mm256_mul_epu32(entries, weight_low));
-                    *high = _mm256_add_epi64(*high, _mm256_mul_epu32(entries, weight_high));
+            // SAFETY: g < 4, and a row has 4 times 16 times four bytes.
+            let entries: [_; 4] =
+                std::array::from_fn(|g| unsafe { _mm512_loadu_si512(row.as_ptr().add(16 * g).cast()) });
+            for (&digits, held) in weights.0.iter().zip(&mut held) {
+                let digits = _mm512_set1_epi32(i32::from_le_bytes(digits));
+                for (&entries, held) in entries.iter().zip(held) {
+                    // Digits are unsigned bytes, and entries signed ones.
+                    *held = _mm512_dpbusd_epi32(*held, digits, entries);
                 }
             }
-            for (sums, added) in [(&mut sums.low, low), (&mut sums.high, high)] {
-                for (sums, added) in sums[from..from + 16].chunks_exact_mut(4).zip(added) {
-                    // SAFETY: a chunk has four words of eight bytes.
+        }
+        for (held, sums) in held.iter().zip(&mut sums.by_digit) {
+            for (g, &held) in held.iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { _mm512_storeu_si512(sums.as_mut_ptr().add(16 * g).cast(), held) };
+            }
+        }
+    }
+
+    /// Eight lanes a register, sixteen columns at a time.
+    #[target_feature(enable = "avx2")]
+    pub(super) fn add_weighted_avx2(rows: &[Entries], weights: &[Weights], sums: &mut WeightedSums) {
+        let ones = _mm256_set1_epi16(1);
+        for from in (0..LANES).step_by(16) {
+            let mut held = [[_mm256_setzero_si256(); 2]; DIGITS];
+            for (row, weights) in rows.iter().zip(weights) {
+                // SAFETY: from + 8 g + 8 <= 64, the columns of a row, of four bytes each.
+                let entries: [_; 2] =
+                    std::array::from_fn(|g| unsafe { _mm256_loadu_si256(row.as_ptr().add(from + 8 * g).cast()) });
+                for (&digits, held) in weights.0.iter().zip(&mut held) {
+                    let digits = _mm256_set1_epi32(i32::from_le_bytes(digits));
+                    for (&entries, held) in entries.iter().zip(held) {
+                        // Two products of a digit below 2^7 and an entry fit into 16 bits.
+                        let pairs = _mm256_maddubs_epi16(digits, entries);
+                        *held = _mm256_add_epi32(*held, _mm256_madd_epi16(pairs, ones));
+                    }
+                }
+            }
+            for (held, sums) in held.iter().zip(&mut sums.by_digit) {
+                for (&held, sums) in held.iter().zip(sums[from..from + 16].chunks_exact_mut(8)) {
+                    // SAFETY: a chunk has eight words of four bytes.
                     unsafe {
-                        let sum = _mm256_add_epi64(_mm256_loadu_si256(sums.as_ptr().cast()), added);
+                        let sum = _mm256_add_epi32(_mm256_loadu_si256(sums.as_ptr().cast()), held);
                         _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum);
                     }
                 }
@@ -237,28 +294,45 @@ mod tests {
     #[test]
     fn weighted_sums_are_those_of_whole_numbers() {
         for count in [0usize, 1, 2, 7, 100] {
-            let draw = words(count as u64, count * LANES);
-            let mut rows: Vec<[u16; LANES]> =
-                draw.chunks_exact(LANES).map(|row| std::array::from_fn(|i| row[i] as u16)).collect();
-            let mut weights: Vec<u64> = words(9, count).iter().map(|&w| w as u64 >> 14).collect();
-            if let (Some(row), Some(weight)) = (rows.first_mut(), weights.first_mut()) {
-                (*row, *weight) = ([u16::MAX; LANES], (1 << 50) - 1);
+            let mut draw =
+                words(count as u64, count * LANES).into_iter().map(|w| (w as u32).to_le_bytes().map(|x| x as i8));
+            let mut rows: Vec<Entries> = (0..count).map(|_| std::array::from_fn(|_| draw.next().unwrap())).collect();
+            let mut weights: Vec<[u32; ROWS_TOGETHER]> =
+                words(9, count).into_iter().map(|w| [0, 32, 64, 96].map(|from| (w >> from) as u32 >> 4)).collect();
+            // The extremes of entries and weights meet in the first rows, and in a digit of the last.
+            for (row, weights) in rows.iter_mut().zip(&mut weights).take(count / 2) {
+                (row[3], row[17], *weights) = ([i8::MIN; 4], [i8::MAX; 4], [(1 << MOST_WEIGHT_BITS) - 1; 4]);
             }
-            let split: Vec<[u32; 2]> = weights.iter().map(|&weight| halves(weight)).collect();
+            let split: Vec<Weights> = weights.iter().map(|&weights| Weights::new(weights)).collect();
             let sums = on_every_backend(|| {
-                let mut sums = Sums::default();
+                let mut sums = WeightedSums::default();
                 // In two parts: sums add up.
                 let (first, second) = rows.split_at(count / 2);
                 add_weighted(first, &split[..count / 2], &mut sums);
                 add_weighted(second, &split[count / 2..], &mut sums);
                 sums
             });
-            for (i, total) in sums.totals(WEIGHT_HALF).enumerate() {
-                let expected: u128 =
-                    rows.iter().zip(&weights).map(|(row, &w)| u128::from(row[i]) * u128::from(w)).sum();
-                assert_eq!(total, expected, "column {i} of {count} rows");
+            for (i, total) in sums.totals().enumerate() {
+                let products = rows.iter().zip(&weights).flat_map(|(row, weights)| row[i].into_iter().zip(weights));
+                let expected: i128 = products.map(|(entry, &weight)| i128::from(entry) * i128::from(weight)).sum();
+                assert_eq!(total, expected as u32, "column {i} of {count} rows");
             }
         }
+    }
+
+    /// Sums of digits go round: more rows than their 32 bits can hold.
+    #[test]
+    fn weighted_sums_wrap() {
+        let (count, weight) = (5000, (1 << MOST_WEIGHT_BITS) - 1);
+        let sums = on_every_backend(|| {
+            let mut sums = WeightedSums::default();
+            for _ in 0..8 {
+                add_weighted(&vec![[[i8::MIN; 4]; LANES]; count], &vec![Weights::new([weight; 4]); count], &mut sums);
+            }
+            sums
+        });
+        let expected = -128 * i128::from(weight) * 4 * 8 * count as i128;
+        assert!(sums.totals().all(|total| total == expected as u32));
     }
 
     #[test]
@@ -278,7 +352,7 @@ mod tests {
                 add_products(&rows, &factors, &starts, 8, &mut sums);
                 sums
             });
-            for (i, total) in sums.totals(PRODUCT_HALF).enumerate() {
+            for (i, total) in sums.totals().enumerate() {
                 let products = rows
                     .iter()
                     .zip(&starts)

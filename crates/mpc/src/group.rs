@@ -7,8 +7,9 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 pub use vesica_kernels::ristretto::{
-    Composites, ENCODED_BYTES, Encoded, Uniform, add_map_and_multiply, composites, generate_and_subtract_map, map,
-    map_and_multiply, multiply, multiply_each,
+    Checked, Composites, ENCODED_BYTES, Encoded, Stated, Uniform, add_map_and_multiply, checked, composites,
+    generate_and_subtract_map, map, map_and_multiply, map_and_multiply_by_each, multiply, multiply_by_each,
+    multiply_each,
 };
 
 /// Elements that a thread takes at a time: enough to fill the lanes of the kernel and to share an

@@ -68,7 +68,7 @@ pub const HE_SHARES: MapAndCompare = style(
     Map::HomomorphicEncryption,
     Compare::Nothing,
     Work::symmetric(
-        "for each 2^13 slots of the sender's bins about a hundred products of plaintexts and ciphertexts and four of two ciphertexts; an equality test of 17 bits a bin of 1.3 n_r",
+        "for each 2^13 slots of the sender's bins about a hundred products of plaintexts and ciphertexts and four of two ciphertexts; an equality test of 17 bits a bin of 1.24 n_r",
     ),
 );
 /// Tables of the server under its key, and products with what the client selects.
@@ -91,14 +91,14 @@ pub const CUCKOO_CHUNKS: MapAndCompare = style(
     Map::SinglePointOprf,
     Compare::Sets,
     Work::symmetric(
-        "for each byte of a string 3 n_s + 1.3 n_r hashes, and AES for three times 1.3 n_r rows of 256 bits; 3 n_s + 1.3 n_r hashes of sums",
+        "for each byte of a string 3 n_s + 1.24 n_r hashes, and AES for three times 1.24 n_r rows of 256 bits; 3 n_s + 1.24 n_r hashes of sums",
     ),
 );
 /// The same by one.
 pub const CUCKOO_ONE: MapAndCompare = style(
     Map::SinglePointOprf,
     Compare::Sets,
-    Work::symmetric("3 n_s + 1.3 n_r hashes; AES for three times 1.3 n_r rows of some 400 to 480 bits"),
+    Work::symmetric("3 n_s + 1.24 n_r hashes; AES for three times 1.24 n_r rows of some 400 to 480 bits"),
 );
 /// Encodings from transfers in both directions, for all slots of a bin.
 pub const DUAL_EXECUTION: MapAndCompare = style(
@@ -176,7 +176,7 @@ pub const CIRCUIT_SHARES: MapAndCompare = style(
     Map::Circuits,
     Compare::Nothing,
     Work::symmetric(
-        "an OPRF of 3 n_s + n_r values; a hint of 3 n_s pairs; an equality test a bin of 1.3 n_r, from silent OTs",
+        "an OPRF of 3 n_s + n_r values; a hint of 3 n_s pairs; an equality test a bin of 1.24 n_r, from silent OTs",
     ),
 );
 /// The same, of which totals are opened.
@@ -192,7 +192,7 @@ pub const CIRCUIT_UNION: MapAndCompare = style(
     Map::Circuits,
     Compare::ObliviousTransfer,
     Work::symmetric(
-        "an OPRF of n_s + 3 n_r values, and a hint of 3 n_r pairs; an equality test a bin of 1.3 n_s; a permutation of these, and an OT a place",
+        "an OPRF of n_s + 3 n_r values, and a hint of 3 n_r pairs; an equality test a bin of 1.24 n_s; a permutation of these, and an OT a place",
     ),
 );
 /// The same in each direction.
@@ -209,7 +209,7 @@ pub const SHUFFLED_TEST: MapAndCompare = style(
     Map::MembershipTest,
     Compare::ObliviousTransfer,
     Work::symmetric(
-        "a permutation of a table of 1.3 n by OTs, of the set that is shuffled; an OPRF of that table, and of 3 values for each item of the other set; an OT a place",
+        "a permutation of a table of 1.24 n by OTs, of the set that is shuffled; an OPRF of that table, and of 3 values for each item of the other set; an OT a place",
     ),
 );
 /// The same without OTs of records.
@@ -219,7 +219,7 @@ pub const SHUFFLED_KEYS: MapAndCompare = style(
     Map::MembershipTest,
     Compare::Set,
     Work::symmetric(
-        "three permutations of a table of 1.3 n_s by OTs; an OPRF of that table, and of 3 values for each of n_r; n_s records under keys",
+        "three permutations of a table of 1.24 n_s by OTs; an OPRF of that table, and of 3 values for each of n_r; n_s records under keys",
     ),
 );
 /// Bits of hashes by base OTs.

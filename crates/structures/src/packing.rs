@@ -3,7 +3,7 @@
 use crate::fields::Cell;
 
 /// Bytes of `count` values of `width` bits.
-pub fn packed_len(count: usize, width: u32) -> usize {
+pub const fn packed_len(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 

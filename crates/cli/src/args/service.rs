@@ -86,8 +86,8 @@ pub struct ServeArgs {
     pub items_per_query: u64,
     /// The protocol. oprf-rfc9497: each client first fetches some bytes for each key of the set, and
     /// then gets its answers within milliseconds. oprf-pir: for sets of millions of keys. A client
-    /// fetches little at first; but then each key that it asks about takes hundreds of kilobytes, and
-    /// more work. cmdg21: also for sets of millions of keys. It suits clients that send few queries,
+    /// fetches little at first; but then each key that it asks about takes about a hundred kilobytes,
+    /// and more work. cmdg21: also for sets of millions of keys. It suits clients that send few queries,
     /// each with hundreds of keys. A query takes megabytes, and more with --payload, where
     /// a record may have at most 1024 bytes. oprf-buckets: the protocol of web services that check
     /// whether a password has been stolen. A client fetches a few kilobytes for each key that it asks

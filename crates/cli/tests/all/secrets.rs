@@ -200,7 +200,7 @@ fn other_services_leave_none_of_their_secret_keys() {
     folder.write("few.csv", format!("url\n{rows}"));
     folder.write("deny.csv", format!("url\n{}", rows.replace("http://1", "http://x")));
     for (protocol, of_server, of_client) in [
-        ("oprf-pir", (1, 16 + 9 * 8), None),
+        ("oprf-pir", (2, 16 + 9 * 8), None),
         ("oprf-buckets --leak-prefix 3", (1, 16 + 7 * 8), None),
         ("cmdg21", (1, 16 + 14 * 8), Some((1, 14 * 8 + 8))),
         ("cm25-select --trust-clients", (2, 16 + 12 * 8 + 8 + 48), Some((2, 12 * 8 + 8 + 48))),

@@ -51,6 +51,26 @@ pub fn subtract_and_multiply(modulus: Modulus, x: &mut [u64], y: &[u64], above: 
     portable::subtract_and_multiply(modulus, x, y, above, factor);
 }
 
+/// Most rows of a [`weighted_sum`]: the high halves of so many products fit 52 bits together.
+pub const MOST_ROWS: usize = 15;
+
+/// `out[i]` = the sum of all `rows[k][i] * weights[k]`, reduced. Rows hold numbers of at most
+/// [`NARROW_BITS`](Modulus::NARROW_BITS) bits, residues of whichever primes, and weights are residues.
+///
+/// # Panics
+/// If the lengths differ, there are more than [`MOST_ROWS`] rows, or the prime is not narrow.
+pub fn weighted_sum(modulus: Modulus, rows: &[&[u64]], weights: &[u64], out: &mut [u64]) {
+    assert!(rows.len() == weights.len() && rows.len() <= MOST_ROWS, "a weight for each of at most 15 rows");
+    assert!(rows.iter().all(|row| row.len() == out.len()), "weighted_sum takes slices of one length");
+    assert!(modulus.p() >> Modulus::NARROW_BITS == 0, "a narrow prime");
+    #[cfg(target_arch = "x86_64")]
+    if has_ifma(modulus) {
+        // SAFETY: the twin is safe but for its target features, which `has_ifma` has found.
+        return unsafe { ifma::weighted_sum(modulus, rows, weights, out) };
+    }
+    portable::weighted_sum(modulus, rows, weights, 0, out);
+}
+
 /// `out[i]` = what those of `from[k][i]` have together whose mask is all ones: the others' are zero.
 /// Time and the memory that is read do not depend on the masks.
 ///

@@ -79,6 +79,17 @@ impl Factors {
 }
 
 impl Prime {
+    /// The residue of a sum of products, from that of their low halves and that of their high halves, below `2^52` with
+    /// what the low ones carry; `units` are 1 and `2^52`.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn sum(&self, lows: __m512i, highs: __m512i, units: [Factors; 2]) -> __m512i {
+        let [low, high] = units;
+        let highs = _mm512_add_epi64(highs, _mm512_srli_epi64::<52>(lows));
+        let lows = _mm512_and_si512(lows, self.mask);
+        self.below(_mm512_add_epi64(self.times(highs, high), self.times(lows, low)))
+    }
+
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn new(modulus: Modulus) -> Self {
@@ -316,13 +327,31 @@ pub(super) fn products(modulus: Modulus, pairs: &[[&[u64]; 2]], out: &mut [u64])
             lows = _mm512_madd52lo_epu64(lows, x, y);
             highs = _mm512_madd52hi_epu64(highs, x, y);
         }
-        let highs = _mm512_add_epi64(highs, _mm512_srli_epi64::<52>(lows));
-        let lows = _mm512_and_si512(lows, prime.mask);
-        let sum = _mm512_add_epi64(prime.times(highs, high), prime.times(lows, low));
-        *out = must_cast(prime.below(sum));
+        *out = must_cast(prime.sum(lows, highs, [low, high]));
     }
     if !rest.is_empty() {
         portable::products(modulus, pairs, first, out);
+    }
+}
+
+/// Sums of at most fifteen products of 50 bits: their low halves below `2^56`, their high halves below `15 * 2^48`.
+#[target_feature(enable = "avx512f,avx512ifma")]
+pub(super) fn weighted_sum(modulus: Modulus, rows: &[&[u64]], weights: &[u64], out: &mut [u64]) {
+    let prime = Prime::new(modulus);
+    let [high, low] = [52, 0].map(|bits| Factors::new(modulus.factor(1 << bits)));
+    let (chunks, rest) = out.as_chunks_mut::<LANES>();
+    let first = chunks.len() * LANES;
+    for (i, out) in chunks.iter_mut().enumerate() {
+        let (mut lows, mut highs) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for (row, &weight) in rows.iter().zip(weights) {
+            let (x, weight): (__m512i, __m512i) = (must_cast(row.as_chunks::<LANES>().0[i]), set(weight));
+            lows = _mm512_madd52lo_epu64(lows, x, weight);
+            highs = _mm512_madd52hi_epu64(highs, x, weight);
+        }
+        *out = must_cast(prime.sum(lows, highs, [low, high]));
+    }
+    if !rest.is_empty() {
+        portable::weighted_sum(modulus, rows, weights, first, out);
     }
 }
 

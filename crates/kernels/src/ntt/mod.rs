@@ -16,7 +16,7 @@ mod roots;
 #[cfg(test)]
 mod tests;
 
-pub use elements::{add, choose, subtract, subtract_and_multiply};
+pub use elements::{MOST_ROWS, add, choose, subtract, subtract_and_multiply, weighted_sum};
 pub use modulus::{Factor, Modulus};
 
 #[cfg(target_arch = "x86_64")]

@@ -39,6 +39,14 @@ pub(super) fn inverse(modulus: Modulus, inverses: &Roots, scale: Factor, x: &mut
     x.iter_mut().for_each(|x| *x = modulus.below(modulus.times(*x, scale)));
 }
 
+/// The weighted sums of the places from `first` on.
+pub(super) fn weighted_sum(modulus: Modulus, rows: &[&[u64]], weights: &[u64], first: usize, out: &mut [u64]) {
+    for (i, out) in out.iter_mut().enumerate().skip(first) {
+        let products = rows.iter().zip(weights).map(|(row, &weight)| u128::from(row[i]) * u128::from(weight));
+        *out = modulus.reduce(products.sum());
+    }
+}
+
 /// The products of the places from `first` on.
 pub(super) fn products(modulus: Modulus, pairs: &[[&[u64]; 2]], first: usize, out: &mut [u64]) {
     for (i, out) in out.iter_mut().enumerate().skip(first) {

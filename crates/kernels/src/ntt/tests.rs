@@ -140,6 +140,20 @@ fn operations_on_elements_are_the_same_on_every_backend() {
                 let product = |x: u64, y: u64| modulus.product((x + p - y) % p, p - 2);
                 let change = |x: &mut [u64]| subtract_and_multiply(modulus, x, &y, 2 * p, modulus.factor(p - 2));
                 assert_eq!(on_copy(&change), expected(&product));
+                // The most rows, the largest numbers and the largest weights.
+                let most = vec![(1 << Modulus::NARROW_BITS) - 1; n];
+                for count in [0, 1, 2, MOST_ROWS] {
+                    let rows: Vec<&[u64]> = [&x[..], &most].into_iter().cycle().take(count).collect();
+                    let weights: Vec<u64> = (1..=count as u64).map(|k| p - k).collect();
+                    let sum = |i: usize| {
+                        let products = rows.iter().zip(&weights).map(|(row, &w)| u128::from(row[i]) * u128::from(w));
+                        (products.sum::<u128>() % u128::from(p)) as u64
+                    };
+                    assert_eq!(
+                        on_copy(&|out| weighted_sum(modulus, &rows, &weights, out)),
+                        (0..n).map(sum).collect::<Vec<_>>()
+                    );
+                }
             }
             let masks = [0, u64::MAX, 0];
             assert_eq!(on_copy(&|out| choose(&[&x, &y, &x], &masks, out)), y);

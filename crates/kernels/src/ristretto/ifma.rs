@@ -15,9 +15,10 @@ use std::arch::x86_64::*;
 use bytemuck::Pod;
 use curve25519_dalek::Scalar;
 
-use super::encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
+use super::encoded::{Checked, Composites, ENCODED_BYTES, Encoded, Stated, Uniform};
 use super::field::{Field, Words, unrolled};
 use super::points::{self, Digits, Point, compiled};
+use super::proofs;
 
 /// Limbs of an element.
 const LIMBS: usize = 5;
@@ -136,6 +137,33 @@ pub(super) unsafe fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out:
 
 /// # Safety
 /// As above.
+pub(super) unsafe fn multiply_by_each(scalars: &[Scalar], elements: &mut [Encoded]) -> bool {
+    let place = wide(elements.len());
+    let ((scalars, few), (wide, narrow)) = (scalars.split_at(place), elements.split_at_mut(place));
+    // SAFETY: as above.
+    let valid =
+        unsafe { points::multiply_by_each::<Eight>(scalars, wide) & points::multiply_by_each::<Four>(few, narrow) };
+    if !valid {
+        elements.fill([0; ENCODED_BYTES]);
+    }
+    valid
+}
+
+/// # Safety
+/// As above.
+pub(super) unsafe fn map_and_multiply_by_each(scalars: &[Scalar], uniform: &[Uniform], out: &mut [Encoded]) {
+    let place = wide(scalars.len());
+    let ((scalars, few), (uniform, few_uniform)) = (scalars.split_at(place), uniform.split_at(place));
+    let (out, few_out) = out.split_at_mut(place);
+    // SAFETY: as above.
+    unsafe {
+        points::map_and_multiply_by_each::<Eight>(scalars, uniform, out);
+        points::map_and_multiply_by_each::<Four>(few, few_uniform, few_out);
+    }
+}
+
+/// # Safety
+/// As above.
 pub(super) unsafe fn map_all(uniform: &[Uniform], out: &mut [Encoded]) {
     let place = wide(uniform.len());
     let ((uniform, few), (out, few_out)) = (uniform.split_at(place), out.split_at_mut(place));
@@ -197,9 +225,22 @@ pub(super) unsafe fn composites(
     // SAFETY: as above.
     unsafe {
         if elements.len() <= FEW {
-            points::composites::<Four>(weights, elements, key, nonce)
+            proofs::composites::<Four>(weights, elements, key, nonce)
         } else {
-            points::composites::<Eight>(weights, elements, key, nonce)
+            proofs::composites::<Eight>(weights, elements, key, nonce)
+        }
+    }
+}
+
+/// # Safety
+/// As above.
+pub(super) unsafe fn checked(weights: &[Scalar], stated: &Stated<'_>) -> Option<Checked> {
+    // SAFETY: as above.
+    unsafe {
+        if weights.len() <= FEW {
+            proofs::checked::<Four>(weights, stated)
+        } else {
+            proofs::checked::<Eight>(weights, stated)
         }
     }
 }

@@ -17,13 +17,15 @@ mod ifma;
 #[cfg(target_arch = "x86_64")]
 mod points;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod proofs;
 
 use curve25519_dalek::Scalar;
 
 #[cfg(target_arch = "x86_64")]
 use crate::dispatch::Backend;
 use crate::dispatch::backend;
-pub use encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
+pub use encoded::{Checked, Composites, ENCODED_BYTES, Encoded, Stated, Uniform};
 
 /// The twin of a kernel for the backend.
 macro_rules! twin {
@@ -58,6 +60,27 @@ pub fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
 pub fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [Encoded]) {
     assert_eq!(uniform.len(), out.len(), "an element for each input");
     twin!(map_and_multiply(scalar, uniform, out))
+}
+
+/// Multiplies each element by the scalar of its place, in place.
+///
+/// Says whether all of them were elements, and none the neutral one; where it says no, `elements` are zeros.
+///
+/// # Panics
+/// If `elements` is not as long as `scalars`.
+#[must_use]
+pub fn multiply_by_each(scalars: &[Scalar], elements: &mut [Encoded]) -> bool {
+    assert_eq!(scalars.len(), elements.len(), "a scalar for each element");
+    twin!(multiply_by_each(scalars, elements))
+}
+
+/// As [`map_and_multiply`], with a scalar for each element.
+///
+/// # Panics
+/// If `scalars`, `uniform` and `out` are not of one length.
+pub fn map_and_multiply_by_each(scalars: &[Scalar], uniform: &[Uniform], out: &mut [Encoded]) {
+    assert!(uniform.len() == scalars.len() && out.len() == scalars.len(), "bytes and a place for each scalar");
+    twin!(map_and_multiply_by_each(scalars, uniform, out))
 }
 
 /// The elements that the one-way map of RFC 9496 (section 4.3.4) derives from `uniform`.
@@ -116,6 +139,22 @@ pub fn composites(weights: &[Scalar], elements: &[Encoded], key: &Scalar, nonce:
         // SAFETY: as above. Without IFMA the portable twin is faster.
         on if on >= Backend::Vaes => unsafe { ifma::composites(weights, elements, key, nonce) },
         _ => portable::composites(weights, elements, key, nonce),
+    }
+}
+
+/// The elements by which a proof with these weights is checked; `None` if one of those that are stated is no
+/// element or the neutral one. All of it is public.
+///
+/// # Panics
+/// If there are not as many weights as elements of either kind.
+pub fn checked(weights: &[Scalar], stated: &Stated<'_>) -> Option<Checked> {
+    let (blinded, evaluated) = (stated.blinded.len(), stated.evaluated.len());
+    assert!(weights.len() == blinded && weights.len() == evaluated, "a weight for each pair");
+    match backend() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as for `composites`.
+        on if on >= Backend::Vaes => unsafe { ifma::checked(weights, stated) },
+        _ => portable::checked(weights, stated),
     }
 }
 
@@ -197,35 +236,44 @@ mod tests {
                 let mut sums = encoded.clone();
                 map(&uniform, &mut out[0]);
                 generate_and_subtract_map(&each, &uniform, &mut out[1]);
+                let mut products = encoded.clone();
                 let valid = [
                     add_map_and_multiply(&factor, &mut sums, &uniform),
+                    multiply_by_each(&each, &mut products),
                     multiply_each(&one, &each, &mut out[2]),
                     multiply_each(&[0xff; 32], &each, &mut vec![[0; ENCODED_BYTES]; count as usize]),
                 ];
-                out.push(sums);
+                let mut mapped = encoded.clone();
+                map_and_multiply_by_each(&each, &uniform, &mut mapped);
+                out.extend([sums, products, mapped]);
                 (out, valid)
             });
             let mapped: Vec<RistrettoPoint> = uniform.iter().map(RistrettoPoint::from_uniform_bytes).collect();
             let one = CompressedRistretto(one).decompress().expect("an element");
-            let expected: [Vec<RistrettoPoint>; 4] = [
+            let expected: [Vec<RistrettoPoint>; 6] = [
                 mapped.clone(),
                 each.iter().zip(&mapped).map(|(scalar, mapped)| RistrettoPoint::mul_base(scalar) - mapped).collect(),
                 each.iter().map(|scalar| one * scalar).collect(),
                 elements.iter().zip(&mapped).map(|(element, mapped)| (element + mapped) * factor).collect(),
+                elements.iter().zip(&each).map(|(element, scalar)| element * scalar).collect(),
+                mapped.iter().zip(&each).map(|(mapped, scalar)| mapped * scalar).collect(),
             ];
+            assert_eq!(got.0.len(), expected.len());
             for (got, expected) in got.0.iter().zip(&expected) {
                 assert_eq!(*got, expected.iter().map(|point| point.compress().to_bytes()).collect::<Vec<_>>());
             }
-            assert_eq!(got.1, [true, true, count == 0], "{count}");
+            assert_eq!(got.1, [true, true, true, count == 0], "{count}");
             for bad in [[0; 32], [0xff; 32]] {
                 let mut elements = encoded.clone();
                 let Some(place) = elements.get_mut(count as usize / 2) else { continue };
                 *place = bad;
                 let got = testing::on_every_backend(|| {
-                    let mut elements = elements.clone();
-                    (add_map_and_multiply(&factor, &mut elements, &uniform), elements)
+                    let (mut sums, mut products) = (elements.clone(), elements.clone());
+                    let valid = add_map_and_multiply(&factor, &mut sums, &uniform);
+                    (valid, multiply_by_each(&each, &mut products), sums, products)
                 });
-                assert_eq!(got, (false, vec![[0; ENCODED_BYTES]; count as usize]));
+                let zeros = vec![[0; ENCODED_BYTES]; count as usize];
+                assert_eq!(got, (false, false, zeros.clone(), zeros));
             }
         }
     }
@@ -250,6 +298,44 @@ mod tests {
                 *place = bad;
                 let refused = testing::on_every_backend(|| composites(weights, &encoded, &key, &nonce));
                 assert_eq!(refused, None, "{bad:x?} among {count}");
+            }
+        }
+    }
+
+    /// Sums over lanes and registers of two lists, and each part of what is stated where it belongs.
+    #[test]
+    fn what_a_proof_is_checked_by_is_of_the_group() {
+        let element = |seed| RistrettoPoint::from_uniform_bytes(&bytes(seed));
+        let encoded = |point: RistrettoPoint| point.compress().to_bytes();
+        let [blinded, evaluated] = [5000, 6000].map(|seed| (seed..seed + 40).map(element).collect::<Vec<_>>());
+        let weights: Vec<Scalar> = scalars().cycle().take(40).collect();
+        let key = element(7000);
+        for (count, (c, s)) in (0..=40).zip(scalars().cycle().zip(scalars().skip(5).cycle())) {
+            let sum = |elements: &[RistrettoPoint]| weights.iter().zip(&elements[..count]).map(|(w, e)| w * e).sum();
+            let (m, z): (RistrettoPoint, RistrettoPoint) = (sum(&blinded), sum(&evaluated));
+            let expected = Checked {
+                blinded_sum: encoded(m),
+                evaluated_sum: encoded(z),
+                of_generator: encoded(RistrettoPoint::mul_base(&s) + c * key),
+                of_sum: encoded(s * m + c * z),
+            };
+            let lists =
+                [&blinded, &evaluated].map(|list| list[..count].iter().copied().map(encoded).collect::<Vec<_>>());
+            let check = |lists: &[Vec<Encoded>; 2], public: &Encoded| {
+                testing::on_every_backend(|| {
+                    let [blinded, evaluated] = lists.each_ref().map(Vec::as_slice);
+                    checked(&weights[..count], &Stated { blinded, evaluated, public, challenge: &c, response: &s })
+                })
+            };
+            assert_eq!(check(&lists, &encoded(key)), Some(expected), "{count} pairs");
+            for bad in [[0; 32], [0xff; 32]] {
+                assert_eq!(check(&lists, &bad), None, "no key: {bad:x?}");
+                for side in 0..2 {
+                    let mut lists = lists.clone();
+                    let Some(place) = lists[side].get_mut(count / 2) else { continue };
+                    *place = bad;
+                    assert_eq!(check(&lists, &encoded(key)), None, "{bad:x?} among {count}");
+                }
             }
         }
     }

@@ -4,7 +4,7 @@
 use curve25519_dalek::Scalar;
 use zeroize::Zeroizing;
 
-use super::encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
+use super::encoded::{ENCODED_BYTES, Encoded, Uniform};
 use super::field::{Field, ONE, SQRT_M1, Words, ZERO, sqrt_ratio};
 
 /// RFC 9496, section 4.1.
@@ -35,9 +35,6 @@ const DIGITS: usize = 64;
 /// Multiples that a digit asks for.
 const MULTIPLES: usize = 8;
 
-/// Points of one lane that share doublings: more of them take more memory than is close.
-const POINTS_A_LANE: usize = 4;
-
 /// What takes the time: compiled for each type with its instructions, by [`compiled!`]. The rest only
 /// calls these.
 ///
@@ -60,6 +57,9 @@ pub(super) trait Compiled: Field {
     /// The sum of all lanes of all points in each lane, but the generator in those of `mask`.
     unsafe fn total_or_generator(points: &[Point<Self>], mask: u8) -> Point<Self>;
 
+    /// The point, but `other` in the lanes of `mask`.
+    unsafe fn replaced(point: &Point<Self>, mask: u8, other: &Point<Self>) -> Point<Self>;
+
     /// The sum of two points, lane by lane.
     unsafe fn sum(left: &Point<Self>, right: &Point<Self>) -> Point<Self>;
 
@@ -76,6 +76,7 @@ macro_rules! compiled {
             compiled!($features, encode(point: &Point<$field>, bytes: &mut [Encoded]) -> ());
             compiled!($features, sum_of_multiples(points: &[Point<$field>], digits: &[Digits]) -> Point<$field>);
             compiled!($features, total_or_generator(points: &[Point<$field>], mask: u8) -> Point<$field>);
+            compiled!($features, replaced(point: &Point<$field>, mask: u8, other: &Point<$field>) -> Point<$field>);
             compiled!($features, sum(left: &Point<$field>, right: &Point<$field>) -> Point<$field>);
             compiled!($features, difference(left: &Point<$field>, right: &Point<$field>) -> Point<$field>);
         }
@@ -131,6 +132,46 @@ pub(super) unsafe fn map_and_multiply<F: Compiled>(scalar: &Scalar, uniform: &[U
     let mut digits = Digits::zero();
     digits.set([scalar; MOST_LANES]);
     for (uniform, out) in uniform.chunks(F::LANES).zip(out.chunks_mut(F::LANES)) {
+        // SAFETY: the caller vouches for the instructions.
+        unsafe { F::encode(&F::sum_of_multiples(&[mapped(uniform)], std::slice::from_ref(&digits)), out) };
+    }
+}
+
+/// [`super::multiply_by_each`].
+///
+/// # Safety
+/// As above.
+pub(super) unsafe fn multiply_by_each<F: Compiled>(scalars: &[Scalar], elements: &mut [Encoded]) -> bool {
+    let mut valid = true;
+    for (scalars, elements) in scalars.chunks(F::LANES).zip(elements.chunks_mut(F::LANES)) {
+        let mut digits = Digits::zero();
+        digits.set_each(scalars);
+        // SAFETY: the caller vouches for the instructions.
+        unsafe {
+            let (are_elements, point) = F::decode(elements);
+            valid &= are_elements;
+            F::encode(&F::sum_of_multiples(&[point], std::slice::from_ref(&digits)), elements);
+        }
+    }
+    if !valid {
+        elements.fill([0; ENCODED_BYTES]);
+    }
+    valid
+}
+
+/// [`super::map_and_multiply_by_each`].
+///
+/// # Safety
+/// As above.
+pub(super) unsafe fn map_and_multiply_by_each<F: Compiled>(
+    scalars: &[Scalar],
+    uniform: &[Uniform],
+    out: &mut [Encoded],
+) {
+    let lanes = uniform.chunks(F::LANES).zip(out.chunks_mut(F::LANES));
+    for (scalars, (uniform, out)) in scalars.chunks(F::LANES).zip(lanes) {
+        let mut digits = Digits::zero();
+        digits.set_each(scalars);
         // SAFETY: the caller vouches for the instructions.
         unsafe { F::encode(&F::sum_of_multiples(&[mapped(uniform)], std::slice::from_ref(&digits)), out) };
     }
@@ -241,61 +282,19 @@ pub(super) unsafe fn multiply_each<F: Compiled>(element: &Encoded, scalars: &[Sc
     true
 }
 
-/// [`super::composites`].
-///
-/// # Safety
-/// As above.
-pub(super) unsafe fn composites<F: Compiled>(
-    weights: &[Scalar],
-    elements: &[Encoded],
-    key: &Scalar,
-    nonce: &Scalar,
-) -> Option<Composites> {
-    // Not for secrets: what is returned is moved.
-    let of_weights = |scalars: &[Scalar]| {
-        let mut digits = Digits::zero();
-        digits.set_each(scalars);
-        digits
-    };
-    let mut points = Vec::with_capacity(elements.len().div_ceil(F::LANES));
-    for elements in elements.chunks(F::LANES) {
-        // SAFETY: the caller vouches for the instructions.
-        let (are_elements, point) = unsafe { F::decode(elements) };
-        if !are_elements {
-            return None;
-        }
-        points.push(point);
-    }
-    let digits: Vec<Digits> = weights.chunks(F::LANES).map(of_weights).collect();
-    let at_a_time = points.chunks(POINTS_A_LANE).zip(digits.chunks(POINTS_A_LANE));
-    let factors = Zeroizing::new([Scalar::ONE, *key, *nonce, *nonce]);
-    let [one, key, nonce, again] = factors.each_ref();
-    let mut factors = Digits::zero();
-    factors.set([one, key, nonce, again, &Scalar::ZERO, &Scalar::ZERO, &Scalar::ZERO, &Scalar::ZERO]);
-    let mut encoded = [[0; ENCODED_BYTES]; 4];
-    // SAFETY: as above.
-    unsafe {
-        let sums: Vec<Point<F>> = at_a_time.map(|(points, digits)| F::sum_of_multiples(points, digits)).collect();
-        let bases = F::total_or_generator(&sums, 0b1000);
-        F::encode(&F::sum_of_multiples(&[bases], std::slice::from_ref(&factors)), &mut encoded);
-    }
-    let [sum, sum_by_key, sum_by_nonce, generator_by_nonce] = encoded;
-    Some(Composites { sum, sum_by_key, sum_by_nonce, generator_by_nonce })
-}
-
 /// A scalar for each lane to the base of 16, lowest digit first, digits from -8 to 7: of each digit
 /// its amount and whether it is negative, in the lane's byte of a word.
 pub(super) struct Digits(Zeroizing<[[u64; 2]; DIGITS]>);
 
 impl Digits {
-    fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         Self(Zeroizing::new([[0; 2]; DIGITS]))
     }
 
     /// Fills in the digits of these scalars, where zeros were. In place, and never inlined: digits that are
     /// returned leave a copy on the stack that nobody wipes.
     #[inline(never)]
-    fn set(&mut self, scalars: [&Scalar; MOST_LANES]) {
+    pub(super) fn set(&mut self, scalars: [&Scalar; MOST_LANES]) {
         let digits = &mut self.0;
         for (lane, scalar) in scalars.into_iter().enumerate() {
             let bytes = Zeroizing::new(scalar.to_bytes());
@@ -312,7 +311,7 @@ impl Digits {
     }
 
     /// As [`Self::set`] with a scalar for each of the first lanes, and zero in the others.
-    fn set_each(&mut self, scalars: &[Scalar]) {
+    pub(super) fn set_each(&mut self, scalars: &[Scalar]) {
         let mut lanes = [&Scalar::ZERO; MOST_LANES];
         lanes.iter_mut().zip(scalars).for_each(|(lane, scalar)| *lane = scalar);
         self.set(lanes);
@@ -442,6 +441,13 @@ pub(super) unsafe fn total_or_generator<F: Field>(points: &[Point<F>], mask: u8)
     let value = &total.x;
     let (x, y) = (value.constant(&GENERATOR[0]), value.constant(&GENERATOR[1]));
     total.select(mask, &Point { x, y, z: value.constant(&ONE), t: x.mul(&y) })
+}
+
+/// # Safety
+/// As above.
+#[inline(always)]
+pub(super) unsafe fn replaced<F: Field>(point: &Point<F>, mask: u8, other: &Point<F>) -> Point<F> {
+    point.select(mask, other)
 }
 
 /// # Safety

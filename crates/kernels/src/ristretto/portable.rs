@@ -1,11 +1,13 @@
 //! One element after the other, and an inversion for all encodings together.
 
+use std::sync::LazyLock;
+
 use curve25519_dalek::Scalar;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::traits::{IsIdentity, VartimeMultiscalarMul};
 use zeroize::Zeroizing;
 
-use super::encoded::{Composites, ENCODED_BYTES, Encoded, Uniform};
+use super::encoded::{Checked, Composites, ENCODED_BYTES, Encoded, Stated, Uniform};
 
 pub(super) fn multiply(scalar: &Scalar, elements: &mut [Encoded]) -> bool {
     let half = halved(scalar);
@@ -17,6 +19,18 @@ pub(super) fn map_and_multiply(scalar: &Scalar, uniform: &[Uniform], out: &mut [
     let half = halved(scalar);
     let times_half = |uniform: &Uniform| Some(RistrettoPoint::from_uniform_bytes(uniform) * *half);
     encode_or_clear(all(uniform.iter().map(times_half)), out);
+}
+
+pub(super) fn multiply_by_each(scalars: &[Scalar], elements: &mut [Encoded]) -> bool {
+    let times_half = |(bytes, scalar): (&Encoded, &Scalar)| Some(element(bytes)? * *halved(scalar));
+    let products = all(elements.iter().zip(scalars).map(times_half));
+    encode_or_clear(products, elements)
+}
+
+pub(super) fn map_and_multiply_by_each(scalars: &[Scalar], uniform: &[Uniform], out: &mut [Encoded]) {
+    let times_half =
+        |(uniform, scalar): (&Uniform, &Scalar)| Some(RistrettoPoint::from_uniform_bytes(uniform) * *halved(scalar));
+    encode_or_clear(all(uniform.iter().zip(scalars).map(times_half)), out);
 }
 
 pub(super) fn map_all(uniform: &[Uniform], out: &mut [Encoded]) {
@@ -51,7 +65,8 @@ pub(super) fn multiply_each(bytes: &Encoded, scalars: &[Scalar], out: &mut [Enco
 
 /// Half of a scalar: encoding many doubles takes one inversion.
 fn halved(scalar: &Scalar) -> Zeroizing<Scalar> {
-    Zeroizing::new(scalar * Scalar::from(2u8).invert())
+    static HALF: LazyLock<Scalar> = LazyLock::new(|| Scalar::from(2u8).invert());
+    Zeroizing::new(scalar * *HALF)
 }
 
 /// Secret points, unless one is missing. Their room is taken at once: no copy is left behind.
@@ -79,6 +94,20 @@ pub(super) fn composites(weights: &[Scalar], elements: &[Encoded], key: &Scalar,
     let points = [sum, key * sum, nonce * sum, RistrettoPoint::mul_base(nonce)];
     let [sum, sum_by_key, sum_by_nonce, generator_by_nonce] = points.map(|point| point.compress().to_bytes());
     Some(Composites { sum, sum_by_key, sum_by_nonce, generator_by_nonce })
+}
+
+pub(super) fn checked(weights: &[Scalar], stated: &Stated<'_>) -> Option<Checked> {
+    let Stated { blinded, evaluated, public, challenge, response } = *stated;
+    let sum = |elements: &[Encoded]| RistrettoPoint::optional_multiscalar_mul(weights, elements.iter().map(element));
+    let (m, z, public) = (sum(blinded)?, sum(evaluated)?, element(public)?);
+    let points = [
+        m,
+        z,
+        RistrettoPoint::vartime_double_scalar_mul_basepoint(challenge, &public, response),
+        RistrettoPoint::vartime_multiscalar_mul([response, challenge], [m, z]),
+    ];
+    let [blinded_sum, evaluated_sum, of_generator, of_sum] = points.map(|point| point.compress().to_bytes());
+    Some(Checked { blinded_sum, evaluated_sum, of_generator, of_sum })
 }
 
 /// The element of this encoding, unless it is the neutral one.

@@ -1,7 +1,7 @@
 //! From the leaves of a small tree to its columns.
 
 use vesica_kernels::aes::Aes128;
-use vesica_kernels::xor::xor_into;
+use vesica_kernels::xor::{fold_rows, xor_into};
 use vesica_structures::secret::Secret;
 use zeroize::Zeroize;
 
@@ -40,10 +40,7 @@ pub(super) fn sum_streams(leaves: &[u128], puncture: usize, first: u64, all: &mu
         for i in (0..CHUNK_BITS).rev() {
             let (lower, upper) = buffer[..strip << (i + 1)].split_at_mut(strip << i);
             let column = &mut columns[i * blocks + start..][..strip];
-            for part in upper.chunks_exact(strip) {
-                xor_into(column, part);
-            }
-            xor_into(lower, upper);
+            fold_rows(lower, upper, column);
         }
         xor_into(&mut all[start..start + strip], &buffer[..strip]);
     }
@@ -53,8 +50,9 @@ pub(super) fn sum_streams(leaves: &[u128], puncture: usize, first: u64, all: &mu
 /// The tag of every leaf: a hash, as nobody may find two leaves of one tag (a block cipher under
 /// the leaf as key does not promise that).
 pub(super) fn leaf_tags(binding: Binding, leaves: &[u128]) -> Secret<Vec<Tag>> {
-    let tag = |leaf: &u128| bytemuck::cast(binding.digest("leaf tag", &[&leaf.to_le_bytes()]));
-    Secret::new(leaves.iter().map(tag).collect())
+    let (mut low, mut high) = (Secret::new(vec![0; leaves.len()]), Secret::new(vec![0; leaves.len()]));
+    binding.digests("leaf tag", leaves, &mut low, &mut high);
+    Secret::new(low.iter().zip(high.iter()).map(|(&low, &high)| [low, high]).collect())
 }
 
 pub(super) fn tag_sum(tags: &[Tag]) -> Tag {

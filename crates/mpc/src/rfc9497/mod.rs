@@ -44,12 +44,9 @@ use vesica_structures::secret::{Secret, wipe_stack};
 pub use proof::{Binding, MOST_PAIRS, Proof, verify};
 
 use crate::group::{
-    BATCH, ENCODED_BYTES, Encoded, Uniform, hash_to_group, hash_to_uniform, map_and_multiply, multiply_all,
-    random_scalar,
+    BATCH, ENCODED_BYTES, Encoded, Uniform, hash_to_uniform, map_and_multiply, map_and_multiply_by_each, multiply_all,
+    multiply_by_each, random_scalar,
 };
-
-/// Fewest elements with a scalar each that are worth a task of a thread.
-const MIN_ELEMENTS: usize = 4;
 
 /// An output of the function: 64 bytes.
 pub type Output = [u8; 64];
@@ -137,8 +134,7 @@ impl SecretKey {
         let domain = self.mode.group_domain();
         let mut outputs = Secret::new(vec![[0; 64]; inputs.len()]);
         outputs.par_chunks_mut(BATCH).zip(inputs.par_chunks(BATCH)).for_each(|(outputs, inputs)| {
-            let hashed = inputs.iter().map(|input| hash_to_uniform(&domain, input.as_ref()));
-            let hashed: Secret<Vec<Uniform>> = Secret::new(hashed.collect());
+            let hashed = hashed(&domain, inputs);
             let mut elements = Secret::new(vec![[0; ENCODED_BYTES]; inputs.len()]);
             map_and_multiply(&self.scalar, &hashed, &mut elements);
             for ((output, input), element) in outputs.iter_mut().zip(inputs).zip(elements.iter()) {
@@ -171,11 +167,25 @@ pub fn blind<I: AsRef<[u8]> + Sync>(mode: Mode, inputs: &[I], rng: &mut SecretRn
 
 fn blind_with<I: AsRef<[u8]> + Sync>(mode: Mode, inputs: &[I], blinds: &Blinds) -> Vec<Encoded> {
     let domain = mode.group_domain();
-    let blinded = |(input, blind): (&I, &Scalar)| {
-        let hashed = Secret::new(hash_to_group(&domain, input.as_ref()));
-        (blind * *hashed).compress().to_bytes()
+    let mut elements = vec![[0; ENCODED_BYTES]; inputs.len()];
+    let blind = |((elements, inputs), blinds): ((&mut [Encoded], &[I]), &[Scalar])| {
+        map_and_multiply_by_each(blinds, &hashed(&domain, inputs), elements);
     };
-    inputs.par_iter().zip(blinds.0.par_iter()).with_min_len(MIN_ELEMENTS).map(blinded).collect()
+    if inputs.len() <= BATCH {
+        // Handing them to another thread takes longer than a few of them.
+        blind(((&mut elements, inputs), &blinds.0));
+    } else {
+        let parts = elements.par_chunks_mut(BATCH).zip(inputs.par_chunks(BATCH));
+        parts.zip(blinds.0.par_chunks(BATCH)).for_each(blind);
+    }
+    elements
+}
+
+/// What the elements of inputs are mapped from.
+fn hashed<I: AsRef<[u8]>>(domain: &[u8], inputs: &[I]) -> Secret<Vec<Uniform>> {
+    let mut hashed = Secret::new(Vec::with_capacity(inputs.len()));
+    hashed.extend(inputs.iter().map(|input| hash_to_uniform(domain, input.as_ref())));
+    hashed
 }
 
 /// The outputs, from the server's answers to [`blind`]'s elements; `None` if an answer is no
@@ -187,16 +197,28 @@ pub fn finalize<I: AsRef<[u8]> + Sync>(
 ) -> Option<Secret<Vec<Output>>> {
     assert!(inputs.len() == evaluated.len() && inputs.len() == blinds.0.len(), "an answer for each input");
     let mut outputs = Secret::new(vec![[0; 64]; inputs.len()]);
-    let parts = outputs.par_iter_mut().zip(inputs).zip(blinds.0.par_iter()).zip(evaluated);
-    let finalize = |(((output, input), blind), evaluated): (((&mut Output, &I), &Scalar), &Encoded)| {
-        let Some(evaluated) = element(evaluated) else { return false };
-        let inverse = Secret::new(blind.invert());
-        let unblinded = Secret::new(*inverse * evaluated);
-        let unblinded = Secret::new(unblinded.compress().to_bytes());
-        *output = hash_output(input.as_ref(), &unblinded);
-        true
+    let are_elements = if inputs.len() <= BATCH {
+        unblind(&mut outputs, inputs, &blinds.0, evaluated)
+    } else {
+        let parts = outputs.par_chunks_mut(BATCH).zip(inputs.par_chunks(BATCH));
+        let parts = parts.zip(blinds.0.par_chunks(BATCH)).zip(evaluated.par_chunks(BATCH));
+        parts.all(|(((outputs, inputs), blinds), evaluated)| unblind(outputs, inputs, blinds, evaluated))
     };
-    parts.with_min_len(MIN_ELEMENTS).all(finalize).then_some(outputs)
+    are_elements.then_some(outputs)
+}
+
+/// Fills in the outputs, and says whether all of `evaluated` are elements, and none the neutral one.
+fn unblind<I: AsRef<[u8]>>(outputs: &mut [Output], inputs: &[I], blinds: &[Scalar], evaluated: &[Encoded]) -> bool {
+    let mut inverses = Secret::new(blinds.to_vec());
+    drop(Secret::new(Scalar::invert_batch_alloc(&mut inverses)));
+    let mut unblinded = Secret::new(evaluated.to_vec());
+    if !multiply_by_each(&inverses, &mut unblinded) {
+        return false;
+    }
+    for ((output, input), element) in outputs.iter_mut().zip(inputs).zip(unblinded.iter()) {
+        *output = hash_output(input.as_ref(), element);
+    }
+    true
 }
 
 /// What `Finalize` and `Evaluate` end with.

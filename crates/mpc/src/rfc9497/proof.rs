@@ -17,14 +17,13 @@
 //! for another conversation. [`Binding::Pair`] is the RFC's, for clients of other makers, and as
 //! good as it says for one pair.
 
-use curve25519_dalek::traits::VartimeMultiscalarMul;
-use curve25519_dalek::{RistrettoPoint, Scalar};
+use curve25519_dalek::Scalar;
 use sha2::{Digest, Sha512};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::{Secret, wipe_stack};
 
-use super::{Mode, SecretKey, element, prefix};
-use crate::group::{Composites, Encoded, composites};
+use super::{Mode, SecretKey, prefix};
+use crate::group::{Checked, Composites, Encoded, Stated, checked, composites};
 
 /// A proof: the challenge `c` and the response `s`, 32 bytes each.
 pub type Proof = [Encoded; 2];
@@ -126,16 +125,12 @@ pub fn verify(
 ) -> bool {
     let weights = weights(Mode::Voprf, binding, public, blinded, evaluated);
     let [c, s] = proof.map(|scalar| Option::<Scalar>::from(Scalar::from_canonical_bytes(scalar)));
-    let (Some(c), Some(s), Some(key)) = (c, s, element(public)) else { return false };
-    let (Some(m), Some(z)) = (weighted_sum(&weights, blinded), weighted_sum(&weights, evaluated)) else {
+    let (Some(c), Some(s)) = (c, s) else { return false };
+    let stated = Stated { blinded, evaluated, public, challenge: &c, response: &s };
+    let Some(Checked { blinded_sum, evaluated_sum, of_generator, of_sum }) = checked(&weights, &stated) else {
         return false;
     };
-    let commitments = [
-        RistrettoPoint::vartime_double_scalar_mul_basepoint(&c, &key, &s),
-        RistrettoPoint::vartime_multiscalar_mul([s, c], [m, z]),
-    ];
-    let encoded = |elements: [RistrettoPoint; 2]| elements.map(|element| element.compress().to_bytes());
-    challenge(Mode::Voprf, public, encoded([m, z]), encoded(commitments)) == c
+    challenge(Mode::Voprf, public, [blinded_sum, evaluated_sum], [of_generator, of_sum]) == c
 }
 
 /// The weight `d_i` of each pair.
@@ -155,10 +150,6 @@ pub(super) fn weights(
         mode.hash_to_scalar(&fields.concat())
     };
     pairs.map(weight).collect()
-}
-
-fn weighted_sum(weights: &[Scalar], elements: &[Encoded]) -> Option<RistrettoPoint> {
-    RistrettoPoint::optional_multiscalar_mul(weights, elements.iter().map(element))
 }
 
 /// The challenge over both composites, `M` and `Z`, and both commitments, `t2` and `t3`.

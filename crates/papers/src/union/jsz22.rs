@@ -24,7 +24,7 @@ pub(super) const OPRF: &str = "The multi-point OPRF is this project's, from VOLE
 pub(super) const NETWORK: &str = "Permute and Share is permute-share-128: one element a switch of Waksman's network, \
                                   and the side with the values chooses its shares.";
 pub(super) const BINS: &str =
-    "Three distinct bins an item out of 1.30 an item, by a proven bound, and no second try, instead of 1.27.";
+    "Three distinct bins an item out of 1.24 an item, by a proven bound, and no second try, instead of 1.27.";
 pub(super) const DUMMIES: &str =
     "A dummy is 128 random bits, another one in each empty bin, instead of one public value that is no item.";
 

@@ -74,6 +74,29 @@ pub fn receive_short<S: Stream<Element = u8>>(
     scheme.read_ciphertext(&bytes, primes).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_RESIDUE))
 }
 
+/// Sends a ciphertext of one prime for who decrypts it, with so many bits of each coefficient of both halves.
+pub fn send_rounded<S: Stream<Element = u8>>(
+    scheme: &Scheme,
+    ciphertext: &Ciphertext<Coefficients>,
+    bits: [u32; 2],
+    ch: &mut Channel,
+) -> Result<(), Abort> {
+    let mut bytes = Vec::with_capacity(scheme.rounded_bytes(bits));
+    scheme.write_rounded(ciphertext, bits, &mut bytes);
+    ch.send_stream::<S>(&bytes)
+}
+
+/// Receives what [`send_rounded`] sent.
+pub fn receive_rounded<S: Stream<Element = u8>>(
+    scheme: &Scheme,
+    bits: [u32; 2],
+    ch: &mut Channel,
+) -> Result<Ciphertext<Coefficients>, Abort> {
+    let mut bytes = vec![0; scheme.rounded_bytes(bits)];
+    ch.recv_stream::<S>(&mut bytes)?;
+    scheme.read_rounded(&bytes, bits).ok_or(Abort::PeerMisbehaved(S::STEP, BAD_RESIDUE))
+}
+
 /// What to tell of a ciphertext that does not decrypt.
 pub fn exhausted<S: Stream>() -> Abort {
     Abort::PeerMisbehaved(S::STEP, "the noise of a ciphertext is exhausted")

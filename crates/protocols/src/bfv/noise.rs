@@ -54,6 +54,17 @@ pub fn dropped(scheme: &Scheme, deviation: f64, from: usize, to: usize) -> f64 {
     ((deviation / lost(scheme, from, to)).powi(2) + 1.01 * rounded).sqrt()
 }
 
+/// What has to be ruled out of noise of this deviation in a ciphertext of one prime, once its halves are rounded to
+/// so many bits a coefficient. The first half is off by no more than half of a multiple, and the second by as
+/// much times a secret.
+pub fn rounded(scheme: &Scheme, deviation: f64, bits: [u32; 2]) -> f64 {
+    let q = scheme.params().primes[0] as f64;
+    let [first, second] = bits.map(|bits| q / 2f64.powi(bits as i32));
+    // Multiples are rounded to residues where they are read.
+    let of_second = ROUNDING * (second.powi(2) + 1.0) * scheme.slots() as f64 * SECRET;
+    (first + 1.0) / 2.0 + DEVIATIONS * (deviation.powi(2) + of_second).sqrt()
+}
+
 /// The product of the primes that are dropped.
 fn lost(scheme: &Scheme, from: usize, to: usize) -> f64 {
     scheme.params().primes[to..from].iter().map(|&p| p as f64).product()

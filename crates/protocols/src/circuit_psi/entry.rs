@@ -9,7 +9,7 @@ use vesica_party::{Assumption, Choice, ChoiceValue, Mode, Protocol, Rounds, assu
 use crate::tasks::SIZES;
 
 /// The deviation of the tables of items.
-pub const BINS: &str = "1.30 n_r bins (more below 2^14 items) with three distinct positions an item, by a \
+pub const BINS: &str = "1.24 n_r bins (more below 2^13 items) with three distinct positions an item, by a \
                                bound and not from evidence; sigma has a share of the failure budget.";
 
 /// The deviation of circuits of AND gates.

@@ -19,7 +19,7 @@ pub struct Params<P> {
     pub sender_items: usize,
     /// `n_r`.
     pub receiver_items: usize,
-    /// `m`: 1.30 `n_r`, more below 2^14 items.
+    /// `m`: 1.24 `n_r`, more below 2^13 items.
     pub bins: usize,
     /// Width of the `r_i`, the papers' `log2 m + lambda`: see [`sigma`].
     pub sigma: u32,

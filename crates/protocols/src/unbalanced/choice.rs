@@ -17,7 +17,7 @@ const LIMBS: [&[usize]; 3] =
 const MOST_SET_ITEMS: usize = 1 << 28;
 
 /// Hundredths of bins for a hundred items, from which on cuckoo tables may exist.
-const LEAST_HUNDREDTHS: usize = 130;
+const LEAST_HUNDREDTHS: usize = 124;
 
 /// Groups beyond twice the least number that are tried: queries of tens or hundreds of items need many
 /// bins an item.
@@ -25,8 +25,8 @@ const FEW_GROUPS: usize = 8;
 
 /// What a choice is made by, in microseconds: a byte that travels (100 Mbit/s), a product of
 /// ciphertexts, one with a coefficient of the server, and what a cell takes after its value; by
-/// [`Form`].
-const COSTS: [[f64; 4]; 3] = [[0.08, 3300.0, 70.0, 0.0], [0.08, 13_000.0, 100.0, 0.0], [0.08, 13_000.0, 100.0, 25.0]];
+/// [`Form`]. Those of [`Form::Together`] are for two cores, the others for one.
+const COSTS: [[f64; 4]; 3] = [[0.08, 1000.0, 25.0, 0.0], [0.08, 13_000.0, 100.0, 0.0], [0.08, 13_000.0, 100.0, 25.0]];
 
 /// Widest payload, in bytes: each 15 bytes or so are one more value of each part.
 const MOST_PAYLOAD_BYTES: usize = 1 << 10;

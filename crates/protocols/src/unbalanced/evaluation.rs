@@ -1,7 +1,7 @@
 //! The server's work on a query: powers, then the values of polynomials.
 
 use rayon::prelude::*;
-use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Plain, SwitchKey, Values};
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Plain, SwitchKey, Values, Widened};
 
 use super::polynomials::Polynomials;
 use super::powers::Powers;
@@ -24,10 +24,21 @@ pub fn all_powers(
     for (&exponent, power) in powers.sent.iter().zip(sent) {
         full[exponent] = Some(power);
     }
+    // Most powers that are factors are those of several products.
+    let mut factors: Vec<Option<Widened>> = vec![None; degree + 1];
     for level in &powers.computed {
+        let mut wanted: Vec<usize> = level.iter().flat_map(|(_, parts)| *parts).collect();
+        wanted.retain(|&exponent| factors[exponent].is_none());
+        wanted.sort_unstable();
+        wanted.dedup();
+        let widen = |&exponent: &usize| Some((exponent, scheme.widened(full[exponent].as_ref()?)));
+        let widened: Vec<_> = wanted.par_iter().filter_map(widen).collect();
+        for (exponent, factor) in widened {
+            factors[exponent] = Some(factor);
+        }
         let product = |&(exponent, [x, y]): &(usize, [usize; 2])| {
-            let (x, y) = (full[x].as_ref()?, full[y].as_ref()?);
-            Some((exponent, scheme.multiply(x, y, key)))
+            let (x, y) = (factors[x].as_ref()?, factors[y].as_ref()?);
+            Some((exponent, scheme.multiply_widened(x, y, key)))
         };
         let products: Vec<_> = level.par_iter().filter_map(product).collect();
         for (exponent, product) in products {

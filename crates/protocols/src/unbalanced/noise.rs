@@ -4,9 +4,9 @@ use vesica_structures::facts::LAMBDA;
 use vesica_structures::rlwe::bfv::Scheme;
 
 use super::Shape;
-use super::ring::{Form, Ring};
+use super::ring::{ANSWER_BITS, Form, Ring};
 use crate::bfv::noise::{
-    DEVIATIONS, ROUNDING, distance_bits, dropped, fits, flooded_fits, fresh, product, public, with_plaintexts,
+    DEVIATIONS, ROUNDING, distance_bits, dropped, fits, flooded_fits, fresh, product, public, rounded, with_plaintexts,
 };
 
 /// Flooded ciphertexts that a prepared set answers with, at most, for all clients together: what noise
@@ -27,7 +27,7 @@ pub fn of_value(ring: &Ring, degree: usize, depth: u32) -> f64 {
     (with_plaintexts(scheme, power, degree).powi(2) + power.powi(2)).sqrt()
 }
 
-/// The standard deviation of an answer that is not flooded.
+/// The standard deviation of an answer that is not flooded, before it is rounded.
 pub fn of_answer(ring: &Ring, degree: usize, depth: u32) -> f64 {
     dropped(&ring.scheme, of_value(ring, degree, depth), ring.kept_primes, ring.sent_primes)
 }
@@ -66,7 +66,7 @@ pub fn is_within(shape: &Shape, depth: u32) -> bool {
     match shape.form {
         Form::Together => {
             fits(scheme, DEVIATIONS * of_value(ring, degree, depth), ring.kept_primes)
-                && fits(scheme, DEVIATIONS * of_answer(ring, degree, depth), ring.sent_primes)
+                && fits(scheme, rounded(scheme, of_answer(ring, degree, depth), ANSWER_BITS), ring.sent_primes)
         }
         Form::Apart | Form::Masked => {
             let drowned = of_flooded(shape, depth);

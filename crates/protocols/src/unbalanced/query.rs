@@ -9,7 +9,7 @@ use vesica_structures::secret::Secret;
 
 use super::Shape;
 use super::labels::from_limbs;
-use crate::bfv::ciphertexts::{receive_halves, receive_seed, receive_short, send_half};
+use crate::bfv::ciphertexts::{receive_halves, receive_seed, send_half};
 use crate::tasks::{IntersectReceiverOutput, SealedPayloads};
 
 /// A query in slots: for each column, the limbs of the items there; 0 where there is none.
@@ -119,8 +119,8 @@ impl Slots {
         rng: &mut SecretRng,
     ) -> Result<Answer, Abort> {
         self.send::<Q>(key, ch, rng)?;
-        let (shape, ring) = (self.shape, self.shape.form.ring());
-        let scheme = &ring.scheme;
+        let shape = self.shape;
+        let scheme = &shape.form.ring().scheme;
         let width = shape.payload_bytes;
         // Bins without an item have the cell behind those of the items.
         let cell_of_bin = self.items(self.bins.len() as u32);
@@ -130,7 +130,7 @@ impl Slots {
         for (found, cell_of_bin) in groups.zip(cell_of_bin.chunks_exact(shape.bins_per_group())) {
             let mut labels = Labels::new(shape);
             let mut receive = || {
-                let value = receive_short::<A>(scheme, ring.sent_primes, ch)?;
+                let value = shape.form.receive_answer::<A>(ch)?;
                 Ok::<_, Abort>(scheme.decrypt(&value, key).map(Secret::new))
             };
             for _ in 0..shape.parts {

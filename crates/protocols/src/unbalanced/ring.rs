@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
-use vesica_party::{Assumption, Attack, Effort};
+use vesica_party::{Abort, Assumption, Attack, Channel, Effort, Stream};
 use vesica_structures::rlwe::RingLwe;
-use vesica_structures::rlwe::bfv::{Params, Scheme};
+use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, Params, Scheme};
 
 pub use crate::bfv::Ring;
+use crate::bfv::ciphertexts::{receive_rounded, receive_short};
 pub use crate::recurrent::scramble::PLAIN;
 
 /// Bits of a limb. What is at least `2^LIMB_BITS` is no limb of an item.
@@ -14,6 +15,10 @@ pub const LIMB_BITS: u32 = 17;
 
 /// The root of a polynomial that has fewer items than its degree.
 pub const NO_LIMB: u64 = PLAIN - 1;
+
+/// Bits of each coefficient of both halves of an answer that is not flooded. An error of the first half is noise, one of
+/// the second is multiplied by the secret: hence the more bits. One bit less of either is refused by a test.
+pub const ANSWER_BITS: [u32; 2] = [21, 27];
 
 /// Where the limbs of an item lie, and what the server's values need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +57,25 @@ impl Form {
             let scheme = scheme.unwrap_or_else(|refused| unreachable!("a test makes them: {}", refused.what));
             Ring { scheme, kept_primes, sent_primes: 1, flood_bits }
         })
+    }
+}
+
+impl Form {
+    /// Bytes of an answer.
+    pub fn answer_bytes(self) -> usize {
+        match self {
+            Self::Together => self.ring().scheme.rounded_bytes(ANSWER_BITS),
+            Self::Apart | Self::Masked => self.ring().answer_bytes(),
+        }
+    }
+
+    /// Receives an answer as arrow `A`.
+    pub fn receive_answer<A: Stream<Element = u8>>(self, ch: &mut Channel) -> Result<Ciphertext<Coefficients>, Abort> {
+        let Ring { scheme, sent_primes, .. } = self.ring();
+        match self {
+            Self::Together => receive_rounded::<A>(scheme, ANSWER_BITS, ch),
+            Self::Apart | Self::Masked => receive_short::<A>(scheme, *sent_primes, ch),
+        }
     }
 }
 

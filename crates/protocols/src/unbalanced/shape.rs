@@ -116,7 +116,7 @@ impl Shape {
 
     /// Bytes of the server's ciphertexts.
     pub fn answer_bytes(&self) -> usize {
-        self.ciphertexts() * self.form.ring().answer_bytes()
+        self.ciphertexts() * self.form.answer_bytes()
     }
 
     /// Limbs of a payload for each limb of an item, rounded up: label polynomials of a slot and part.

@@ -8,10 +8,10 @@ use vesica_structures::rng::SecretRng;
 use super::evaluation::{all_powers, label, shorten, value};
 use super::polynomials::Polynomials;
 use super::powers::BASES;
-use super::ring::{LIMB_BITS, NO_LIMB, PLAIN, Ring};
+use super::ring::{ANSWER_BITS, LIMB_BITS, NO_LIMB, PLAIN, Ring};
 use super::shape::MOST_QUERY_ITEMS;
 use super::*;
-use crate::bfv::noise::distance_bits;
+use crate::bfv::noise::{distance_bits, rounded};
 use crate::bfv::testing::deviation;
 
 fn ring() -> &'static Ring {
@@ -90,7 +90,7 @@ impl On {
 
     /// What a client reads of an answer.
     fn read(&self, value: Ciphertext<Values>) -> Vec<u64> {
-        scheme().decode(&scheme().decrypt(&shorten(ring(), value), &self.key).unwrap())
+        scheme().decode(&scheme().decrypt(&received(&shorten(ring(), value)), &self.key).unwrap())
     }
 
     fn noise(&self, value: &Ciphertext<Coefficients>) -> Vec<f64> {
@@ -117,9 +117,33 @@ fn noise_is_what_is_predicted() {
             assert!(most < (10.0 * value).log2() && most < scheme().room_bits(ring().kept_primes), "{degree}: {most}");
             let (measured, predicted) = (deviation(&on.noise(&answer)), noise::of_answer(ring(), degree, depth));
             assert!((0.2..1.05).contains(&(measured / predicted)), "{degree}: {measured} for {predicted}");
-            assert!(scheme().noise_bits(&answer, &on.key) < scheme().room_bits(ring().sent_primes));
+            let (received, most) = (received(&answer), rounded(scheme(), predicted, ANSWER_BITS));
+            let measured = scheme().noise_bits(&received, &on.key);
+            assert!(
+                measured < most.log2() && most.log2() < scheme().room_bits(ring().sent_primes),
+                "{degree}: {measured}"
+            );
+            // A tenth of what is ruled out would be a single deviation.
+            assert!(measured > most.log2() - 2.0, "{degree}: {measured} where {} is ruled out", most.log2());
         }
     }
+}
+
+/// An answer as it comes to a client.
+fn received(answer: &Ciphertext<Coefficients>) -> Ciphertext<Coefficients> {
+    let mut bytes = Vec::new();
+    scheme().write_rounded(answer, ANSWER_BITS, &mut bytes);
+    assert_eq!(bytes.len(), Form::Together.answer_bytes());
+    scheme().read_rounded(&bytes, ANSWER_BITS).unwrap()
+}
+
+/// Answers with the most noise of all bases leave no room for coarser roundings.
+#[test]
+fn answers_have_no_bit_too_many() {
+    let noisiest = noise::of_answer(ring(), 162, 2);
+    let fits = |bits| rounded(scheme(), noisiest, bits).log2() < scheme().room_bits(ring().sent_primes);
+    let [first, second] = ANSWER_BITS;
+    assert!(fits([first, second]) && !fits([first - 1, second]) && !fits([first, second - 1]));
 }
 
 /// Labels have no more noise than the other values: a lower degree, and coefficients as large.
@@ -136,7 +160,7 @@ fn noise_of_labels_is_that_of_values() {
             let answer = shorten(ring(), value.clone());
             let measured = deviation(&on.noise(&scheme().ciphertext_coefficients(value)));
             assert!((0.1..1.0).contains(&(measured / predicted)), "{degree}: {measured} for {predicted}");
-            assert!(scheme().noise_bits(&answer, &on.key) < scheme().room_bits(ring().sent_primes));
+            assert!(scheme().noise_bits(&received(&answer), &on.key) < scheme().room_bits(ring().sent_primes));
         }
     }
 }

@@ -35,7 +35,7 @@ pub const STEEP_BITS: u32 = 64;
 /// What a union's further events have for themselves, as `-log2` of their probability in all: circuit
 /// PSI takes the whole budget but `2^-DISTANCE`, which is for inner products, of which there are none
 /// here. Where as many bins as there are do for next to nothing of the cuckoo table's share, as they
-/// do from 2^14 items on, the events have that instead. Each of several runs has an equal part of what is for inner
+/// do from 2^13 items on, the events have that instead. Each of several runs has an equal part of what is for inner
 /// products: of the cuckoo table's share, the buckets' overflows have all.
 pub fn left_bits(sender_items: usize, runs: usize) -> Result<u32, Unsupported> {
     if runs > 1 {

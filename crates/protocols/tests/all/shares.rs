@@ -45,7 +45,7 @@ fn circuits_on_ot_extension_send_more_and_rest_on_lpn_only_where_their_oprf_does
             *row(name).predicted_bytes(&shares_request(1 << 20, 1 << 20, payloads)).unwrap().end() as f64
         };
         // Of 62 to 64 bits a test: tables of two and four bits take 3.75 and 7.5 bytes.
-        let bins = 1.3 * f64::from(1 << 20);
+        let bins = 1.24 * f64::from(1 << 20);
         let of_test = (bytes(softspoken, [0, 0]) - bytes(silent, [0, 0])) / bins;
         assert!((150.0..235.0).contains(&of_test), "{softspoken}: {of_test} bytes a test more");
         // Two OTs a row.

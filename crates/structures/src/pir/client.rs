@@ -1,8 +1,8 @@
 //! The side that asks.
 
-use super::packing::{DIGIT_BITS, DIGITS, DROPPED_BITS, key_exponent};
+use super::packing::{DROPPED_BITS, key_exponent};
 use super::ring::{DEGREE, MODULUS_BITS, Small, errors, ring, ternary};
-use super::{ENTRY_BITS, KEYS_FROM, MASK_BITS, SUM_BITS, Seed, Shape};
+use super::{ENTRY_BITS, KEY_NUMBER, MASK_BITS, SUM_BITS, Seed, Shape};
 use crate::fields::Gf64;
 use crate::packing::{pack, packed_len, unpack};
 use crate::rng::SecretRng;
@@ -13,8 +13,8 @@ pub struct Reader {
     shape: Shape,
     /// The uniform elements of the weights, by their values.
     masks: Vec<Vec<u64>>,
-    /// Those of the packing keys.
-    keys: Vec<Vec<u64>>,
+    /// That of the packing key.
+    key: Vec<u64>,
     /// The values of the packed `a` of each part, modulo `2^MASK_BITS`.
     packed: Vec<Vec<u64>>,
 }
@@ -31,7 +31,6 @@ impl Reader {
             return None;
         }
         let ring = ring();
-        let uniform = |from: u64, count: usize| (from..from + count as u64).map(|i| ring.uniform(seed, i)).collect();
         let read = |part: &[u8]| {
             let mut words = vec![Gf64::default(); DEGREE];
             unpack(part, MASK_BITS, &mut words)?;
@@ -41,8 +40,8 @@ impl Reader {
         };
         Some(Self {
             shape,
-            masks: uniform(0, shape.groups()),
-            keys: uniform(KEYS_FROM, shape.key_elements()),
+            masks: (0..shape.groups() as u64).map(|i| ring.uniform(seed, i)).collect(),
+            key: ring.uniform(seed, KEY_NUMBER),
             packed: public.chunks_exact(packed_len(DEGREE, MASK_BITS)).map(read).collect::<Option<_>>()?,
         })
     }
@@ -57,18 +56,18 @@ impl Reader {
         let ring = ring();
         let small = ternary(rng);
         let secret = ring.values_of(&small);
-        let mut words: Vec<u64> = Vec::with_capacity(self.shape.key_elements() * DEGREE + self.shape.rows());
-        // Step by step: a key's element times the secret, an error, and what it encrypts.
-        for (i, key) in self.keys.iter().enumerate() {
-            let error = ring.values_of(&errors(DEGREE, rng));
-            let image = ring.values_of(&image(&small, key_exponent(self.shape.columns(), i / DIGITS)));
-            let unit = ring.modulus.factor(1 << (DROPPED_BITS as usize + DIGIT_BITS as usize * (i % DIGITS)));
-            for (((&key, &secret), &error), &image) in key.iter().zip(&*secret).zip(&*error).zip(&*image) {
-                let masked = ring.sum(ring.product(key, secret), error);
-                words.push(ring.difference(masked, ring.modulus.below(ring.modulus.times(image, unit))));
-            }
+        // Step by step: the key's element times the secret, an error, and what it encrypts.
+        let mut key = Vec::with_capacity(DEGREE);
+        let error = ring.values_of(&errors(DEGREE, rng));
+        let image = ring.values_of(&image(&small, key_exponent(self.shape.columns())));
+        let unit = ring.modulus.factor(1 << DROPPED_BITS);
+        for (((&mask, &secret), &error), &image) in self.key.iter().zip(&*secret).zip(&*error).zip(&*image) {
+            let masked = ring.sum(ring.product(mask, secret), error);
+            key.push(ring.difference(masked, ring.modulus.below(ring.modulus.times(image, unit))));
         }
-        let unit = ring.q() >> ENTRY_BITS;
+        let weight_bits = self.shape.weight_bits();
+        let (unit, rounded) = (ring.q() >> ENTRY_BITS, ring.rounder(weight_bits));
+        let mut weights: Vec<u64> = Vec::with_capacity(self.shape.rows());
         let errors = errors(self.shape.rows(), rng);
         for (group, mask) in self.masks.iter().enumerate() {
             let product: Secret<Vec<u64>> =
@@ -77,11 +76,12 @@ impl Reader {
             for (row, (&masked, &error)) in (group * DEGREE..).zip(product.iter().zip(&errors[group * DEGREE..])) {
                 // All ones where it is the row that is asked for, without a branch.
                 let chosen = (((row ^ record) as u64).wrapping_sub(1) as i64 >> 63) as u64;
-                words.push(ring.sum(ring.sum(masked, ring.signed(error.into())), unit & chosen));
+                weights.push(rounded(ring.sum(ring.sum(masked, ring.signed(error.into())), unit & chosen)));
             }
         }
         let mut bytes = Vec::with_capacity(self.shape.query_bytes());
-        pack::<Gf64>(bytemuck::cast_slice(&words), MODULUS_BITS, &mut bytes);
+        pack::<Gf64>(bytemuck::cast_slice(&key), MODULUS_BITS, &mut bytes);
+        pack::<Gf64>(bytemuck::cast_slice(&weights), weight_bits, &mut bytes);
         (bytes, Asked(small))
     }
 
@@ -96,8 +96,7 @@ impl Reader {
         for (packed, sums) in self.packed.iter().zip(answer.chunks_exact(answer.len() / self.shape.parts())) {
             for phase in self.phases(packed, &secret, sums)?.iter() {
                 const HALF: u64 = 1 << (MASK_BITS - ENTRY_BITS - 1);
-                let entry = (phase.wrapping_add(HALF) >> (MASK_BITS - ENTRY_BITS)) as u16;
-                record.extend_from_slice(&entry.to_le_bytes());
+                record.push((phase.wrapping_add(HALF) >> (MASK_BITS - ENTRY_BITS)) as u8);
             }
         }
         Some(record)
@@ -110,7 +109,7 @@ impl Reader {
         unpack(sums, SUM_BITS, &mut words)?;
         let product: Secret<Vec<u64>> =
             Secret::new(packed.iter().zip(secret).map(|(&a, &secret)| ring.product(a, secret)).collect());
-        // As whole numbers: at most 2^11 times 2^28 in absolute value.
+        // As whole numbers: at most 2^11 times 2^22 in absolute value.
         let product = Secret::new(ring.coefficients(&product));
         let mut phases = Secret::new(Vec::with_capacity(words.len()));
         phases.extend(words.iter().zip(&**product).map(|(word, &product)| {

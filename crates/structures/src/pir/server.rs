@@ -1,23 +1,26 @@
 //! The side that holds the records.
 
 use rayon::prelude::*;
-use vesica_kernels::columns::{LANES, PRODUCT_HALF, Sums, WEIGHT_HALF, add_products, add_weighted, halves};
+use vesica_kernels::columns::{LANES, ROWS_TOGETHER, Sums, WeightedSums, Weights, add_products, add_weighted};
 
-use super::packing::{DIGITS, Packing, Switch, doubled, switches};
+use super::packing::{Packing, Switch, doubled, switches};
 use super::ring::{DEGREE, HALF, MODULUS_BITS, Ring, ring};
-use super::{ENTRY_BYTES, KEYS_FROM, MASK_BITS, SUM_BITS, Seed, Shape};
+use super::shape::KEY_BYTES;
+use super::{KEY_NUMBER, MASK_BITS, Piece, SUM_BITS, Seed, Shape};
 use crate::fields::Gf64;
 use crate::packing::{pack, unpack};
 
-/// Rows that are read for all queries of a batch before the next: 16 KiB of a block.
-const ROWS_AT_A_TIME: usize = 128;
+/// Pieces that are read for all queries of a batch before the next: 16 KiB of a block.
+const PIECES_AT_A_TIME: usize = 64;
+/// Rows of a packing, likewise.
+const DIGITS_AT_A_TIME: usize = 32;
 
 /// A matrix of records, prepared for queries.
 pub struct Database {
     shape: Shape,
     seed: Seed,
     /// Block by block, all rows of [`LANES`] columns.
-    blocks: Vec<[u16; LANES]>,
+    pieces: Vec<Piece>,
     packings: Vec<Packing>,
     switches: Vec<Switch>,
     public: Vec<u8>,
@@ -25,9 +28,8 @@ pub struct Database {
 
 /// A client's query that was read.
 pub struct Query {
-    /// The halves of a weight for each row.
-    weights: Vec<[u32; 2]>,
-    /// The values of the packing keys, [`doubled`].
+    weights: Vec<Weights>,
+    /// The values of the packing key, [`doubled`].
     factors: Vec<u64>,
 }
 
@@ -38,18 +40,19 @@ impl Query {
         if bytes.len() != shape.query_bytes() {
             return None;
         }
-        let ring = ring();
-        let mut words = vec![Gf64::default(); shape.key_elements() * DEGREE + shape.rows()];
-        unpack(bytes, MODULUS_BITS, &mut words)?;
-        let words: &[u64] = bytemuck::cast_slice(&words);
-        if words.iter().any(|&word| word >= ring.q()) {
+        let (key, weights) = bytes.split_at_checked(KEY_BYTES)?;
+        let mut words = vec![Gf64::default(); DEGREE];
+        unpack(key, MODULUS_BITS, &mut words)?;
+        if words.iter().any(|word| word.0 >= ring().q()) {
             return None;
         }
-        let (keys, weights) = words.split_at(shape.key_elements() * DEGREE);
-        Some(Self {
-            weights: weights.iter().map(|&weight| halves(weight)).collect(),
-            factors: keys.chunks_exact(DEGREE).flat_map(doubled).collect(),
-        })
+        let factors = doubled(bytemuck::cast_slice(&words)).collect();
+        words.resize(shape.rows(), Gf64::default());
+        unpack(weights, shape.weight_bits(), &mut words)?;
+        // Rows that fill up the last piece have entries of zero.
+        words.resize(shape.pieces_of_block() * ROWS_TOGETHER, Gf64::default());
+        let weights = words.as_chunks().0.iter().map(|words| Weights::new(words.map(|word| word.0 as u32))).collect();
+        Some(Self { weights, factors })
     }
 }
 
@@ -61,42 +64,43 @@ impl Database {
     /// If there are not as many bytes as the shape says.
     pub fn new(shape: Shape, seed: Seed, records: &[u8]) -> Self {
         assert_eq!(records.len(), shape.matrix_bytes(), "the records of the shape");
-        let mut blocks = vec![[0; LANES]; shape.blocks() * shape.rows()];
-        blocks.par_chunks_exact_mut(shape.rows()).enumerate().for_each(|(block, rows)| {
-            for (row, record) in rows.iter_mut().zip(records.chunks_exact(shape.record_bytes())) {
-                let bytes = &record[block * LANES * ENTRY_BYTES..][..LANES * ENTRY_BYTES];
-                for (entry, bytes) in row.iter_mut().zip(bytes.as_chunks().0) {
-                    *entry = u16::from_le_bytes(*bytes);
+        let mut pieces = vec![[[0; ROWS_TOGETHER]; LANES]; shape.pieces()];
+        pieces.par_chunks_exact_mut(shape.pieces_of_block()).enumerate().for_each(|(block, pieces)| {
+            for (row, record) in records.chunks_exact(shape.record_bytes()).enumerate() {
+                let piece = &mut pieces[row / ROWS_TOGETHER];
+                for (entries, &byte) in piece.iter_mut().zip(&record[block * LANES..]) {
+                    entries[row % ROWS_TOGETHER] = byte as i8;
                 }
             }
         });
-        Self::from_blocks(shape, seed, blocks).expect("as many blocks as the shape says")
+        Self::from_pieces(shape, seed, pieces).expect("as many pieces as the shape says")
     }
 
-    /// Prepares records that lie as [`blocks`](Self::blocks) gives them; `None` if there is another
-    /// number of them.
-    pub fn from_blocks(shape: Shape, seed: Seed, blocks: Vec<[u16; LANES]>) -> Option<Self> {
-        if blocks.len() != shape.blocks() * shape.rows() {
+    /// Prepares records that lie as [`pieces`](Self::pieces) gives them; `None` if there is another
+    /// number of them, or if rows that fill up the last piece of a block have entries.
+    pub fn from_pieces(shape: Shape, seed: Seed, pieces: Vec<Piece>) -> Option<Self> {
+        let has_rows = |(i, entry): (usize, &i8)| i < shape.rows() || *entry == 0;
+        let is_padded = |block: &[Piece]| {
+            let last = (shape.pieces_of_block() - 1) * ROWS_TOGETHER;
+            block.last().is_some_and(|piece| piece.iter().all(|entries| (last..).zip(entries).all(has_rows)))
+        };
+        if pieces.len() != shape.pieces() || !pieces.chunks(shape.pieces_of_block()).all(is_padded) {
             return None;
         }
         let ring = ring();
-        let uniform = |numbers: std::ops::Range<u64>| -> Vec<Vec<u64>> {
-            numbers.into_par_iter().map(|number| ring.uniform(&seed, number)).collect()
-        };
-        let masks = uniform(0..shape.groups() as u64);
-        let keys = uniform(KEYS_FROM..KEYS_FROM + shape.key_elements() as u64);
+        let masks: Vec<Vec<u64>> =
+            (0..shape.groups() as u64).into_par_iter().map(|number| ring.uniform(&seed, number)).collect();
+        let key = ring.uniform(&seed, KEY_NUMBER);
         let (mut packings, mut public) = (Vec::new(), Vec::new());
         for part in 0..shape.parts() {
             let columns = part * shape.columns()..(part + 1) * shape.columns();
-            let elements = columns
-                .into_par_iter()
-                .map(|column| element(ring, &masks, &blocks[column / LANES * shape.rows()..][..shape.rows()], column))
-                .collect();
-            let packing = Packing::new(elements, &keys);
+            let block = |column: usize| &pieces[column / LANES * shape.pieces_of_block()..][..shape.pieces_of_block()];
+            let elements = columns.into_par_iter().map(|column| element(ring, &masks, block(column), column)).collect();
+            let packing = Packing::new(elements, &key);
             write_rounded(ring, &packing.a, MASK_BITS, &mut public);
             packings.push(packing);
         }
-        Some(Self { shape, seed, blocks, packings, switches: switches(shape.columns()), public })
+        Some(Self { shape, seed, pieces, packings, switches: switches(shape.columns()), public })
     }
 
     /// How many records there are, and how wide they are.
@@ -110,8 +114,8 @@ impl Database {
     }
 
     /// The records: for each [`LANES`] columns, their entries in all rows.
-    pub fn blocks(&self) -> &[[u16; LANES]] {
-        &self.blocks
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
     }
 
     /// What a client has to know before it asks, beside shape and seed: [`Shape::public_bytes`] bytes.
@@ -137,39 +141,39 @@ impl Database {
         answers
     }
 
-    /// For each query and column, the sum of the column's entries times the weights.
+    /// For each query and column, the sum of the column's entries times the weights, as a residue.
     fn weighted(&self, queries: &[Query]) -> Vec<Vec<u64>> {
-        let by_block: Vec<Vec<Sums>> = self
-            .blocks
-            .par_chunks_exact(self.shape.rows())
+        let by_block: Vec<Vec<WeightedSums>> = self
+            .pieces
+            .par_chunks_exact(self.shape.pieces_of_block())
             .map(|block| {
-                let mut sums = vec![Sums::default(); queries.len()];
-                for (part, rows) in block.chunks(ROWS_AT_A_TIME).enumerate() {
+                let mut sums = vec![WeightedSums::default(); queries.len()];
+                for (part, pieces) in block.chunks(PIECES_AT_A_TIME).enumerate() {
                     for (query, sums) in queries.iter().zip(&mut sums) {
-                        add_weighted(rows, &query.weights[part * ROWS_AT_A_TIME..][..rows.len()], sums);
+                        add_weighted(pieces, &query.weights[part * PIECES_AT_A_TIME..][..pieces.len()], sums);
                     }
                 }
                 sums
             })
             .collect();
-        totals(&by_block, queries.len(), WEIGHT_HALF)
+        let bits = self.shape.weight_bits();
+        let residue = |total: u32| ring().widened(total & ((1 << bits) - 1), bits);
+        let of = |query: usize| by_block.iter().flat_map(move |sums| sums[query].totals());
+        (0..queries.len()).map(|query| of(query).map(residue).collect()).collect()
     }
 
-    /// For each query, the sum of the digits times the values of the keys, by its values.
+    /// For each query, the sum of the digits times the values of the key, by its values.
     fn packed(&self, packing: &Packing, queries: &[Query]) -> Vec<Vec<u64>> {
-        let starts = [0, 1].map(|half| -> Vec<u32> {
-            let rows = self.switches.iter().flat_map(|switch| (0..DIGITS).map(|digit| switch.start(digit, half)));
-            rows.map(|start| start as u32).collect()
-        });
+        let starts =
+            [0, 1].map(|half| self.switches.iter().map(|switch| switch.start(half) as u32).collect::<Vec<u32>>());
         let by_block: Vec<Vec<Sums>> = packing
             .rows
-            .par_chunks_exact(self.switches.len() * DIGITS)
+            .par_chunks_exact(self.switches.len())
             .enumerate()
             .map(|(block, rows)| {
                 let (half, from) = (block * LANES / HALF, block * LANES % HALF);
                 let mut sums = vec![Sums::default(); queries.len()];
-                // 32 KiB at a time.
-                for (rows, starts) in rows.chunks(LANES).zip(starts[half].chunks(LANES)) {
+                for (rows, starts) in rows.chunks(DIGITS_AT_A_TIME).zip(starts[half].chunks(DIGITS_AT_A_TIME)) {
                     for (query, sums) in queries.iter().zip(&mut sums) {
                         add_products(rows, &query.factors, starts, from, sums);
                     }
@@ -177,7 +181,8 @@ impl Database {
                 sums
             })
             .collect();
-        totals(&by_block, queries.len(), PRODUCT_HALF)
+        let of = |query: usize| by_block.iter().flat_map(move |sums| sums[query].totals());
+        (0..queries.len()).map(|query| of(query).map(|total| ring().modulus.reduce(total)).collect()).collect()
     }
 }
 
@@ -187,28 +192,21 @@ impl std::fmt::Debug for Database {
     }
 }
 
-/// The residues of all blocks' sums, query by query.
-fn totals(by_block: &[Vec<Sums>], queries: usize, half: u32) -> Vec<Vec<u64>> {
-    let of = |query: usize| by_block.iter().flat_map(move |sums| sums[query].totals(half));
-    (0..queries).map(|query| of(query).map(|total| ring().modulus.reduce(total)).collect()).collect()
-}
-
 /// The element `a` of a column: its product with a client's `s` has, as its constant coefficient, the
 /// column's entries times the masks of the weights.
 ///
 /// The mask of row `k` of a group is coefficient `k` of the group's element times `s`, which is the
 /// constant coefficient of that times `X^-k`.
-fn element(ring: &Ring, masks: &[Vec<u64>], block: &[[u16; LANES]], column: usize) -> Vec<u64> {
+fn element(ring: &Ring, masks: &[Vec<u64>], block: &[Piece], column: usize) -> Vec<u64> {
     let mut sums = vec![0u128; DEGREE];
-    for (rows, mask) in block.chunks(DEGREE).zip(masks) {
+    for (pieces, mask) in block.chunks(DEGREE / ROWS_TOGETHER).zip(masks) {
         let mut entries = vec![0; DEGREE];
-        for (k, row) in rows.iter().enumerate() {
-            let entry = u64::from(row[column % LANES]);
+        for (k, &entry) in pieces.iter().flat_map(|piece| &piece[column % LANES]).enumerate() {
             // X^-k is -X^(d - k).
             if k == 0 {
-                entries[0] = entry;
+                entries[0] = ring.signed(entry.into());
             } else {
-                entries[DEGREE - k] = ring.q() - entry;
+                entries[DEGREE - k] = ring.signed(-i64::from(entry));
             }
         }
         ring.values(&mut entries);
@@ -221,8 +219,7 @@ fn element(ring: &Ring, masks: &[Vec<u64>], block: &[[u16; LANES]], column: usiz
 
 /// Packs residues, switched to the modulus `2^bits`.
 fn write_rounded(ring: &Ring, residues: &[u64], bits: u32, out: &mut Vec<u8>) {
-    let q = u128::from(ring.q());
-    let rounded = residues.iter().map(|&x| Gf64((((u128::from(x) << bits) + q / 2) / q) as u64));
-    let rounded: Vec<Gf64> = rounded.collect();
+    let rounded = ring.rounder(bits);
+    let rounded: Vec<Gf64> = residues.iter().map(|&x| Gf64(rounded(x))).collect();
     pack(&rounded, bits, out);
 }

@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn the_protocol_with_the_fewest_bytes_is_chosen() {
         let semi_honest = Security::SemiHonest;
-        // Eight bytes a key are less than hundreds of kilobytes an item.
+        // Eight bytes a key are less than tens of kilobytes an item.
         assert_eq!(chosen(1 << 20, 16, semi_honest, 1000).protocol, "oprf-rfc9497");
         // A few look-ups in a set whose tags alone take a hundred megabytes.
         let few = chosen(1 << 24, 1, semi_honest, 3);

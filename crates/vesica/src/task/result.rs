@@ -194,7 +194,8 @@ pub fn refuse_unread(unread: usize) -> Result<(), Failure> {
             "the answers about {} cannot be read, so that nothing is known of them",
             counted(unread, "key", "keys")
         ),
-        "ask again; if this comes back, have the other side prepare its table anew, or compare the releases of vesica",
+        "do not ask again at once, which would show the other side that a key met a damaged answer; have it prepare its table anew, \
+         or compare the releases of vesica",
     ))
 }
 

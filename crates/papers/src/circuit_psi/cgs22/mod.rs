@@ -100,7 +100,7 @@ circuit_row!(
         map_and_compare: Some(styles::CIRCUIT_SHARES),
         deviations: &[
             "Of the two protocols the one whose membership test is a second OPPRF and one equality test; three tests a bin would send as much and take longer.",
-            "The hint is a table of 1.30 cells a pair (more below 2^14 pairs), by a bound and without a stash.",
+            "The hint is a table of 1.24 cells a pair (more below 2^13 pairs), by a bound and without a stash.",
             "Candidates are wider than what is compared, so that no two of a bin are equal.",
             LEAVES,
             "The OPRFs' width follows from a binomial sum over the evaluations of both.",

@@ -24,7 +24,7 @@ const PAPER: Paper = Paper {
 };
 
 const OPPRF: &str =
-    "The OPPRF is opprf-band, on VOLE, over 1.30 bins an item by a proven bound, instead of KMPRT17's over 1.27.";
+    "The OPPRF is opprf-band, on VOLE, over 1.24 bins an item by a proven bound, instead of KMPRT17's over 1.27.";
 const NETWORK: &str =
     "Permute and Share is permute-share-64: one element a switch, instead of two, and the receiver chooses its shares.";
 const TESTS: &str = "Equality is tested by an OPRF from VOLE whose random values are the receiver's shares: a digest \

@@ -188,7 +188,7 @@ impl<P: Paper> Protocol for CuckooPsi<P> {
 }
 
 /// What all papers of this folder differ in here.
-const NO_STASH: &str = "A table of 1.3 n bins, and more for small sets, by a bound from Hall's theorem, \
+const NO_STASH: &str = "A table of 1.24 n bins, and more for small sets, by a bound from Hall's theorem, \
                                    instead of 1.2 n bins and a stash: the probability that no table exists is at most \
                                    2^-43. The sender so has three values an item, and none for a stash. An item's \
                                    three bins are distinct, and items are placed along augmenting paths.";

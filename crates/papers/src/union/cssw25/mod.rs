@@ -240,8 +240,8 @@ impl For<Union> for Cssw25 {
         map_and_compare: Some(styles::CIRCUIT_UNION),
         deviations: &[
             "The OPRF before the hashing is from VOLE and an OKVS, instead of CM20's.",
-            "Circuit PSI is that of vesica-circuit, on opprf-band with cubic equality tests and 1.30 bins an item by a \
-             proven bound (more below 2^14 items), instead of RR22's with 1.4.",
+            "Circuit PSI is that of vesica-circuit, on opprf-band with cubic equality tests and 1.24 bins an item by a \
+             proven bound (more below 2^13 items), instead of RR22's with 1.4.",
             WAKSMAN[0],
             "Random OTs by ot-silent, each turned by a bit.",
             "Records of any width under a pad that BLAKE3 makes of an OT's block and the place, instead of items; a \

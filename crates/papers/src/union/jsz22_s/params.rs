@@ -26,7 +26,7 @@ const fn half(event: FailureEvent) -> u32 {
 pub struct Params {
     /// `n_s`, `n_r`, and the width of a record.
     pub request: UnionRequest,
-    /// `b`: 1.30 `n_s`, more below 2^14 items.
+    /// `b`: 1.24 `n_s`, more below 2^13 items.
     pub bins: usize,
     /// Values of arrow 3 a bin: more items of the receiver fall into some bin with half of
     /// [`FailureEvent::HashTable`]'s share.

@@ -136,8 +136,8 @@ impl Protocol for Jszg24 {
         cost: CostClass::Symmetric,
         map_and_compare: Some(styles::CIRCUIT_UNION),
         deviations: &[
-            "OPPRF and equality tests are those of vesica-circuit, with 1.30 bins an item by a proven bound (more below \
-             2^14 items) and no second try, instead of 1.27.",
+            "OPPRF and equality tests are those of vesica-circuit, with 1.24 bins an item by a proven bound (more below \
+             2^13 items) and no second try, instead of 1.27.",
             "Each string of the equality-conditional randomness is a block of a random OT that one bit turns, instead \
              of two strings sent under an OT.",
             jsz22::NETWORK,

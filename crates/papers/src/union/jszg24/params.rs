@@ -20,7 +20,7 @@ use vesica_protocols::union::circuit::{self, Circuit, left_bits};
 pub struct Params {
     /// `n_s`, `n_r`, and the width of a record.
     pub request: UnionRequest,
-    /// `b`: 1.30 `n_s`, more below 2^14 items.
+    /// `b`: 1.24 `n_s`, more below 2^13 items.
     pub bins: usize,
     /// `t`, the zeros behind a record: noise at one of the `b` places ends in them, so that the receiver
     /// takes it for a record, with all that circuit PSI leaves of the budget.
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_million_items_send_a_quarter_of_what_the_paper_does() {
         let params = derive(1 << 20, 1 << 20);
-        assert_eq!((params.bins, params.tag_bits), (1_363_149, 64));
+        assert_eq!((params.bins, params.tag_bits), (1_300_235, 64));
         let megabytes = *params.predicted_bytes().end() as f64 / 1e6;
         assert!((500.0..610.0).contains(&megabytes), "{megabytes}");
     }

@@ -17,7 +17,7 @@ use vesica_protocols::tasks::{UnionReceiverInput, UnionSenderInput};
 
 const RECORD_BYTES: usize = 20;
 /// Items a side, such that the bins are whole words: the equality tests fill up words with zeros.
-const N: usize = 3029;
+const N: usize = 2355;
 /// Overlaps between which nothing may tell that comes before the last message.
 const OVERLAPS: [usize; 3] = [0, N / 3, N];
 

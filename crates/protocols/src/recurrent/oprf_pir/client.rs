@@ -90,7 +90,7 @@ impl service::Client for Client {
 }
 
 impl State for Client {
-    const FORMAT: &'static str = "oprf-pir client 1";
+    const FORMAT: &'static str = "oprf-pir client 2";
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.elements(&self.params.to_words())?;

@@ -10,7 +10,7 @@ vesica_party::arrows! { "oprf-pir" =>
     pub(super) stream Blinded[Point] = 2, Receiver, "the client's blinded elements";
     /// Arrow 3: the same times the server's key.
     pub(super) stream Evaluated[Point] = 3, Sender, "the evaluated elements";
-    /// Arrow 4: for each item, packing keys and weights.
+    /// Arrow 4: for each item, a packing key and weights.
     pub(super) stream Queries[u8] = 4, Receiver, "encrypted choices of a record";
     /// Arrow 5: for each item, its record, encrypted.
     pub(super) stream Answers[u8] = 5, Sender, "the chosen records, encrypted";

@@ -19,7 +19,7 @@
 //!      <------------------------------------------------------------------------
 //!                                3. skS r_j H(y_j), in chunks
 //!      ------------------------------------------------------------------------>
-//!                                4. for each j: packing keys, Enc(bucket_(y_j))
+//!                                4. for each j: a packing key, Enc(bucket_(y_j))
 //!      <------------------------------------------------------------------------
 //!                                5. for each j: Enc(record bucket_(y_j))
 //!      ------------------------------------------------------------------------>
@@ -34,14 +34,15 @@
 //!
 //! | YPIR, InsPIRe | here | what |
 //! |---|---|---|
-//! | the database | [`Database`](vesica_structures::pir::Database) | a record a row, an entry of 16 bits a column |
+//! | the database | [`Database`](vesica_structures::pir::Database) | a record a row, an entry of 8 bits a column |
 //! | the hint | what `Database` computes from the seed and the records | it stays with the server |
-//! | packing keys | the first part of arrow 4 | new for each item: the secret behind them masks one query |
+//! | packing keys | one, the first part of arrow 4 | new for each item: the secret behind it masks one query |
 //!
 //! # Why it is secure
 //!
 //! *The client* sends uniform elements, and ring-LWE samples: for each item under a secret of its own,
-//! with the public elements hashed from the seed. They are as many for any item, and the client's
+//! with the public elements hashed from the seed, and with their lowest bits rounded off, which anyone
+//! could do to what would be sent otherwise. They are as many for any item, and the client's
 //! work, too. It stops for nothing that an answer decrypts to. So the server learns nothing of
 //! Y beside its size, even one that does anything, as long as the client lets it see nothing of the
 //! result. (The seed is the server's. What it can do is to draw seeds until the elements suit it; in
@@ -100,7 +101,7 @@ use crate::styles;
 use crate::tasks::{Intersect, IntersectRequest, SIZES};
 
 /// Items whose look-ups are answered together: the server reads its set once for all of them.
-const ITEMS_AT_A_TIME: usize = 4;
+const ITEMS_AT_A_TIME: usize = 8;
 
 /// The service `oprf-pir`.
 #[derive(Clone, Copy, Debug)]
@@ -127,16 +128,17 @@ impl Service for OprfPir {
             reference: "Menon, Wu. USENIX Security 2024",
         },
         status: Status::Sound,
-        // Of a set that is large: its outputs, 2^24 of them in minutes, beside queries of some 20 ms an item.
+        // Of a set that is large: its outputs, 2^24 of them in minutes, beside queries of some 10 ms an item.
         cost: CostClass::GroupOperations,
         map_and_compare: Some(styles::LOOK_UP),
         deviations: &[
             "The paper looks up records by their numbers. Here an output of the function of RFC 9497 says in which \
              bucket of the server's set an item lies, and under which tag; a bucket is a record.",
-            "Packing is that of InsPIRe (2025), with two keys instead of eleven; elements that are switched lose their \
-             lowest bits first. Client and server agree on one modulus of 50 bits.",
+            "Packing is that of InsPIRe (2025), over half of the automorphisms, with one key instead of eleven; elements \
+             that are switched lose their lowest bits first, and are not cut into digits. Client and server agree on \
+             one modulus of 50 bits; the client rounds its weights to 19 to 27 bits of them.",
             "The public elements are a hash of a seed that the server draws for each prepared set.",
-            "Queries of many items are answered four at a time, so that the server reads its set once for four.",
+            "Queries of many items are answered eight at a time, so that the server reads its set once for eight.",
         ],
         modes: &[Mode {
             security: Security::SemiHonest,

@@ -19,18 +19,21 @@ pub const QUERIES_AN_ENROLMENT: u64 = 1 << 16;
 pub(super) const WORDS: usize = 9;
 
 /// Rises when keystreams, the layout of records or the look-up change.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// Bytes at the end of a record by which a client sees that it was read rightly.
 pub(super) const CHECK_BYTES: usize = 8;
 
 /// What a byte that travels for an item is worth in bytes that the server reads for it: a link of some
-/// 150 MB/s beside a memory of 10 GB/s.
-const READ_BYTES_A_SENT_BYTE: usize = 64;
+/// 300 MB/s beside a memory of 10 GB/s, of which eight items share a reading.
+const READ_BYTES_A_SENT_BYTE: usize = 256;
 
 /// Most bytes of queries that a client has sent, or queued to send, before it awaits the first answer:
 /// enough for a link of 1 Gbit/s with a round trip of 100 ms.
 const QUERY_BYTES_IN_FLIGHT: usize = 12 << 20;
+
+/// Numbers of parts that are tried beside the powers of two.
+const PARTS_BETWEEN: [usize; 5] = [3, 6, 12, 24, 48];
 
 /// What a client keeps of a query until its answer comes.
 const KEPT_BYTES_A_QUERY: usize = DEGREE + 128;
@@ -58,8 +61,8 @@ impl Params {
         super::OprfPir::ENTRY.require(request.security)?;
         Sizes::of(request)?;
         let widths = Shape::widths().map(|columns| (columns, 1));
-        let several = (1..).map(|log| (Shape::widths().max().unwrap_or(0), 1 << log));
-        let several = several.take_while(|&(_, parts)| parts <= Shape::MOST_PARTS);
+        let several = (1..=Shape::MOST_PARTS).filter(|parts| parts.is_power_of_two() || PARTS_BETWEEN.contains(parts));
+        let several = several.skip(1).map(|parts| (Shape::widths().max().unwrap_or(0), parts));
         let best = widths.chain(several).filter_map(|(columns, parts)| Self::with(request, columns, parts));
         best.min_by_key(Self::cost).ok_or_else(|| {
             Unsupported::new(

@@ -114,14 +114,14 @@ impl service::Server for Server {
 /// What is computed from the records is not written, and computed again by whoever reads them: that
 /// takes seconds, where the outputs took minutes.
 impl State for Server {
-    const FORMAT: &'static str = "oprf-pir server 1";
+    const FORMAT: &'static str = "oprf-pir server 2";
 
     fn write(&self, out: &mut StateWriter<'_>) -> io::Result<()> {
         out.bytes(&self.id.to_bytes())?;
         out.elements(&self.params.to_words())?;
         out.bytes(self.key.as_bytes())?;
         out.bytes(self.database.seed())?;
-        out.elements(self.database.blocks())
+        out.elements(self.database.pieces())
     }
 
     fn read(bytes: &mut StateReader<'_>) -> Result<Self, StateError> {
@@ -131,8 +131,8 @@ impl State for Server {
         bytes.fill(&mut key[..])?;
         let key = SecretKey::from_bytes(Mode::Oprf, &key).ok_or(StateError::Damaged("its key is malformed"))?;
         let seed = bytes.array()?;
-        let blocks = bytes.elements(params.shape.matrix_bytes() / size_of::<pir::Row>())?;
-        let database = Database::from_blocks(params.shape, seed, blocks);
+        let pieces = bytes.elements(params.shape.pieces())?;
+        let database = Database::from_pieces(params.shape, seed, pieces);
         let database = database.ok_or(StateError::Damaged("its records are not of the shape"))?;
         Ok(Self { id, params, key, database })
     }

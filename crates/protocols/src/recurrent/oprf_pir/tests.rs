@@ -31,14 +31,18 @@ fn prepared(params: &Params, set: &IntersectSenderInput) -> Server {
     testing::prepared(params, set)
 }
 
-/// Both sides go through files between queries; five items are more than a batch.
+/// Both sides go through files between queries; nine items are more than a batch.
 #[test]
 fn many_queries_of_one_enrolment_are_right() {
     let set = set(1000, 3000);
-    let params = params(set.items.len(), 5);
+    let params = params(set.items.len(), super::ITEMS_AT_A_TIME + 1);
     let server = prepared(&params, &set);
-    let queries =
-        [[1, 2, 3, 4, 5], [1000, 3999, 4000, 2000, 2001], [1500, 999, 1738, 0, 3000], [1000, 1, 1001, 2, 1002]];
+    let queries = [
+        [1, 2, 3, 4, 5, 6, 7, 8, 9],
+        [1000, 3999, 4000, 2000, 2001, 0, 1234, 8, 1002],
+        [1500, 999, 1738, 0, 3000, 3998, 3997, 1, 2],
+        [1000, 1, 1001, 2, 1002, 3, 1003, 4, 1004],
+    ];
     let ((), client) = two_party(
         |ch, rng| {
             admit(&server, Standing::New, ch, rng)?;
@@ -234,11 +238,12 @@ fn parameters_keep_their_bounds_at_all_sizes() {
 }
 
 /// Prints shapes and costs: `cargo test --release -p vesica-protocols --lib oprf_pir -- --ignored
-/// --nocapture`; `VESICA_PIR_LOG` adds a size.
+/// --nocapture`; with `VESICA_PIR_LOG`, it times that size instead of `2^20` and `2^22`.
 #[test]
 #[ignore = "takes minutes, and checks no more than the others"]
 fn costs() {
-    let largest = std::env::var("VESICA_PIR_LOG").ok().and_then(|log| log.parse().ok());
+    let timed = std::env::var("VESICA_PIR_LOG").ok().and_then(|log| log.parse().ok());
+    let timed = timed.map_or(vec![20, 22], |log| vec![log]);
     // One thread a side: each waits for the other on it.
     let [servers, clients] = [(); 2].map(|()| rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap());
     for log in [14, 16, 18, 20, 22, 24, 26] {
@@ -255,7 +260,7 @@ fn costs() {
             params.enrolment_bytes(),
             params.query_bytes() / 4
         );
-        if ![20, 22].contains(&log) && largest != Some(log) {
+        if !timed.contains(&log) {
             continue;
         }
         let items: Vec<u128> = (0..1u128 << log).map(|i| i * 0x9e37_79b9_7f4a_7c15).collect();

@@ -24,12 +24,12 @@ pub const QUERIES_AN_ENROLMENT: u64 = 1 << 16;
 /// Numbers that are written into terms and states, the last one a version.
 const WORDS: usize = 14;
 
-/// Rises when hashing, polynomials or scaling change.
-const VERSION: u64 = 1;
+/// Rises when hashing, polynomials, scaling or answers change.
+const VERSION: u64 = 3;
 
 /// The version where there are payloads, which rises when labels change, too. The width of a payload
 /// follows it.
-const VERSION_WITH_PAYLOADS: u64 = 2;
+const VERSION_WITH_PAYLOADS: u64 = 4;
 
 // A state says by this number alone whether it has the width of payloads.
 const _: () = assert!(VERSION != VERSION_WITH_PAYLOADS);

@@ -15,7 +15,7 @@ use vesica_structures::secret::{Secret, WipedStack};
 use super::Params;
 use super::messages::{Answers, Blinded, Evaluated, ProductKey, Question};
 use super::params::{fill_payload_keystream, ring};
-use crate::bfv::ciphertexts::{receive_halves, receive_seed, send_short};
+use crate::bfv::ciphertexts::{receive_halves, receive_seed, send_rounded};
 use crate::recurrent::items::refuse_twins;
 use crate::recurrent::kept::{Evaluation, Keeper, Kept};
 use crate::recurrent::oprf::evaluate;
@@ -25,6 +25,7 @@ use crate::unbalanced::evaluation::{all_powers, label, shorten, value};
 use crate::unbalanced::labels::to_limbs;
 use crate::unbalanced::polynomials::Polynomials;
 use crate::unbalanced::query::receive_powers;
+use crate::unbalanced::ring::ANSWER_BITS;
 
 /// Values that are computed before they are sent, 64 KiB each.
 const VALUES_AT_A_TIME: usize = 64;
@@ -145,7 +146,7 @@ impl service::Server for Server {
             for numbers in numbers.chunks(VALUES_AT_A_TIME) {
                 let values: Vec<_> = numbers.par_iter().map(value).collect();
                 // Step 5.
-                values.iter().try_for_each(|value| send_short::<Answers>(&ring.scheme, value, ch))?;
+                values.iter().try_for_each(|value| send_rounded::<Answers>(&ring.scheme, value, ANSWER_BITS, ch))?;
             }
         }
         Ok(nothing)

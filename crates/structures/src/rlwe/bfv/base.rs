@@ -1,7 +1,8 @@
 //! Numbers by their residues modulo several primes, and their way from one set of primes to
 //! another.
 
-use vesica_kernels::ntt::{Factor, Modulus};
+use vesica_kernels::ntt::{self, Modulus};
+use zeroize::Zeroizing;
 
 /// Bits of a fraction that is summed up: sums of 8 fractions fit a word.
 const FRACTION_BITS: u32 = 60;
@@ -16,7 +17,7 @@ pub(super) struct Base {
 struct Prime {
     modulus: Modulus,
     /// `p / q` modulo `p`.
-    inverse: Factor,
+    inverse: u64,
     /// Numbers below `p` shifted by so much fill a word.
     shift: u32,
     /// `2^(64 + FRACTION_BITS - shift) / p`, rounded down.
@@ -44,7 +45,7 @@ impl Base {
         assert!(moduli.len() <= 8 && moduli.iter().all(|m| m.p() >> Modulus::NARROW_BITS == 0), "8 narrow primes");
         let prime = |&modulus: &Modulus| {
             let others = moduli.iter().copied().filter(|other| *other != modulus);
-            let inverse = modulus.factor(modulus.inverse(product(others, modulus)));
+            let inverse = modulus.inverse(product(others, modulus));
             let shift = modulus.p().leading_zeros();
             let reciprocal = ((1u128 << (64 + FRACTION_BITS - shift)) / u128::from(modulus.p())) as u64;
             Prime { modulus, inverse, shift, reciprocal }
@@ -59,11 +60,10 @@ impl Base {
     /// The fraction `x / q` of each number in units of `2^-60`, too small by less than 16 of them.
     /// Rows hold the residues.
     pub fn fractions(&self, rows: &[u64], n: usize) -> Vec<u64> {
-        let mut fractions = vec![0; n];
+        let (mut fractions, mut ys) = (vec![0; n], Zeroizing::new(vec![0; n]));
         for (prime, row) in self.primes.iter().zip(rows.chunks_exact(n)) {
-            for (fraction, &x) in fractions.iter_mut().zip(row) {
-                *fraction += prime.fraction(prime.modulus.below(prime.modulus.times(x, prime.inverse)));
-            }
+            ntt::weighted_sum(prime.modulus, &[row], &[prime.inverse], &mut ys);
+            fractions.iter_mut().zip(&*ys).for_each(|(fraction, &y)| *fraction += prime.fraction(y));
         }
         fractions.iter_mut().for_each(|fraction| *fraction &= (1 << FRACTION_BITS) - 1);
         fractions
@@ -79,19 +79,17 @@ pub(super) struct Conversion {
 #[derive(Clone, Debug)]
 struct Target {
     modulus: Modulus,
-    /// `q / p` for each prime `p` of the source.
-    cofactors: Vec<Factor>,
-    /// `-q`.
-    negative: Factor,
+    /// `q / p` for each prime `p` of the source, and `-q`.
+    weights: Vec<u64>,
 }
 
 impl Conversion {
     pub fn new(from: &Base, to: &[Modulus]) -> Self {
         let target = |&modulus: &Modulus| {
             let without = |p: Modulus| from.moduli().filter(move |other| *other != p);
-            let cofactors = from.moduli().map(|p| modulus.factor(product(without(p), modulus))).collect();
-            let negative = modulus.factor(modulus.difference(0, product(from.moduli(), modulus)));
-            Target { modulus, cofactors, negative }
+            let cofactors = from.moduli().map(|p| product(without(p), modulus));
+            let negative = modulus.difference(0, product(from.moduli(), modulus));
+            Target { modulus, weights: cofactors.chain([negative]).collect() }
         };
         Self { targets: to.iter().map(target).collect() }
     }
@@ -105,23 +103,14 @@ impl Conversion {
         let mut ys = vec![0; rows.len()];
         let mut wholes = vec![1 << (FRACTION_BITS - 1); n];
         for ((prime, row), ys) in from.primes.iter().zip(rows.chunks_exact(n)).zip(ys.chunks_exact_mut(n)) {
-            for ((y, &x), whole) in ys.iter_mut().zip(row).zip(&mut wholes) {
-                *y = prime.modulus.below(prime.modulus.times(x, prime.inverse));
-                *whole += prime.fraction(*y);
-            }
+            ntt::weighted_sum(prime.modulus, &[row], &[prime.inverse], ys);
+            wholes.iter_mut().zip(&*ys).for_each(|(whole, &y)| *whole += prime.fraction(y));
         }
+        wholes.iter_mut().for_each(|whole| *whole >>= FRACTION_BITS);
+        let terms: Vec<&[u64]> = ys.chunks_exact(n).chain([&wholes[..]]).collect();
         let mut out = vec![0; self.targets.len() * n];
         for (target, out) in self.targets.iter().zip(out.chunks_exact_mut(n)) {
-            let modulus = target.modulus;
-            for (out, &whole) in out.iter_mut().zip(&wholes) {
-                *out = modulus.times(whole >> FRACTION_BITS, target.negative);
-            }
-            for (&cofactor, ys) in target.cofactors.iter().zip(ys.chunks_exact(n)) {
-                for (out, &y) in out.iter_mut().zip(ys) {
-                    *out += modulus.times(y, cofactor);
-                }
-            }
-            out.iter_mut().for_each(|out| *out = modulus.below(modulus.word(*out)));
+            ntt::weighted_sum(target.modulus, &terms, &target.weights, out);
         }
         out
     }

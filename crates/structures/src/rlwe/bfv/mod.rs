@@ -13,7 +13,7 @@
 //! | fresh ciphertexts | [`Encryptor`] (half of each from a seed), [`PublicKey`] |
 //! | sums, products with plaintexts | [`Scheme::add`], [`Scheme::add_plain`], [`Scheme::combine`] |
 //! | moved slots | [`GaloisKey`], [`Scheme::apply`]; by a secret choice [`Scheme::apply_chosen`] |
-//! | products | [`SwitchKey`], [`Scheme::multiply`], [`Scheme::square`] |
+//! | products | [`SwitchKey`], [`Scheme::multiply`], [`Scheme::square`]; of a factor with several [`Scheme::widened`] |
 //! | sums of products | [`Scheme::product`], then [`Scheme::relinearise`] |
 //! | smaller ciphertexts | [`Scheme::switch_down`] |
 //! | circuit privacy | [`PublicKey::zero`], then [`Scheme::flood`] |
@@ -53,6 +53,6 @@ pub use keys::{Automorphism, Encryptor, GaloisKey, PublicKey, SecretKey, SwitchK
 pub use params::Params;
 pub use plain::Plain;
 pub use poly::{Coefficients, Poly, Values};
-pub use product::Product;
+pub use product::{Product, Widened};
 pub use sample::{MOST_FLOOD_BITS, Seed};
 pub use scheme::Scheme;

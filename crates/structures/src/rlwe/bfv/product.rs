@@ -1,6 +1,6 @@
 //! Products of ciphertexts, exact but for roundings by one.
 
-use vesica_kernels::ntt::Ntt;
+use vesica_kernels::ntt::{self, Ntt};
 
 use super::base::Base;
 use super::ciphertext::Ciphertext;
@@ -9,10 +9,15 @@ use super::poly::{Poly, Values};
 use super::scheme::Scheme;
 
 /// A polynomial modulo `q` and `p`.
+#[derive(Clone, Debug)]
 struct Wide {
     low: Vec<u64>,
     high: Vec<u64>,
 }
+
+/// A ciphertext as a factor: what each product with it begins with, made once for all of them.
+#[derive(Clone, Debug)]
+pub struct Widened([Wide; 2]);
 
 /// A product of ciphertexts, or a sum of some, that is not yet under the key alone: `(d0, d1, d2)` with
 /// `d0 + d1 s + d2 s^2 = (q / t) m + noise`.
@@ -29,7 +34,20 @@ impl Scheme {
     /// # Panics
     /// If primes were dropped.
     pub fn multiply(&self, x: &Ciphertext<Values>, y: &Ciphertext<Values>, key: &SwitchKey) -> Ciphertext<Values> {
-        self.under_key(self.tensor(x, y), key)
+        self.multiply_widened(&self.widened(x), &self.widened(y), key)
+    }
+
+    /// A ciphertext as a factor of several products.
+    ///
+    /// # Panics
+    /// If primes were dropped.
+    pub fn widened(&self, x: &Ciphertext<Values>) -> Widened {
+        Widened([&x.c0, &x.c1].map(|half| self.widen(half)))
+    }
+
+    /// As [`multiply`](Self::multiply), of factors that were made ready before.
+    pub fn multiply_widened(&self, x: &Widened, y: &Widened, key: &SwitchKey) -> Ciphertext<Values> {
+        self.under_key(self.scaled_tensor(x, y), key)
     }
 
     /// The square of a ciphertext, under the key that `key` belongs to: a quarter less work than a
@@ -38,8 +56,8 @@ impl Scheme {
     /// # Panics
     /// If primes were dropped.
     pub fn square(&self, x: &Ciphertext<Values>, key: &SwitchKey) -> Ciphertext<Values> {
-        let [x0, x1] = [&x.c0, &x.c1].map(|half| self.widen(half));
-        self.under_key(self.scaled_tensor([&x0, &x1], [&x0, &x1]), key)
+        let x = self.widened(x);
+        self.multiply_widened(&x, &x, key)
     }
 
     /// The product of two ciphertexts, whose keys are not switched yet.
@@ -47,7 +65,8 @@ impl Scheme {
     /// # Panics
     /// If primes were dropped.
     pub fn product(&self, x: &Ciphertext<Values>, y: &Ciphertext<Values>) -> Product {
-        Product { parts: self.tensor(x, y).map(|part| self.values(Poly::new(part))) }
+        let parts = self.scaled_tensor(&self.widened(x), &self.widened(y));
+        Product { parts: parts.map(|part| self.values(Poly::new(part))) }
     }
 
     /// Adds a product; the noises add up.
@@ -74,12 +93,7 @@ impl Scheme {
     }
 
     /// The coefficients of the three parts of a product.
-    fn tensor(&self, x: &Ciphertext<Values>, y: &Ciphertext<Values>) -> [Vec<u64>; 3] {
-        let [x0, x1, y0, y1] = [&x.c0, &x.c1, &y.c0, &y.c1].map(|half| self.widen(half));
-        self.scaled_tensor([&x0, &x1], [&y0, &y1])
-    }
-
-    fn scaled_tensor(&self, [x0, x1]: [&Wide; 2], [y0, y1]: [&Wide; 2]) -> [Vec<u64>; 3] {
+    fn scaled_tensor(&self, Widened([x0, x1]): &Widened, Widened([y0, y1]): &Widened) -> [Vec<u64>; 3] {
         [self.scaled_sum(&[[x0, y0]]), self.scaled_sum(&[[x0, y1], [x1, y0]]), self.scaled_sum(&[[x1, y1]])]
     }
 
@@ -113,7 +127,7 @@ impl Scheme {
             for (i, (ntt, out)) in ntts.iter().zip(sum.chunks_exact_mut(n)).enumerate() {
                 let rows: Vec<[&[u64]; 2]> =
                     products.iter().map(|pair| pair.map(|wide| &part(wide)[i * n..(i + 1) * n])).collect();
-                vesica_kernels::ntt::sum_of_products(ntt.modulus(), &rows, out);
+                ntt::sum_of_products(ntt.modulus(), &rows, out);
                 ntt.inverse(out);
             }
             sum
@@ -123,9 +137,8 @@ impl Scheme {
         // round(t x / q) = (t x - r) / q, where r is the residue of t x next to zero.
         let times_t = |ntts: &[Ntt], rows: &mut [u64]| {
             for (ntt, row) in ntts.iter().zip(rows.chunks_exact_mut(n)) {
-                let modulus = ntt.modulus();
-                let factor = modulus.factor(t);
-                row.iter_mut().for_each(|x| *x = modulus.below(modulus.times(*x, factor)));
+                let from = row.to_vec();
+                ntt::weighted_sum(ntt.modulus(), &[&from], &[t], row);
             }
         };
         times_t(&self.ntts, &mut low);
@@ -134,9 +147,7 @@ impl Scheme {
         let rows = high.chunks_exact_mut(n).zip(rests.chunks_exact(n));
         for ((ntt, &inverse), (row, rests)) in self.tensor.ntts.iter().zip(&self.tensor.inverses).zip(rows) {
             let modulus = ntt.modulus();
-            for (x, &rest) in row.iter_mut().zip(rests) {
-                *x = modulus.below(modulus.times(modulus.difference(*x, rest), inverse));
-            }
+            ntt::subtract_and_multiply(modulus, row, rests, modulus.p(), inverse);
         }
         self.tensor.down.convert(&self.tensor.base, &high, n)
     }

@@ -401,6 +401,37 @@ fn ciphertexts_and_keys_travel() {
     assert!(SecretKey::from_bytes(&on.scheme, &bytes).is_none(), "no ternary polynomial");
 }
 
+/// What is rounded comes back within half of a multiple, also where the next multiple is the prime itself.
+#[test]
+fn rounded_ciphertexts_travel() {
+    let mut on = setup(&three_primes());
+    let slots = on.slots();
+    let encrypted = on.encrypt(&slots);
+    let mut encrypted = on.scheme.ciphertext_coefficients(encrypted);
+    on.scheme.switch_down(&mut encrypted, 1);
+    let p = on.scheme.params().primes[0];
+    let mut edges = encrypted.clone();
+    edges.c0.residues[..6].copy_from_slice(&[0, 1, p / 2, p - (p >> 22) - 1, p - 2, p - 1]);
+    for (sent, bits) in [(&encrypted, [21, 27]), (&edges, [21, 27]), (&edges, [1, 2])] {
+        let mut bytes = Vec::new();
+        on.scheme.write_rounded(sent, bits, &mut bytes);
+        assert_eq!(bytes.len(), on.scheme.rounded_bytes(bits));
+        assert_eq!(bytes.len(), 4096 * (bits[0] + bits[1]) as usize / 8);
+        let read = on.scheme.read_rounded(&bytes, bits).unwrap();
+        for ((sent, read), bits) in [(&sent.c0, &read.c0), (&sent.c1, &read.c1)].into_iter().zip(bits) {
+            for (&sent, &read) in sent.residues.iter().zip(&read.residues) {
+                let apart = sent.abs_diff(read);
+                assert!(read < p && apart.min(p - apart) <= (p >> (bits + 1)) + 1, "{sent} came as {read}");
+            }
+        }
+        assert_eq!(on.scheme.read_rounded(&bytes[1..], bits), None);
+        assert_eq!(on.scheme.read_rounded(&[&bytes[..], &[0]].concat(), bits), None);
+        if *sent == encrypted {
+            assert_eq!(on.scheme.decode(&on.scheme.decrypt(&read, &on.key).unwrap()), slots);
+        }
+    }
+}
+
 #[test]
 fn selection_takes_one_of_two() {
     let mut on = setup(&three_primes());

@@ -1,11 +1,12 @@
-//! Polynomials as they travel: each residue in as many bits as its prime has.
+//! Polynomials as they travel: each residue in as many bits as its prime has, or of one prime the highest
+//! bits.
 
 use vesica_kernels::ntt::Ntt;
 use zeroize::Zeroizing;
 
 use super::ciphertext::Ciphertext;
 use super::keys::SecretKey;
-use super::poly::Poly;
+use super::poly::{Coefficients, Poly};
 use super::scheme::Scheme;
 use crate::fields::Gf64;
 use crate::packing::{pack, packed_len, unpack};
@@ -64,6 +65,56 @@ impl Scheme {
     pub fn read_ciphertext<F>(&self, bytes: &[u8], primes: usize) -> Option<Ciphertext<F>> {
         let (first, second) = bytes.split_at_checked(self.poly_bytes(primes.min(self.all_primes())))?;
         Some(Ciphertext { c0: self.read_poly(first, primes)?, c1: self.read_poly(second, primes)? })
+    }
+}
+
+/// Ciphertexts of one prime `p`, rounded to multiples of `p / 2^bits`: for those who decrypt them.
+impl Scheme {
+    /// Bytes of a ciphertext whose coefficients have so many bits.
+    pub fn rounded_bytes(&self, bits: [u32; 2]) -> usize {
+        bits.iter().map(|&bits| packed_len(self.n, bits)).sum()
+    }
+
+    /// Appends a ciphertext of one prime, each half in so many bits a coefficient. Noise grows: in the first half
+    /// by at most half a multiple; in the second by roundings times the secret.
+    ///
+    /// # Panics
+    /// If the ciphertext has several primes, or a prime and the bits do not fit a word together.
+    pub fn write_rounded(&self, ciphertext: &Ciphertext<Coefficients>, bits: [u32; 2], out: &mut Vec<u8>) {
+        let p = self.only_prime(bits);
+        for (half, bits) in [&ciphertext.c0, &ciphertext.c1].into_iter().zip(bits) {
+            assert_eq!(self.primes_of(half), 1, "a ciphertext of one prime");
+            // `p` itself is rounded to zero: multiples count modulo `2^bits`.
+            let round = |&x: &u64| Gf64((((x << bits) + p / 2) / p) & ((1 << bits) - 1));
+            pack(&half.residues.iter().map(round).collect::<Vec<_>>(), bits, out);
+        }
+    }
+
+    /// Reads what [`write_rounded`](Self::write_rounded) wrote; nothing where the bytes are not
+    /// [`rounded_bytes`](Self::rounded_bytes). All of their values are multiples.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn read_rounded(&self, bytes: &[u8], bits: [u32; 2]) -> Option<Ciphertext<Coefficients>> {
+        let p = self.only_prime(bits);
+        if bytes.len() != self.rounded_bytes(bits) {
+            return None;
+        }
+        let (first, second) = bytes.split_at_checked(packed_len(self.n, bits[0]))?;
+        let read = |bytes: &[u8], bits: u32| {
+            let mut multiples = vec![Gf64::default(); self.n];
+            unpack(bytes, bits, &mut multiples)?;
+            let residue = |multiple: &Gf64| (multiple.0 * p + (1 << (bits - 1))) >> bits;
+            Some(Poly::new(multiples.iter().map(residue).collect()))
+        };
+        Some(Ciphertext { c0: read(first, bits[0])?, c1: read(second, bits[1])? })
+    }
+
+    /// The first prime, of which a multiple by any of these powers of two fits a word.
+    fn only_prime(&self, bits: [u32; 2]) -> u64 {
+        let fits = bits.iter().all(|&bits| bits > 0 && bits < self.width(0) && self.width(0) + bits < u64::BITS);
+        assert!(fits, "fewer bits than the prime has, and with them less than a word");
+        self.params.primes[0]
     }
 }
 

@@ -173,19 +173,19 @@ fn states_and_terms_tell_the_width_of_payloads() {
     assert_eq!(of(0).to_words().len() + 1, of(16).to_words().len());
 }
 
-/// Prints what a query of 1024 items about 2^20 takes, without payloads and with some of 16 bytes: `cargo test --release
-/// -p vesica-protocols --lib cmdg21 -- --ignored --nocapture`.
+/// Prints what queries about 2^20 items take, of 256 items and of 1024 without payloads and with some of 16 bytes:
+/// `cargo test --release -p vesica-protocols --lib cmdg21 -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes, and checks no more than the others"]
 fn costs() {
     let items = 1 << 20;
-    for width in [0, 16] {
-        let params = params(items, 1024, width);
+    for (asked, width) in [(256, 0), (1024, 0), (1024, 16)] {
+        let params = params(items, asked, width);
         let set = set(0, items, width);
         let start = std::time::Instant::now();
         let server: Server = testing::prepared(&params, &set);
         eprintln!(
-            "{width} bytes: {:?}; prepared in {:.1} s; enrolment {} bytes, query {} bytes, {} MiB of plaintexts",
+            "{asked} items, {width} bytes: {:?}; prepared in {:.1} s; enrolment {} bytes, query {} bytes, {} MiB of plaintexts",
             params.shape,
             start.elapsed().as_secs_f64(),
             params.enrolment_bytes(),
@@ -200,7 +200,8 @@ fn costs() {
             |ch, rng| {
                 let mut client = Client::enrol(&params, ch, rng)?;
                 for number in 0..3 {
-                    let asked: Vec<u128> = (items as u128 - 512..items as u128 + 512).collect();
+                    let half = asked as u128 / 2;
+                    let asked: Vec<u128> = (items as u128 - half..items as u128 + half).collect();
                     let start = std::time::Instant::now();
                     let output = client.query(number, query(&asked), ch, rng)?;
                     eprintln!("  asked in {:.2} s", start.elapsed().as_secs_f64());
