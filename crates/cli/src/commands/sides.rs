@@ -317,10 +317,10 @@ fn end(args: &SharedArgs) -> Result<End, Failure> {
     }
 }
 
-/// Through what the end is dialled; `None` for directly, and for one that listens.
+/// Through what the end is dialled; `None` for directly.
 fn proxy_of(end: &End, args: &SharedArgs, note: &dyn Fn(&str)) -> Result<Option<Proxy>, Failure> {
     match end {
-        End::Listen(_) => Ok(None),
+        End::Listen(_) => way_out::no_proxy(args.proxy.as_deref()),
         End::Connect(address) | End::Relay(address, _) => way_out::proxy(args.proxy.as_deref(), address, note),
     }
 }

@@ -33,12 +33,30 @@ pub fn proxy(flag: Option<&str>, address: &str, note: &dyn Fn(&str)) -> Result<O
         Some(url) => Proxy::parse(url).map(Some).map_err(|fault| bad("--proxy", fault.to_string())),
         None => {
             let found = Proxy::of_environment(address, &|name| env::var_os(name));
-            let found = found.map_err(|(name, fault)| bad(&format!("the variable {name}"), fault.to_string()))?;
+            let found = found.map_err(|(name, fault)| {
+                let mut failure = bad(&format!("the variable {name}"), fault.to_string());
+                failure.mend.push_str("; `--proxy none` dials directly, or list the host in NO_PROXY");
+                failure
+            })?;
             Ok(found.map(|(name, proxy)| {
                 note(&format!("dialling through the proxy {proxy}, which {name} names; --proxy none dials directly"));
                 proxy
             }))
         }
+    }
+}
+
+/// Refuses a proxy for a side that listens; `none` is none.
+///
+/// # Errors
+/// If there is one.
+pub fn no_proxy(flag: Option<&str>) -> Result<Option<Proxy>, Failure> {
+    match flag {
+        None | Some(NONE) => Ok(None),
+        Some(_) => Err(usage(
+            "--listen has a --proxy, and a side that listens dials nobody",
+            "omit --proxy (`--proxy none` outweighs one in a file), or say --connect or --relay instead of --listen",
+        )),
     }
 }
 
@@ -58,7 +76,10 @@ pub fn shown(value: &str) -> String {
 pub fn ticket(ticket_or_file: &str) -> Result<Ticket, Failure> {
     const MEND: &str = "copy the whole ticket that `vesica relay ticket` has printed";
     if Ticket::is_meant_by(ticket_or_file) {
-        return ticket_or_file.parse().map_err(|fault| usage(&format!("--ticket is {fault}"), MEND));
+        return ticket_or_file.trim().parse().map_err(|fault| {
+            let mend = "; the name of a file has neither `vesica-ticket` nor 32 hexadecimal digits in a row";
+            usage(&format!("--ticket is {fault}"), &format!("{MEND}{mend}"))
+        });
     }
     let path = secret_file(Path::new(ticket_or_file))?;
     let text = read_text(&path, MOST_TICKET_BYTES).map_err(|fault| {

@@ -159,6 +159,19 @@ fn a_proxy_that_does_not_connect_is_told_apart_from_a_partner_that_is_absent() {
 }
 
 #[test]
+fn a_proxy_that_cannot_be_used_is_refused_with_a_way_round() {
+    let folder = tables();
+    let mut variable = Command::new(crate::PROGRAM);
+    variable.env("HTTPS_PROXY", "https://me:no-s3cret@127.0.0.1:1");
+    let refused = folder.start_under(variable, &format!("{SEND} --connect {PARTNER} --wait 1")).end();
+    refused.expect(2, &["the variable HTTPS_PROXY: ", "`--proxy none` dials directly, or list the host in NO_PROXY"]);
+    assert!(!refused.stderr.contains("no-s3cret"), "{}", refused.stderr);
+    let listens = format!("{RECEIVE} --listen 127.0.0.1:0 --wait 1 --proxy");
+    folder.run(&format!("{listens} http://127.0.0.1:1")).expect(2, &["--listen has a --proxy", "omit --proxy"]);
+    folder.run(&format!("{listens} none")).expect(5, &["nobody connected"]);
+}
+
+#[test]
 fn what_shows_settings_shows_neither_a_ticket_nor_a_password() {
     let folder = tables();
     let ticket = a_ticket(&folder, "");
@@ -174,24 +187,31 @@ fn what_shows_settings_shows_neither_a_ticket_nor_a_password() {
     for line in ["ticket = \"(a ticket, and not shown)\"", "proxy = \"http://p:1\"", "relay = \"relay.invalid:7600\""] {
         assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
     }
+    let damaged = folder.run(&format!("config job.toml --role receiver --ticket {}", &ticket[14..]));
+    damaged.expect(2, &["--ticket is no ticket of a relay"]);
+    assert!(![&damaged.stdout, &damaged.stderr].iter().any(|said| said.contains(&ticket[30..50])), "{damaged:?}");
     assert!(!shown.stdout.contains("s3cret") && !shown.stdout.contains(&ticket[20..]), "{}", shown.stdout);
     // A file of partners may name a relay; whoever says another end means that one.
     let key = folder.read("them.pub");
     let key = key.trim();
-    let own = "relay = \"r.invalid:1\"\nticket = \"ticket.txt\"";
+    let own = "relay = \"r.invalid:1\"\nticket = \"ticket.txt\"\nproxy = \"p.invalid:3\"";
     folder.write("peers.toml", format!("[acme]\nkey = \"{key}\"\naddress = \"a.invalid:2\"\n[acme.defaults]\n{own}\n"));
     folder.write("ticket.txt", &ticket);
     let table = "--input ours.csv --key email --output o.csv --peers peers.toml --peer acme";
     let met = folder.run(&format!("config --role receiver {table}"));
     met.expect(0, &[]);
     assert!(
-        met.stdout.contains("relay = \"r.invalid:1\"") && met.stdout.contains("# connect is not set"),
+        met.stdout.contains("proxy = \"http://p.invalid:3\"")
+            && met.stdout.contains("relay = \"r.invalid:1\"")
+            && met.stdout.contains("# connect is not set"),
         "{}",
         met.stdout
     );
     let listens = folder.run(&format!("config --role receiver {table} --listen 127.0.0.1:0"));
     listens.expect(0, &[]);
-    assert!(listens.stdout.contains("# relay is not set") && listens.stdout.contains("# ticket is not set"));
+    for unset in ["relay", "ticket", "proxy"] {
+        assert!(listens.stdout.contains(&format!("# {unset} is not set")), "{unset} in {}", listens.stdout);
+    }
 }
 
 fn a_ticket(folder: &Folder, key: &str) -> String {
@@ -253,6 +273,11 @@ fn whoever_does_not_meet_the_partner_at_a_relay_learns_why() {
         .expect(5, &["the partner did not come to the relay", "same --relay and --ticket"]);
     folder.run(&meet(SEND, &a_ticket(&folder, ""), "5")).expect(11, &["has not made the ticket", "relay ticket --key"]);
     folder.run(&meet(SEND, "vesica-ticket-1234", "5")).expect(2, &["--ticket is no ticket of a relay"]);
+    for damaged in [&ticket[1..], &ticket[14..], &ticket[..70], &format!("./{ticket}")] {
+        let refused = folder.run(&meet(SEND, damaged, "5"));
+        refused.expect(2, &["--ticket is no ticket of a relay", "copy the whole ticket"]);
+        assert!(!refused.stderr.contains(&ticket[30..50]), "{}", refused.stderr);
+    }
     folder.run(&meet(SEND, "missing.txt", "5")).expect(3, &["the file of --ticket, missing.txt"]);
     folder.run(&format!("{SEND} --relay {address}")).expect(2, &["--relay has no --ticket", "vesica relay ticket"]);
     folder.run(&format!("{SEND} --connect {address} --ticket {ticket}")).expect(2, &["--ticket has no --relay"]);
@@ -267,6 +292,20 @@ fn whoever_does_not_meet_the_partner_at_a_relay_learns_why() {
     let stranger = "send --input theirs.csv --key mail --identity stranger.key --peer us.pub";
     folder.run(&meet(stranger, &ticket, "20")).expect(6, &["at the relay", "refused our key"]);
     waits.end().expect(6, &["at the relay", "but", "agree on a new one"]);
+
+    // One that hangs up before it shows a key is not passed over in silence.
+    let waits = folder.start(&meet(RECEIVE, &ticket, "20"));
+    waits.says("waiting for the partner");
+    let mut stranger = TcpStream::connect(&address).expect("connected");
+    let bytes = (14..ticket.len()).step_by(2).map(|at| u8::from_str_radix(&ticket[at..at + 2], 16).expect("digits"));
+    stranger.write_all(&b"vsrelay\x01".iter().copied().chain(bytes).collect::<Vec<_>>()).expect("sent");
+    let mut heard = [0; 9];
+    stranger.read_exact(&mut heard).expect("a word");
+    assert_eq!(heard, *b"vsjoins\x01c");
+    drop(stranger);
+    waits.says("; dialling again");
+    folder.run(&meet(SEND, &ticket, "20")).expect(0, &[]);
+    waits.end().expect(0, &[]);
 
     // Two are joined, and a third one comes.
     let first = folder.start(&meet(&RECEIVE.replace("ours.csv", "- -v"), &ticket, "20"));
@@ -285,6 +324,14 @@ fn whoever_does_not_meet_the_partner_at_a_relay_learns_why() {
     let nobody = TcpListener::bind("127.0.0.1:0").and_then(|bound| bound.local_addr()).expect("a free port");
     let absent = folder.run(&format!("{SEND} --relay {nobody} --ticket {ticket} --wait 1"));
     absent.expect(5, &["the relay", "does not answer within 1 s"]);
+    let (other, _) = between(|near| {
+        near.write_all(b"SSH-2.0-OpenSSH_9.6\r\n").ok()?;
+        near.read_to_end(&mut Vec::new()).ok()?;
+        None
+    });
+    folder
+        .run(&format!("{SEND} --relay {other} --ticket {ticket} --wait 5"))
+        .expect(10, &["is no relay of this release", "check the address of --relay"]);
     // A side that waits for its partner with --listen is no relay.
     let listens = folder.start(&format!("{RECEIVE} --listen 127.0.0.1:0 --wait 8"));
     let mistaken = folder.run(&format!("{SEND} --relay {} --ticket {ticket} --wait 4", listens.address()));

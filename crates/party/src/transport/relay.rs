@@ -3,6 +3,7 @@
 //! ```text
 //! party                                relay
 //!   magic, ticket --------------------->
+//!   <------------- a magic of the relay's own
 //!   <------------- WAITING, again every 15 s
 //!   <------------- a REFUSED_..., and the end
 //!   <------------- LISTENER to the party that came first, CONNECTOR to the other one
@@ -20,6 +21,9 @@ use std::time::Duration;
 /// What a party says first. The last byte is the version.
 const MAGIC: [u8; 8] = *b"vsrelay\x01";
 
+/// What a relay says first, so that nothing else that answers is taken for one. The last byte is the version.
+pub const ANSWER: [u8; 8] = *b"vsjoins\x01";
+
 /// Bytes of a ticket.
 const TICKET_BYTES: usize = 32;
 
@@ -28,6 +32,9 @@ pub const STILL_THERE: Duration = Duration::from_secs(15);
 
 /// What a ticket's text begins with.
 const WORD: &str = "vesica-ticket-";
+
+/// Digits in a row by which a text is taken for a ticket, or for a part of one: half of it.
+const TELLING_DIGITS: usize = TICKET_BYTES;
 
 /// What two parties show a relay to be joined. Whoever has it can take the place of one of them, and is then found out by
 /// its key.
@@ -64,9 +71,11 @@ impl Ticket {
         std::iter::once(WORD.to_owned()).chain(digits).collect()
     }
 
-    /// Whether a text is to be a ticket, and not the name of a file.
+    /// Whether a text is to be a ticket, perhaps a damaged one, and not the name of a file. Such a text is secret.
     pub fn is_meant_by(text: &str) -> bool {
-        text.starts_with(WORD)
+        let whole: String = text.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
+        whole.contains(WORD.trim_end_matches('-'))
+            || whole.split(|c: char| !c.is_ascii_hexdigit()).any(|digits| digits.len() >= TELLING_DIGITS)
     }
 }
 
@@ -195,28 +204,56 @@ pub fn shown(party: &mut impl Read) -> io::Result<Result<Ticket, Refusal>> {
     Ok(Ok(Ticket(ticket)))
 }
 
-/// The relay's next word, if it comes within `wait`.
-///
-/// # Errors
-/// If the connection fails or ends, or what answers is no relay (`InvalidData`).
-pub fn hear(mut relay: &TcpStream, wait: Duration) -> io::Result<Option<Word>> {
-    relay.set_read_timeout(Some(wait))?;
-    let mut byte = [0];
-    let heard = match relay.read(&mut byte) {
-        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(_) => Word::of_byte(byte[0]).map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into()),
-        Err(fault)
-            if matches!(
-                fault.kind(),
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
-            ) =>
-        {
-            Ok(None)
+/// What has come of a relay's answer.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// How many bytes of [`ANSWER`].
+    recognised: usize,
+}
+
+impl Answer {
+    /// The relay's next word, if it comes within `wait`. A relay of another version refuses this one.
+    ///
+    /// # Errors
+    /// If the connection fails or ends, or what answers is no relay (`InvalidData`).
+    pub fn next_word(&mut self, relay: &TcpStream, wait: Duration) -> io::Result<Option<Word>> {
+        relay.set_read_timeout(Some(wait))?;
+        let heard = loop {
+            match self.one_byte(relay) {
+                Ok(None) => {}
+                Ok(word) => break Ok(word),
+                Err(fault)
+                    if matches!(
+                        fault.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+                    ) =>
+                {
+                    break Ok(None);
+                }
+                Err(fault) => break Err(fault),
+            }
+        };
+        relay.set_read_timeout(None)?;
+        heard
+    }
+
+    /// Takes one byte, and never one behind the last word, where TLS begins. `None` while it belongs to the answer.
+    fn one_byte(&mut self, mut relay: impl Read) -> io::Result<Option<Word>> {
+        let mut byte = [0];
+        if relay.read(&mut byte)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Err(fault) => Err(fault),
-    };
-    relay.set_read_timeout(None)?;
-    heard
+        let Some(expected) = ANSWER.get(self.recognised) else {
+            return Word::of_byte(byte[0]).map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into());
+        };
+        let is_version = self.recognised + 1 == ANSWER.len();
+        match byte[0] == *expected {
+            true => self.recognised += 1,
+            false if is_version => return Ok(Some(Word::Refused(Refusal::Version))),
+            false => return Err(io::ErrorKind::InvalidData.into()),
+        }
+        Ok(None)
+    }
 }
 
 #[cfg(test)]
@@ -228,7 +265,15 @@ mod tests {
         let ticket = Ticket::new([1; 16], [0xab; 16]);
         let text = ticket.reveal();
         assert_eq!((text.parse(), ticket.parts()), (Ok(ticket), ([1; 16], [0xab; 16])));
-        assert!(Ticket::is_meant_by(&text) && !Ticket::is_meant_by("ticket.txt"));
+        for meant in
+            [&text[..], &format!(" {text}\n"), &text[14..], &text[14..46], &format!("x{}", &text[1..]), "vesica-ticket"]
+        {
+            assert!(Ticket::is_meant_by(meant), "{meant}");
+        }
+        assert!(Ticket::is_meant_by(&text.to_uppercase()) && Ticket::is_meant_by(&text.replace("0101", "01 01")));
+        for file in ["ticket.txt", "/tmp/0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "./a/deadbeef/cafe.ticket", "fd:3"] {
+            assert!(!Ticket::is_meant_by(file), "{file}");
+        }
         assert!(!format!("{ticket:?}").contains("0101") && ticket.name().len() == 8);
         for bad in [&text[1..], &text[..text.len() - 1], &format!("{text}0"), &text.replace("01", "+1"), WORD, ""] {
             assert_eq!(bad.parse::<Ticket>(), Err(NotATicket), "{bad}");
@@ -241,6 +286,22 @@ mod tests {
             assert_eq!(Word::of_byte(word.byte()), Some(word));
         }
         assert_eq!(Word::of_byte(0x16), None);
+        let first_word = |said: &[u8]| {
+            let (mut answer, mut said) = (Answer::default(), said);
+            loop {
+                match answer.one_byte(&mut said) {
+                    Ok(None) => {}
+                    other => return other.map_err(|fault| fault.kind()),
+                }
+            }
+        };
+        let answer = |word: &[u8]| first_word(&[&ANSWER[..], word].concat());
+        assert_eq!(answer(b"w"), Ok(Some(Word::Waiting)));
+        assert_eq!(answer(b"x"), Err(io::ErrorKind::InvalidData));
+        assert_eq!(first_word(b"vsjoins\x02"), Ok(Some(Word::Refused(Refusal::Version))));
+        for other in [&b"SSH-2.0-OpenSSH\r\n"[..], b"w", b"V", b"HTTP/1.1 400"] {
+            assert_eq!(first_word(other), Err(io::ErrorKind::InvalidData), "{other:?}");
+        }
         let ticket = Ticket::new([2; 16], [3; 16]);
         let greeting = [&MAGIC[..], &ticket.0].concat();
         assert_eq!(shown(&mut &greeting[..]).unwrap(), Ok(ticket));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
+use rustix::net::{SendFlags, sockopt};
 
 use super::dial::Dialer;
 use super::{Connection, Shutdown};
@@ -116,6 +117,36 @@ pub fn connection(stream: impl Into<Arc<TcpStream>>) -> io::Result<Connection> {
 /// tuning exceeds what a process may ask for.
 pub fn tune(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
+}
+
+/// Has a connection fail whose peer is gone without a word, and answers nothing for `limit`. What the peer does not read
+/// for so long counts as well.
+///
+/// # Errors
+/// If the system does not take the setting.
+pub fn watch(stream: &TcpStream, limit: Duration) -> io::Result<()> {
+    let half = (limit / 2).max(Duration::from_secs(1));
+    sockopt::set_tcp_keepidle(stream, half)?;
+    sockopt::set_tcp_keepintvl(stream, (limit / 4).max(Duration::from_secs(1)))?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    Ok(sockopt::set_tcp_user_timeout(stream, limit.as_millis() as u32)?)
+}
+
+/// Sends what there is room for now, and waits for nobody.
+///
+/// # Errors
+/// If the connection fails, or there is no room for all of it.
+pub fn send_at_once(stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    match rustix::net::send(stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)? {
+        sent if sent == bytes.len() => Ok(()),
+        _ => Err(io::ErrorKind::WouldBlock.into()),
+    }
+}
+
+/// Whether a peer that is to say nothing has hung up, or says something, within `wait`.
+pub fn has_stirred(stream: &TcpStream, wait: Duration) -> bool {
+    let mut events = [PollFd::new(stream, PollFlags::IN | PollFlags::RDHUP)];
+    matches!(rustix::event::poll(&mut events, Timespec::try_from(wait).ok().as_ref()), Ok(ready) if ready > 0)
 }
 
 /// Tries each of these addresses once.

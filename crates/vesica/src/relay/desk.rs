@@ -1,14 +1,15 @@
 //! Who is there: the parties that wait, the pairs, and what each address and each ticket has used.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use vesica_party::transport::relay::{Refusal, Ticket, Word};
+use vesica_party::transport::tcp;
 
 use super::counters::Counters;
 use super::visit::Visit;
@@ -19,8 +20,32 @@ use crate::service::metrics::add;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Addresses, and tickets that were used up in part, of which something is remembered. Beyond that, the oldest are
-/// forgotten that have no connection.
+/// forgotten that have no connection, and new addresses wait.
 const MOST_REMEMBERED: usize = 100_000;
+
+/// Connections that have shown nothing yet, in all and from one address. Beyond that, the oldest is dropped.
+const MOST_SILENT: usize = 128;
+const MOST_SILENT_OF_ADDRESS: usize = 16;
+
+/// Connections that may stay without a place, in all and from one address, until they have read why.
+const MOST_LINGERING: usize = 32;
+const MOST_LINGERING_OF_ADDRESS: usize = 4;
+
+/// Lines on connections that were refused, in each second. The others are counted.
+const REFUSED_LINES: usize = 10;
+
+/// What a connection counts as. Those without a place have bounds of their own, so that they shut nobody out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It has shown nothing yet. The number is its own.
+    Silent(u64),
+    /// It has shown a ticket that this relay takes.
+    Placed,
+    /// It has no place, and stays until it has read why.
+    Lingering,
+    /// It is not counted.
+    Nowhere,
+}
 
 /// All that the threads of a relay share.
 pub(super) struct Desk {
@@ -32,21 +57,36 @@ pub(super) struct Desk {
 
 #[derive(Default)]
 struct State {
-    connections: usize,
+    /// Those that have shown nothing, the oldest first.
+    silent: BTreeMap<u64, (IpAddr, Arc<TcpStream>)>,
+    placed: usize,
+    lingering: Vec<IpAddr>,
     homes: HashMap<IpAddr, Home>,
+    /// When homes were last looked through for some to forget.
+    swept: Option<Instant>,
     tickets: HashMap<Ticket, Place>,
     used: HashMap<Ticket, Arc<AtomicU64>>,
     /// The tickets of `used`, the oldest first.
     order: VecDeque<Ticket>,
     arrived: u64,
     is_stopping: bool,
+    lines: Lines,
 }
 
 /// What is remembered of an address.
 struct Home {
-    connections: usize,
+    /// Connections with a place.
+    placed: usize,
     dials: usize,
     since: Instant,
+}
+
+/// How many lines on refused connections there were in the last second.
+#[derive(Default)]
+struct Lines {
+    since: Option<Instant>,
+    written: usize,
+    left_out: u64,
 }
 
 /// Who is there with a ticket.
@@ -59,8 +99,8 @@ enum Place {
 
 /// A party's place at the desk.
 pub(super) enum Placed {
-    /// It is the first with its ticket, and waits under this number.
-    First(u64),
+    /// It is the first with its ticket, and waits under this number; perhaps in place of one that had gone.
+    First(u64, Option<Visit>),
     /// Its partner, who has waited, and itself. Bytes that go by the ticket are counted.
     Second(Visit, Visit, Arc<AtomicU64>),
     /// It has no place.
@@ -76,48 +116,77 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a connection that has come from an address; [`leave`](Self::leave) takes it back. Says whether it may stay.
-    pub fn arrive(&self, home: IpAddr) -> Result<(), Refusal> {
+    /// Counts a connection that has come from an address as one that has shown nothing yet; [`leave`](Self::leave) takes
+    /// it back. The oldest of these makes room for it.
+    ///
+    /// # Errors
+    /// Why it is not worth a thread.
+    pub fn arrive(&self, home: IpAddr, socket: &Arc<TcpStream>) -> Result<Stage, Refusal> {
         add(&self.counters.connections, 1);
         let (mut state, now) = (self.lock(), Instant::now());
-        state.connections += 1;
-        if state.homes.len() >= MOST_REMEMBERED {
-            state.homes.retain(|_, home| home.connections > 0 || now.duration_since(home.since) < MINUTE);
+        if state.is_stopping {
+            return Err(Refusal::Stopping);
         }
-        let place = state.homes.entry(home).or_insert(Home { connections: 0, dials: 0, since: now });
+        if state.homes.len() >= MOST_REMEMBERED && !state.homes.contains_key(&home) {
+            // Looking through all of them takes time: once a second.
+            if state.swept.is_none_or(|last| now.duration_since(last) >= Duration::from_secs(1)) {
+                state.swept = Some(now);
+                state.homes.retain(|_, home| home.placed > 0 || now.duration_since(home.since) < MINUTE);
+            }
+            if state.homes.len() >= MOST_REMEMBERED {
+                return Err(Refusal::Full);
+            }
+        }
+        let place = state.homes.entry(home).or_insert_with(|| Home::new(now));
         if now.duration_since(place.since) >= MINUTE {
             (place.dials, place.since) = (0, now);
         }
-        place.connections += 1;
         place.dials += 1;
-        let (here, dials) = (place.connections, place.dials);
-        if state.is_stopping {
-            Err(Refusal::Stopping)
-        } else if dials > self.config.dials_per_minute {
-            Err(Refusal::TooOften)
-        } else if here > self.config.connections_per_address || state.connections > self.config.max_connections {
-            Err(Refusal::Full)
-        } else {
-            Ok(())
+        if place.dials > self.config.dials_per_minute {
+            return Err(Refusal::TooOften);
         }
+        let of_address = state.silent.iter().filter(|(_, (other, _))| *other == home);
+        let of_address: Vec<u64> = of_address.map(|(number, _)| *number).collect();
+        let oldest = if of_address.len() >= MOST_SILENT_OF_ADDRESS {
+            of_address.first().copied()
+        } else {
+            state.silent.keys().next().copied().filter(|_| state.silent.len() >= MOST_SILENT)
+        };
+        if let Some((_, socket)) = oldest.and_then(|number| state.silent.remove(&number)) {
+            // Its thread notices. It may be shut already.
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+        state.arrived += 1;
+        let number = state.arrived;
+        state.silent.insert(number, (home, socket.clone()));
+        Ok(Stage::Silent(number))
     }
 
     /// How many connections there are.
     pub fn connections(&self) -> usize {
-        self.lock().connections
+        let state = self.lock();
+        state.silent.len() + state.placed + state.lingering.len()
     }
 
-    /// A connection is over.
-    pub fn leave(&self, home: IpAddr) {
+    /// A connection is over, or counts as something else from now on.
+    pub fn leave(&self, home: IpAddr, stage: Stage) {
+        self.lock().leave(home, stage);
+    }
+
+    /// Whether a connection that has counted as `stage` may stay until it has read why it has no place.
+    pub fn lingers(&self, home: IpAddr, stage: Stage) -> Stage {
         let mut state = self.lock();
-        state.connections = state.connections.saturating_sub(1);
-        if let Some(place) = state.homes.get_mut(&home) {
-            place.connections = place.connections.saturating_sub(1);
+        state.leave(home, stage);
+        let of_address = state.lingering.iter().filter(|other| **other == home).count();
+        if state.lingering.len() >= MOST_LINGERING || of_address >= MOST_LINGERING_OF_ADDRESS {
+            return Stage::Nowhere;
         }
+        state.lingering.push(home);
+        Stage::Lingering
     }
 
-    /// Gives a party its place.
-    pub fn place(&self, ticket: Ticket, visit: Visit) -> Placed {
+    /// Gives a party its place. From then on it counts to the most connections.
+    pub fn place(&self, ticket: Ticket, mut visit: Visit) -> Placed {
         if self.config.key.as_ref().is_some_and(|key| !key.has_made(&ticket)) {
             return Placed::Refused(visit, Refusal::Unknown);
         }
@@ -129,24 +198,38 @@ impl Desk {
         if self.config.bytes_per_ticket.is_some_and(|most| used.load(Ordering::Relaxed) >= most) {
             return Placed::Refused(visit, Refusal::Spent);
         }
-        match state.tickets.remove(&ticket) {
-            Some(Place::Paired) => {
-                state.tickets.insert(ticket, Place::Paired);
-                Placed::Refused(visit, Refusal::InUse)
-            }
-            Some(Place::Waiting(first, _)) => {
+        if matches!(state.tickets.get(&ticket), Some(Place::Paired)) {
+            return Placed::Refused(visit, Refusal::InUse);
+        }
+        let now = Instant::now();
+        let here = state.homes.get(&visit.address).map_or(0, |home| home.placed);
+        if here >= self.config.connections_per_address || state.placed >= self.config.max_connections {
+            return Placed::Refused(visit, Refusal::Full);
+        }
+        state.leave(visit.address, visit.stage);
+        visit.stage = Stage::Placed;
+        state.placed += 1;
+        state.homes.entry(visit.address).or_insert_with(|| Home::new(now)).placed += 1;
+        let first = match state.tickets.remove(&ticket) {
+            Some(Place::Waiting(first, _)) => Some(first),
+            _ => None,
+        };
+        match first {
+            Some(first) if !tcp::has_stirred(&first.socket, Duration::ZERO) => {
                 state.tickets.insert(ticket, Place::Paired);
                 add(&self.counters.pairs, 1);
                 add(&self.counters.paired, 1);
                 self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
                 Placed::Second(first, visit, used)
             }
-            None => {
+            gone => {
                 state.arrived += 1;
                 let number = state.arrived;
                 state.tickets.insert(ticket, Place::Waiting(visit, number));
-                add(&self.counters.waiting, 1);
-                Placed::First(number)
+                if gone.is_none() {
+                    add(&self.counters.waiting, 1);
+                }
+                Placed::First(number, gone)
             }
         }
     }
@@ -209,6 +292,23 @@ impl Desk {
         );
     }
 
+    /// Counts a connection that is not joined and says so, as long as there are few.
+    pub fn tell_refused(&self, text: &str, ticket: Option<&Ticket>, fields: &[(&str, Value)]) {
+        add(&self.counters.refused, 1);
+        let left_out = self.lock().lines.next(Instant::now());
+        match left_out {
+            None => return,
+            Some(0) => {}
+            Some(count) => {
+                self.log.event("left-out", &format!("{count} more were refused"), &[("refused", json!(count))]);
+            }
+        }
+        match ticket {
+            Some(ticket) => self.tell("refused", text, ticket, fields),
+            None => self.log.event("refused", text, fields),
+        }
+    }
+
     /// Says what happened by a ticket.
     pub fn tell(&self, event: &str, text: &str, ticket: &Ticket, fields: &[(&str, Value)]) {
         let name = ticket.name();
@@ -217,7 +317,46 @@ impl Desk {
     }
 }
 
+impl Home {
+    fn new(now: Instant) -> Self {
+        Self { placed: 0, dials: 0, since: now }
+    }
+}
+
+impl Lines {
+    /// Whether there may be one more line now, and then how many were left out before it.
+    fn next(&mut self, now: Instant) -> Option<u64> {
+        if self.since.is_none_or(|since| now.duration_since(since) >= Duration::from_secs(1)) {
+            (self.since, self.written) = (Some(now), 0);
+        }
+        if self.written >= REFUSED_LINES {
+            self.left_out += 1;
+            return None;
+        }
+        self.written += 1;
+        Some(std::mem::take(&mut self.left_out))
+    }
+}
+
 impl State {
+    fn leave(&mut self, home: IpAddr, stage: Stage) {
+        match stage {
+            Stage::Silent(number) => drop(self.silent.remove(&number)),
+            Stage::Placed => {
+                self.placed = self.placed.saturating_sub(1);
+                if let Some(place) = self.homes.get_mut(&home) {
+                    place.placed = place.placed.saturating_sub(1);
+                }
+            }
+            Stage::Lingering => {
+                if let Some(index) = self.lingering.iter().position(|other| *other == home) {
+                    self.lingering.swap_remove(index);
+                }
+            }
+            Stage::Nowhere => {}
+        }
+    }
+
     /// The count of a ticket's bytes.
     fn used_by(&mut self, ticket: Ticket) -> Arc<AtomicU64> {
         if let Some(used) = self.used.get(&ticket) {

@@ -39,9 +39,9 @@ pub struct RelayConfig {
     pub listen: String,
     /// The key that must have made a ticket; `None` for any ticket.
     pub key: Option<RelayKey>,
-    /// Most connections at once. A pair has two.
+    /// Most connections at once that have shown a ticket which this relay takes. A pair has two.
     pub max_connections: usize,
-    /// Most connections at once from one address.
+    /// Most of these from one address.
     pub connections_per_address: usize,
     /// Most connections in a minute from one address.
     pub dials_per_minute: usize,
@@ -122,6 +122,12 @@ impl Relay {
         };
         while goes_on() && !stop_at_once.is_stopped() {
             std::thread::sleep(LOOK_EVERY);
+        }
+        let pairs = self.desk.pairs();
+        if pairs > 0 {
+            let why = if stop_at_once.is_stopped() { "a second signal came" } else { "the grace is over" };
+            let fields = [("pairs", json!(pairs)), ("why", json!(why))];
+            self.desk.log.event("cut", &format!("{why}: {pairs} pairs are parted"), &fields);
         }
     }
 }

@@ -1,9 +1,11 @@
+use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 use std::thread::{self, JoinHandle};
 
-use vesica_party::transport::relay::{Refusal, Ticket, Word, hear, show};
+use vesica_party::transport::relay::{Answer, Refusal, Ticket, Word, show};
 
 use super::*;
 
@@ -48,14 +50,19 @@ impl Running {
         Self { address, log, stop, thread }
     }
 
-    fn come(&self, ticket: &Ticket) -> TcpStream {
-        let socket = TcpStream::connect(&self.address).expect("connected");
-        show(&socket, ticket).expect("shown");
-        socket
+    /// A connection that shows nothing.
+    fn knock(&self) -> Party {
+        Party { socket: TcpStream::connect(&self.address).expect("connected"), answer: RefCell::default() }
+    }
+
+    fn come(&self, ticket: &Ticket) -> Party {
+        let party = self.knock();
+        show(&party, ticket).expect("shown");
+        party
     }
 
     /// Two parties that are joined, the first one first.
-    fn pair(&self, ticket: &Ticket) -> (TcpStream, TcpStream) {
+    fn pair(&self, ticket: &Ticket) -> (Party, Party) {
         let first = self.come(ticket);
         assert_eq!(next(&first), Word::Waiting);
         let second = self.come(ticket);
@@ -78,11 +85,31 @@ impl Running {
     }
 }
 
-fn next(socket: &TcpStream) -> Word {
-    hear(socket, SOON).expect("a word").expect("in time")
+/// A party's connection, and what it has heard.
+struct Party {
+    socket: TcpStream,
+    answer: RefCell<Answer>,
 }
 
-fn refused(socket: &TcpStream) -> Refusal {
+impl Deref for Party {
+    type Target = TcpStream;
+
+    fn deref(&self) -> &TcpStream {
+        &self.socket
+    }
+}
+
+impl DerefMut for Party {
+    fn deref_mut(&mut self) -> &mut TcpStream {
+        &mut self.socket
+    }
+}
+
+fn next(party: &Party) -> Word {
+    party.answer.borrow_mut().next_word(party, SOON).expect("a word").expect("in time")
+}
+
+fn refused(socket: &Party) -> Refusal {
     match next(socket) {
         Word::Refused(refusal) => refusal,
         other => panic!("{other:?}"),
@@ -165,7 +192,8 @@ fn limits_of_addresses_and_of_a_ticket_hold() {
     relay.says("parted");
     let waits = relay.come(&ticket);
     assert_eq!(next(&waits), Word::Waiting);
-    assert_eq!(refused(&relay.come(&ticket)), Refusal::TooOften);
+    // Nothing is on the way that would destroy the word.
+    assert_eq!(refused(&relay.knock()), Refusal::TooOften);
     relay.end();
 
     let relay = Running::new(|config| config.bytes_per_ticket = Some(1000));
@@ -197,9 +225,61 @@ fn a_relay_that_stops_tells_those_that_wait_and_lets_pairs_end() {
 #[test]
 fn what_is_no_party_is_refused() {
     let relay = Running::new(|_| {});
-    let mut stranger = TcpStream::connect(&relay.address).expect("connected");
+    let mut stranger = relay.knock();
     stranger.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").expect("sent");
     assert_eq!(refused(&stranger), Refusal::Version);
     drop(TcpStream::connect(&relay.address).expect("one that says nothing"));
     relay.end();
+}
+
+#[test]
+fn neither_those_who_show_nothing_nor_those_who_are_refused_shut_others_out() {
+    let key = RelayKey::create(&tempfile::tempdir().expect("a folder").path().join("relay.key")).expect("written");
+    let ticket = key.ticket().expect("randomness");
+    let relay = Running::new(|config| {
+        (config.max_connections, config.connections_per_address, config.dials_per_minute) = (2, 2, 1000);
+        config.key = Some(key);
+    });
+    let mut silent: Vec<_> = (0..40).map(|_| relay.knock()).collect();
+    let strangers: Vec<_> = (0..40)
+        .map(|_| relay.come(&a_ticket()))
+        .inspect(|party| assert_eq!(refused(party), Refusal::Unknown))
+        .collect();
+    let (mut first, second) = relay.pair(&ticket);
+    assert_eq!(refused(&relay.come(&ticket)), Refusal::InUse);
+    // The first of those who show nothing have made room, and the last ones go when their time is over.
+    for party in &mut silent {
+        party.set_read_timeout(Some(SOON)).expect("set");
+        assert!(!party.read(&mut [0]).is_ok_and(|count| count > 0));
+    }
+    first.write_all(b"more").expect("sent");
+    (&*second).read_exact(&mut [0; 4]).expect("read");
+    drop((first, second, strangers));
+    let log = relay.end();
+    let lines = log.iter().filter(|(name, _)| name == "refused").count();
+    assert!((1..41).contains(&lines), "{lines} lines of 41");
+}
+
+#[test]
+fn a_ticket_is_free_soon_once_one_side_is_gone() {
+    let relay = Running::new(|config| {
+        (config.max_connections, config.connections_per_address, config.dials_per_minute) = (1000, 1000, 1000);
+    });
+    let ticket = a_ticket();
+    let (first, second) = relay.pair(&ticket);
+    first.shutdown(std::net::Shutdown::Write).expect("shut");
+    // The other one neither hangs up nor says anything.
+    let begun = Instant::now();
+    relay.says("parted");
+    assert!(begun.elapsed() < SOON);
+    drop(second);
+    // Whoever comes when the one that has waited is just gone waits in its place, and meets nobody who is gone.
+    for ticket in (0..50).map(|_| a_ticket()) {
+        let gone = relay.come(&ticket);
+        assert_eq!(next(&gone), Word::Waiting);
+        drop(gone);
+        drop(relay.pair(&ticket));
+    }
+    let log = relay.end();
+    assert!(log.iter().any(|(name, text)| name == "parted" && text.contains("did not hang up within 1 s")), "{log:?}");
 }

@@ -1,43 +1,54 @@
 //! One connection: what its party shows, and its wait for the other one.
 
-use std::io::{self, Write};
+use std::io::{self, Read};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
 use serde_json::json;
-use vesica_party::transport::relay::{Refusal, STILL_THERE, Ticket, Word, shown};
+use vesica_party::transport::relay::{ANSWER, Refusal, STILL_THERE, Ticket, Word, shown};
 use vesica_party::transport::tcp;
 
-use super::desk::{Desk, Placed};
+use super::desk::{Desk, Placed, Stage};
 use super::{pair, start};
 use crate::service::metrics::add;
 use crate::session::home;
 
 /// Longest time until a party has shown its ticket.
-const GREETING: Duration = Duration::from_secs(10);
+const GREETING: Duration = Duration::from_secs(2);
 
 /// Longest time for which a connection is kept open that has no place, so that its party hears why.
 const PARTING: Duration = Duration::from_secs(2);
 
-/// Connections that may be there beyond the most, to hear that there is no room.
-const MOST_SURPLUS: usize = 64;
-
-/// Longest time for sending a word.
-const WORD_LIMIT: Duration = Duration::from_secs(2);
-
 /// Time between two looks at whether a party that waits is to go.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
+/// How long the machine of a party that waits may not answer. Something is sent to it often enough for that to show.
+const NO_ANSWER: Duration = Duration::from_secs(20);
+
 /// Takes a connection on a thread of its own.
 pub(super) fn begin(desk: &Arc<Desk>, socket: TcpStream, from: SocketAddr) {
-    let address = home(from.ip());
-    let stays = desk.arrive(address);
-    let visit = Visit { desk: desk.clone(), socket: Arc::new(socket), from, address };
-    // Whoever comes beyond that is not worth a thread. Dropping the visit ends it.
-    if visit.desk.connections() <= visit.desk.config.max_connections + MOST_SURPLUS {
-        let _ = start(move || visit.attend(stays));
+    let (address, socket) = (home(from.ip()), Arc::new(socket));
+    // A socket that takes no settings is one that is gone.
+    let _ = tcp::tune(&socket);
+    let stage = desk.arrive(address, &socket);
+    let is_answered = AtomicBool::new(false);
+    let visit =
+        Visit { desk: desk.clone(), socket, from, address, stage: stage.unwrap_or(Stage::Nowhere), is_answered };
+    match stage {
+        Ok(_) => {
+            // Without a thread, dropping the visit has ended it.
+            if !start(move || visit.attend()) {
+                let text = format!("{from} was refused: no thread could be started for it");
+                desk.tell_refused(&text, None, &[("from", json!(from.to_string())), ("why", json!("no thread"))]);
+            }
+        }
+        // It is not worth a thread, so that the word may be lost if the party's own is on the way.
+        Err(refusal) => {
+            visit.tell_refused(refusal, None);
+            let _ = visit.say(Word::Refused(refusal));
+        }
     }
 }
 
@@ -45,40 +56,53 @@ pub(super) fn begin(desk: &Arc<Desk>, socket: TcpStream, from: SocketAddr) {
 pub(super) struct Visit {
     desk: Arc<Desk>,
     pub socket: Arc<TcpStream>,
-    from: SocketAddr,
-    address: IpAddr,
+    pub from: SocketAddr,
+    pub address: IpAddr,
+    /// What it counts as.
+    pub stage: Stage,
+    /// Whether the relay has said that it is one.
+    is_answered: AtomicBool,
 }
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        self.desk.leave(self.address);
+        self.desk.leave(self.address, self.stage);
     }
 }
 
 impl Visit {
-    fn attend(self, stays: Result<(), Refusal>) {
-        // A socket that takes no settings is one that is gone.
-        let _ = tcp::tune(&self.socket);
-        if let Err(refusal) = stays {
-            return self.refuse(refusal, None);
-        }
+    fn attend(self) {
         let ticket = match greeted(&self.socket) {
             Ok(Ok(ticket)) => ticket,
             Ok(Err(refusal)) => return self.refuse(refusal, None),
             // It said nothing, or not all: there is nobody to tell.
             Err(_) => return add(&self.desk.counters.refused, 1),
         };
+        let _ = tcp::watch(&self.socket, NO_ANSWER);
         let (desk, socket, from) = (self.desk.clone(), self.socket.clone(), self.from);
         match desk.place(ticket, self) {
             Placed::Refused(visit, refusal) => visit.refuse(refusal, Some(&ticket)),
-            Placed::First(number) => wait(&desk, &socket, from, &ticket, number),
+            Placed::First(number, gone) => {
+                if let Some(gone) = gone {
+                    tell_left(&desk, gone.from, &ticket);
+                }
+                wait(&desk, &socket, from, &ticket, number);
+            }
             Placed::Second(first, second, used) => {
                 desk.tell("paired", &format!("joined by {from}"), &ticket, &[("from", second.from_json())]);
                 let ended = pair::pass_on(&desk, &first, &second, &used);
                 desk.part(&ticket);
-                let pair::Ended { bytes, seconds, why } = ended;
-                let text = format!("{why} after {seconds:.1} s and {bytes} bytes");
-                let fields = [("bytes", json!(bytes)), ("seconds", json!(seconds)), ("why", json!(why))];
+                // Whoever reads of the end finds their places free.
+                drop((first, second));
+                let pair::Ended { bytes, seconds, why, fault } = ended;
+                let detail = fault.as_ref().map(|fault| format!(" ({fault})")).unwrap_or_default();
+                let text = format!("{why} after {seconds:.1} s and {bytes} bytes{detail}");
+                let fields = [
+                    ("bytes", json!(bytes)),
+                    ("seconds", json!(seconds)),
+                    ("why", json!(why)),
+                    ("fault", json!(fault)),
+                ];
                 desk.tell("parted", &text, &ticket, &fields);
             }
         }
@@ -88,47 +112,48 @@ impl Visit {
         json!(self.from.to_string())
     }
 
-    /// Says a word to the party.
+    /// Says a word to the party, behind what shows that a relay says it. Waits for nobody: a party that leaves no room for a
+    /// byte is gone.
     pub fn say(&self, word: Word) -> io::Result<()> {
-        self.socket.set_write_timeout(Some(WORD_LIMIT))?;
-        (&mut &*self.socket).write_all(&[word.byte()])
+        let answer: &[u8] = if self.is_answered.swap(true, Ordering::Relaxed) { &[] } else { &ANSWER };
+        tcp::send_at_once(&self.socket, &[answer, &[word.byte()]].concat())
+    }
+
+    fn tell_refused(&self, refusal: Refusal, ticket: Option<&Ticket>) {
+        let why = reason(refusal);
+        let fields = [("from", self.from_json()), ("why", json!(why))];
+        self.desk.tell_refused(&format!("{} was refused: {why}", self.from), ticket, &fields);
     }
 
     /// Tells a party why it has no place, and hangs up.
-    fn refuse(self, refusal: Refusal, ticket: Option<&Ticket>) {
-        add(&self.desk.counters.refused, 1);
-        let why = reason(refusal);
-        let fields = [("from", self.from_json()), ("why", json!(why))];
-        let text = format!("{} was refused: {why}", self.from);
-        match ticket {
-            Some(ticket) => self.desk.tell("refused", &text, ticket, &fields),
-            None => self.desk.log.event("refused", &text, &fields),
-        }
+    fn refuse(mut self, refusal: Refusal, ticket: Option<&Ticket>) {
+        self.tell_refused(refusal, ticket);
+        let is_said = self.say(Word::Refused(refusal)).is_ok() && self.socket.shutdown(Shutdown::Write).is_ok();
+        self.stage = self.desk.lingers(self.address, self.stage);
         // Best effort: closing a socket with unread input would destroy the word.
-        if self.say(Word::Refused(refusal)).is_ok() && self.socket.shutdown(Shutdown::Write).is_ok() {
-            let end = Instant::now() + PARTING;
-            let mut unread = [0; 256];
-            while Instant::now() < end
-                && self.socket.set_read_timeout(Some(PARTING)).is_ok()
-                && io::Read::read(&mut &*self.socket, &mut unread).is_ok_and(|count| count > 0)
-            {}
+        if is_said && self.stage == Stage::Lingering {
+            let mut rest = Hurried(&self.socket, Instant::now() + PARTING);
+            while rest.read(&mut [0; 256]).is_ok_and(|count| count > 0) {}
         }
+    }
+}
+
+/// A connection that is read until an instant.
+struct Hurried<'a>(&'a TcpStream, Instant);
+
+impl Read for Hurried<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = self.1.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.0.set_read_timeout(Some(left))?;
+        (&mut &*self.0).read(out)
     }
 }
 
 /// What a party shows, within the time for it.
 fn greeted(socket: &TcpStream) -> io::Result<Result<Ticket, Refusal>> {
-    struct Hurried<'a>(&'a TcpStream, Instant);
-    impl io::Read for Hurried<'_> {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            let left = self.1.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            self.0.set_read_timeout(Some(left))?;
-            (&mut &*self.0).read(out)
-        }
-    }
     shown(&mut Hurried(socket, Instant::now() + GREETING))
 }
 
@@ -144,7 +169,7 @@ fn wait(desk: &Desk, socket: &TcpStream, from: SocketAddr, ticket: &Ticket, numb
         if reassured {
             told = Some(Instant::now());
         }
-        let is_gone = has_spoken(socket, LOOK_EVERY);
+        let is_gone = tcp::has_stirred(socket, LOOK_EVERY);
         let refusal = if is_gone {
             None
         } else if desk.is_stopping() {
@@ -157,16 +182,14 @@ fn wait(desk: &Desk, socket: &TcpStream, from: SocketAddr, ticket: &Ticket, numb
         let Some(visit) = desk.give_up(ticket, number) else { return };
         match refusal {
             Some(refusal) => visit.refuse(refusal, Some(ticket)),
-            None => desk.tell("left", &format!("{from} left before the other one came"), ticket, &[]),
+            None => tell_left(desk, from, ticket),
         }
         return;
     }
 }
 
-/// Whether a party that waits has hung up, or says what it should not say yet.
-fn has_spoken(socket: &TcpStream, wait: Duration) -> bool {
-    let mut events = [PollFd::new(socket, PollFlags::IN | PollFlags::RDHUP)];
-    matches!(rustix::event::poll(&mut events, Timespec::try_from(wait).ok().as_ref()), Ok(ready) if ready > 0)
+fn tell_left(desk: &Desk, from: SocketAddr, ticket: &Ticket) {
+    desk.tell("left", &format!("{from} left before the other one came"), ticket, &[]);
 }
 
 fn reason(refusal: Refusal) -> &'static str {

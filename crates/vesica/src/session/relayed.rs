@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::transport::dial::{Dialer, Unreached};
-use vesica_party::transport::relay::{self, Refusal, STILL_THERE, Ticket, Word};
+use vesica_party::transport::relay::{self, Answer, Refusal, STILL_THERE, Ticket, Word};
 use vesica_party::transport::tls::{self, TlsFailure};
 use vesica_party::{Abort, Role};
 
@@ -91,9 +91,9 @@ impl Visit<'_> {
         (self.retry.stop)().map_or(Ok(()), Err)?;
         let socket = self.dialer.once().map_err(|unreached| self.unreached(unreached))?;
         relay::show(&socket, self.ticket).map_err(|fault| self.broken(&fault))?;
-        let (mut heard, mut is_waiting) = (Instant::now(), false);
+        let (mut answer, mut heard, mut is_waiting) = (Answer::default(), Instant::now(), false);
         loop {
-            match relay::hear(&socket, LOOK_EVERY) {
+            match answer.next_word(&socket, LOOK_EVERY) {
                 Ok(Some(Word::Waiting)) => {
                     (heard, is_waiting) = (Instant::now(), true);
                     if !std::mem::replace(is_told, true) {
@@ -136,6 +136,10 @@ impl Visit<'_> {
         let passes = matches!(failure, TlsFailure::Link(_) | TlsFailure::Timeout(_));
         let mut failure = Failure::from(Abort::from(failure));
         failure.fault = format!("at the relay {}: {}", self.dialer.address(), failure.fault);
+        if passes {
+            // By then, this side may have shown its public key to whoever is there.
+            self.events.notice(&format!("{}; dialling again", failure.fault));
+        }
         failure.mend.push_str("; if a stranger has your ticket, agree on a new one (`vesica relay ticket`)");
         Err(if passes { Missed::Passing(failure) } else { Missed::Lasting(failure) })
     }
