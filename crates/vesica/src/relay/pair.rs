@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use vesica_party::transport::relay::Word;
+use vesica_party::transport::tcp;
 
 use super::desk::Desk;
 use super::start;
