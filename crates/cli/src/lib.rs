@@ -119,6 +119,7 @@ fn dispatch(cli: Cli) -> Outcome {
         }
         Command::Serve(command) => commands::serve::run(*command, cli.verbose),
         Command::Query(command) => commands::query::run(*command, cli.verbose),
+        Command::Relay(command) => commands::relay::run(*command, cli.verbose),
         Command::Identity(command) => commands::identity::run(command),
         Command::Receipt(command) => commands::receipt::run(command),
         Command::Log(command) => commands::log::run(command),
@@ -143,6 +144,7 @@ fn admit(command: &Command) -> Outcome {
         Command::Init(_)
         | Command::Run(_)
         | Command::Config(_)
+        | Command::Relay(_)
         | Command::Identity(_)
         | Command::Receipt(_)
         | Command::Log(_)

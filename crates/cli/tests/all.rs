@@ -50,6 +50,8 @@ mod memory;
 mod metadata;
 #[path = "all/mismatch.rs"]
 mod mismatch;
+#[path = "all/networks.rs"]
+mod networks;
 #[path = "all/null_words.rs"]
 mod null_words;
 #[path = "all/or_keys.rs"]

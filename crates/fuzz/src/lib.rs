@@ -102,6 +102,10 @@ pub const TARGETS: &[Target] = &[
         seeds::links,
         Reach::All,
     ),
+    target("proxy-http", |bytes| vesica_party::fuzzing::proxy(bytes, true), seeds::proxies_http, Reach::Some),
+    target("proxy-socks", |bytes| vesica_party::fuzzing::proxy(bytes, false), seeds::proxies_socks, Reach::Some),
+    target("proxy-url", |bytes| text(bytes, vesica_party::fuzzing::proxy_url), seeds::proxy_urls, Reach::All),
+    target("relay-ticket", vesica_party::fuzzing::ticket, seeds::tickets, Reach::All),
     target("service-state", vesica_party::fuzzing::state, vesica_party::fuzzing::state_seeds, Reach::All),
     target("keys", |bytes| text(bytes, |text| vesica_party::fuzzing::keys(text) > 0), seeds::keys, Reach::All),
 ];

@@ -309,6 +309,26 @@ pub fn links() -> Vec<Vec<u8>> {
     texts(["100mbit,40ms", "lan", "loopback", "1.5gbit,0.2s", "1bit,999999999999us"])
 }
 
+pub fn proxies_http() -> Vec<Vec<u8>> {
+    texts([
+        "HTTP/1.1 200 Connection established\r\nVia: proxy\r\n\r\n",
+        "HTTP/1.0 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"x\"\r\n\r\n",
+    ])
+}
+
+pub fn proxies_socks() -> Vec<Vec<u8>> {
+    let (login, granted) = (&b"\x05\x02\x01\x00"[..], &b"\x05\x00\x00\x01\x7f\x00\x00\x01\x1c\xe8"[..]);
+    vec![[login, granted].concat(), b"\x05\x00\x05\x00\x00\x03\x02ab\x1c\xe8".to_vec(), b"\x05\xff".to_vec()]
+}
+
+pub fn proxy_urls() -> Vec<Vec<u8>> {
+    texts(["http://us:p%40ss@proxy.example:3128/", "socks5h://[::1]:1080", "socks5://10.0.0.1", "proxy.example:80"])
+}
+
+pub fn tickets() -> Vec<Vec<u8>> {
+    vec![[&b"vsrelay\x01"[..], &[7; 32]].concat()]
+}
+
 pub fn keys() -> Vec<Vec<u8>> {
     let [pem, lines @ ..] = vesica_party::fuzzing::key_seeds().unwrap_or_default();
     [pem].into_iter().chain(lines.map(|line| format!("{line} us"))).map(String::into_bytes).collect()

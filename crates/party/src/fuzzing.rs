@@ -6,6 +6,8 @@ use std::io;
 pub use crate::channel::feed::Fed;
 use crate::channel::wire::{HEADER_BYTES, Header, Kind};
 use crate::service::{State, StateError, StateReader, StateWriter, read_state, write_state};
+use crate::transport::proxy::Proxy;
+use crate::transport::relay;
 use crate::transport::tls::{Day, Identity, PublicKey, Revocation, Succession, read_locked};
 use crate::{Malformed, Message, Reader, Step, Writer};
 
@@ -201,4 +203,22 @@ macro_rules! messages {
         /// The messages of this file that are read from a frame.
         pub(crate) const MESSAGES: &[$crate::fuzzing::AnyMessage] = &[$($crate::fuzzing::AnyMessage::of::<$message>()),+];
     };
+}
+
+/// Takes bytes as a proxy's answers, to `CONNECT` of HTTP or as SOCKS 5. Whether they grant the connection.
+pub fn proxy(bytes: &[u8], is_http: bool) -> bool {
+    crate::transport::proxy::fuzz(bytes, is_http)
+}
+
+/// Takes a text as the URL of a proxy. Whether it is one; what is shown of it is one, too.
+pub fn proxy_url(text: &str) -> bool {
+    Proxy::parse(text).is_ok_and(|proxy| {
+        assert!(Proxy::parse(&proxy.to_string()).is_ok(), "what is shown of a proxy is none");
+        true
+    })
+}
+
+/// Takes bytes as what a party shows a relay. Whether it is a ticket.
+pub fn ticket(mut bytes: &[u8]) -> bool {
+    matches!(relay::shown(&mut bytes), Ok(Ok(_)))
 }

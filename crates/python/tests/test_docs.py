@@ -127,6 +127,7 @@ TYPES = {
     "FILE": "Path",
     "FOLDER": "Path",
     "NAME|FILE|LINE": "Path",
+    "TICKET|FILE": "Path",
     "COLUMN": "Label",
     "COLUMN,...": "Columns",
     "COLUMN[,COLUMN]": "Columns",

@@ -66,6 +66,7 @@ pub mod bounded;
 pub mod buckets;
 pub mod cluster;
 pub mod failure;
+
 #[doc(hidden)]
 #[cfg_attr(not(test), expect(clippy::expect_used, reason = "a finding of the fuzzer is a panic"))]
 pub mod fuzzing;
@@ -82,6 +83,7 @@ pub mod policy;
 pub mod probe;
 pub mod progress;
 pub mod receipt;
+pub mod relay;
 pub mod report;
 mod resume;
 pub mod rows;

@@ -112,6 +112,22 @@ pub const BRIEFS: &[Brief] = &[
         ],
     },
     Brief {
+        command: "relay",
+        required: &[
+            ("listen", "Wait for parties at this address"),
+            ("key", "Take the tickets alone that this key has made: the file of `vesica relay ticket --key`"),
+            ("any_ticket", "Join any two that show the same ticket, instead of --key"),
+        ],
+        common: &[
+            ("max_connections", "How many connections there may be at once"),
+            ("bytes_per_ticket", "How many bytes may go by one ticket while the relay runs"),
+            ("patience", "How long one may wait for the other"),
+            ("grace", "How long pairs may go on after SIGTERM"),
+            ("metrics", "Show counters at this address, for Prometheus"),
+            ("log", ""),
+        ],
+    },
+    Brief {
         command: "plan",
         required: &[
             ("sender_items", "Distinct keys of the sender"),

@@ -6,6 +6,7 @@ mod log;
 pub mod places;
 mod plan;
 mod policy;
+mod relay;
 mod run;
 mod service;
 mod sides;
@@ -22,6 +23,7 @@ pub use identity::{IdentityArgs, IdentityCommand};
 pub use log::{CompareArgs, LogArgs, LogCommand, ShowArgs, VerifyArgs};
 pub use plan::PlanArgs;
 pub use policy::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicySignArgs};
+pub use relay::{RelayArgs, RelayCommand, TicketArgs};
 pub use run::{ConfigArgs, EitherSide, InitArgs, RoleName, RunArgs, flags_of};
 pub use service::{LogName, QueryArgs, ServeArgs};
 pub use sides::{ENDS, ReceiveArgs, SendArgs, SharedArgs, TableArgs};
@@ -108,6 +110,8 @@ pub enum Command {
     Serve(Box<ServeArgs>),
     /// Learn which rows of your small table a server has too
     Query(Box<QueryArgs>),
+    /// Run a relay, at which two sides meet that can only dial, or make a ticket for one
+    Relay(Box<RelayArgs>),
     /// Make or show the key pair by which your partner recognises you, replace it, or change its passphrase
     Identity(IdentityArgs),
     /// Show what a receipt says, and check its two signatures
@@ -165,6 +169,7 @@ impl Command {
             | Self::Config(_)
             | Self::Init(_)
             | Self::Serve(_)
+            | Self::Relay(_)
             | Self::Demo(_)
             | Self::Completions(_)
             | Self::Man(_) => false,

@@ -9,7 +9,7 @@ pub const TYPED_ALONE: [&str; 2] = ["dry-run", "expect-peer-items"];
 
 /// What a file of partners may say for runs with a partner: how they go. What names the table, the partner or the
 /// result, and what is computed, stands in the job.
-pub const OF_PARTNERS: [&str; 18] = [
+pub const OF_PARTNERS: [&str; 21] = [
     "wait",
     "deadline",
     "identity",
@@ -28,6 +28,9 @@ pub const OF_PARTNERS: [&str; 18] = [
     "json",
     "progress",
     "listen",
+    "relay",
+    "ticket",
+    "proxy",
 ];
 
 /// Flags for tables in files and for terminals: a program has its table in memory, and hears of a run by calls.

@@ -259,6 +259,11 @@ pub struct QueryArgs {
     /// --peer names]
     #[arg(long, value_name = "HOST:PORT", help_heading = "Server")]
     pub connect: Option<String>,
+    /// Dial the server through this proxy: http://HOST:PORT (CONNECT), socks5h://HOST:PORT (the proxy resolves the
+    /// server's name) or socks5://HOST:PORT (this side does), with USER:PASSWORD@ before HOST if need be. `none` dials
+    /// directly [default: what HTTPS_PROXY or ALL_PROXY says, unless NO_PROXY has the host]
+    #[arg(long, value_name = "URL|none", help_heading = "Server")]
+    pub proxy: Option<String>,
     /// Your private key: a file, fd:N for an open file descriptor, or credential:NAME for a credential of systemd
     /// [default: your default identity, made on first use]
     #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true, help_heading = "Server")]

@@ -28,7 +28,7 @@ use super::values::{
 };
 
 /// Which end of the connection a side is: a run has one of these.
-pub const ENDS: [&str; 2] = ["listen", "connect"];
+pub const ENDS: [&str; 3] = ["listen", "connect", "relay"];
 
 const RECEIVE_EXAMPLES: &str = "\
 Examples:
@@ -38,6 +38,8 @@ Examples:
   Do the same where your firewall lets nobody in (your partner listens):
     vesica receive --input ours.csv --key email --output matches.csv \\
         --connect partner.example:7400 --identity us.key --peer them.pub
+  Do the same where no side lets anybody in (both of you name a relay, and the ticket that it joins you by):
+    ... --relay relay.example:7600 --ticket ticket.txt
   Join on a key of three columns, with the date in German notation:
     ... --key first --key last --key born --normalise 'born=date:%d.%m.%Y'
   Match rows by their e-mail address or by their telephone number (your partner says so, too):
@@ -201,9 +203,22 @@ pub struct SharedArgs {
     #[arg(long, value_name = "HOST:PORT", help_heading = "Partner")]
     pub listen: Option<String>,
     /// Connect to your partner at this address; retry until --wait has passed [default: the address
-    /// of a partner that --peer names, unless you say --listen]
+    /// of a partner that --peer names, unless you say --listen or --relay]
     #[arg(long, value_name = "HOST:PORT", help_heading = "Partner")]
     pub connect: Option<String>,
+    /// Meet your partner at a relay, if neither of you can be connected to: both name the same relay and the same
+    /// --ticket. It passes on what you send, and sees TLS alone. docs/networks.md describes it
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Partner", conflicts_with = "insecure_plaintext")]
+    pub relay: Option<String>,
+    /// With --relay: the ticket that you share with your partner, which `vesica relay ticket` makes, or a file that has it.
+    /// Whoever knows it can keep you from meeting, and no more
+    #[arg(long, value_name = "TICKET|FILE", help_heading = "Partner")]
+    pub ticket: Option<String>,
+    /// Dial your partner or the relay through this proxy: http://HOST:PORT (CONNECT), socks5h://HOST:PORT (the proxy
+    /// resolves the partner's name) or socks5://HOST:PORT (this side does), with USER:PASSWORD@ before HOST if need be.
+    /// `none` dials directly [default: what HTTPS_PROXY or ALL_PROXY says, unless NO_PROXY has the host]
+    #[arg(long, value_name = "URL|none", help_heading = "Partner")]
+    pub proxy: Option<String>,
     /// Your private key: a file, fd:N for an open file descriptor, or credential:NAME for a credential of systemd
     /// [default: your default identity, made on first use]
     #[arg(long, value_name = "FILE", env = "VESICA_IDENTITY", hide_env_values = true, help_heading = "Partner")]

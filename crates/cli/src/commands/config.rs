@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use clap::ArgAction;
 use vesica::Failure;
+use vesica::party::transport::relay::Ticket;
 
 use crate::args::columns;
 use crate::args::places::{is_list_of_names, is_typed_alone};
-use crate::commands::sides;
+use crate::commands::{sides, way_out};
 use crate::identity;
 use crate::outcome::{Outcome, print};
 use crate::schema;
@@ -64,7 +65,11 @@ pub fn shown(layers: &Layers) -> Result<String, Failure> {
 
 /// A value in TOML.
 fn value(setting: &Layered) -> String {
-    let values = setting.values.iter().map(|value| value.to_string_lossy().into_owned());
+    let values = setting.values.iter().map(|value| match (setting.flag.get_id().as_str(), value.to_string_lossy()) {
+        ("ticket", text) if Ticket::is_meant_by(&text) => "(a ticket, and not shown)".into(),
+        ("proxy", text) => way_out::shown(&text),
+        (_, text) => text.into_owned(),
+    });
     // The names of an alternative key stand in one string, those of a payload in one each.
     let words: Vec<String> = match is_list_of_names(&setting.flag) {
         true => values.flat_map(|names| columns(&names).map_or(vec![names], |columns| columns.0)).collect(),

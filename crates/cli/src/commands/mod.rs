@@ -15,6 +15,8 @@ pub mod policy;
 pub mod protocols;
 pub mod query;
 pub mod receipt;
+pub mod relay;
 pub mod selftest;
 pub mod serve;
 pub mod sides;
+pub mod way_out;

@@ -10,6 +10,7 @@ use vesica::table::{OutputOptions, SinkFile};
 use vesica::threads;
 
 use super::sides::{InMemory, log_file, own_table, usage};
+use super::way_out;
 use crate::args::QueryArgs;
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
@@ -75,7 +76,9 @@ fn config(args: QueryArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Q
         )
     })?;
     let options = OutputOptions { force: args.force, format: None };
+    let proxy = way_out::proxy(args.proxy.as_deref(), &connect, note)?;
     Ok(QueryConfig {
+        proxy,
         source: own_table(&args.table, &[])?,
         connect,
         protection,

@@ -38,7 +38,7 @@ const MOST_FAULT: usize = 2048;
 const TRY_AGAIN: Duration = Duration::from_secs(600);
 
 pub fn run(args: ServeArgs, verbose: u8) -> Outcome {
-    let log = Log { form: args.log, is_verbose: verbose > 0 };
+    let log = Log::new(args.log, verbose);
     let signals = signals::caught(&[SIGHUP, SIGUSR1, SIGINT, SIGTERM])?;
     let stop = Stop::new();
     let signalled = Signalled::watch(signals, stop.clone())?;
@@ -235,16 +235,21 @@ fn refuse_open_questions(args: &ServeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a server says on standard error.
+/// What a server or a relay says on standard error.
 #[derive(Clone, Copy)]
-struct Log {
+pub(super) struct Log {
     form: LogName,
     is_verbose: bool,
 }
 
 impl Log {
+    /// A log of this form; `verbose` has it say more.
+    pub(super) fn new(form: LogName, verbose: u8) -> Self {
+        Self { form, is_verbose: verbose > 0 }
+    }
+
     /// One line: `text`, or the event with these fields.
-    fn write(&self, event: &str, text: &str, fields: &[(&str, Value)]) {
+    pub(super) fn write(&self, event: &str, text: &str, fields: &[(&str, Value)]) {
         if self.form == LogName::Text {
             return match text.strip_prefix("warning: ") {
                 Some(text) => stderr::warning(text),

@@ -14,6 +14,7 @@ use vesica::key::{KeySpec, NullWords};
 use vesica::locked::Wait;
 use vesica::log::LogFile;
 use vesica::party::Role;
+use vesica::party::transport::proxy::Proxy;
 use vesica::policy::Policy;
 use vesica::report::{OutputReport, Report};
 use vesica::session::{
@@ -26,8 +27,8 @@ use vesica::words::counted;
 
 use crate::args::places::TYPED_ALONE;
 use crate::args::{Columns, Command, JoinName, ReceiveArgs, SendArgs, SharedArgs, TableArgs, delimiter};
-use crate::commands::dry_run;
 use crate::commands::log::default_log;
+use crate::commands::{dry_run, way_out};
 use crate::outcome::{Outcome, print_report};
 use crate::progress::Shown;
 use crate::{calibration, identity, settings, signals, stderr};
@@ -124,7 +125,9 @@ pub fn check_policy(command: Command, policy: Arc<Policy>, wait: &Wait<'_>) -> O
 fn unprotected(args: SideArgs, policy: Option<Arc<Policy>>) -> Result<Config, Failure> {
     let shared = args.shared();
     let (protection, dry_run) = (Protection::InsecurePlaintext, None);
-    let way = Way { end: end(shared)?, protection, wait: shared.wait, deadline: shared.deadline, policy, dry_run };
+    let end = end(shared)?;
+    let proxy = proxy_of(&end, shared, &|_| {})?;
+    let way = Way { end, proxy, protection, wait: shared.wait, deadline: shared.deadline, policy, dry_run };
     args.config(&way)
 }
 
@@ -256,6 +259,7 @@ fn config(role: Role, flags: &Flags, args: &SharedArgs, way: &Way) -> Result<Con
         settings: task.settings(role, flags)?,
         role,
         end: way.end.clone(),
+        proxy: way.proxy.clone(),
         protection: way.protection.clone(),
         wait: way.wait,
         deadline: way.deadline,
@@ -296,13 +300,28 @@ pub(super) fn log_file(named: Option<&Path>, has_none: bool) -> Option<LogFile> 
 /// # Errors
 /// If nothing says it.
 fn end(args: &SharedArgs) -> Result<End, Failure> {
-    match (&args.listen, &args.connect) {
-        (Some(address), None) => Ok(End::Listen(address.clone())),
-        (None, Some(address)) => Ok(End::Connect(address.clone())),
+    match (&args.listen, &args.connect, &args.relay, &args.ticket) {
+        (None, None, Some(address), Some(ticket)) => Ok(End::Relay(address.clone(), way_out::ticket(ticket)?)),
+        (None, None, Some(_), None) => Err(usage(
+            "--relay has no --ticket",
+            "say the ticket that you share with your partner; `vesica relay ticket` makes one",
+        )),
+        (_, _, None, Some(_)) => Err(usage("--ticket has no --relay", "name the relay at which you meet your partner")),
+        (Some(address), None, None, None) => Ok(End::Listen(address.clone())),
+        (None, Some(address), None, None) => Ok(End::Connect(address.clone())),
         _ => Err(usage(
             "neither --listen nor --connect is given, or both are",
-            "say either --listen or --connect, or name a partner with --peer whose address your file of partners has",
+            "say either --listen, --connect or --relay, or name a partner with --peer whose address your file of partners \
+             has",
         )),
+    }
+}
+
+/// Through what the end is dialled; `None` for directly.
+fn proxy_of(end: &End, args: &SharedArgs, note: &dyn Fn(&str)) -> Result<Option<Proxy>, Failure> {
+    match end {
+        End::Listen(_) => way_out::no_proxy(args.proxy.as_deref()),
+        End::Connect(address) | End::Relay(address, _) => way_out::proxy(args.proxy.as_deref(), address, note),
     }
 }
 
@@ -314,6 +333,7 @@ fn no_partner() -> Failure {
 /// How a side meets its partner.
 struct Way {
     end: End,
+    proxy: Option<Proxy>,
     protection: Protection,
     wait: Duration,
     deadline: Option<Duration>,
@@ -327,6 +347,7 @@ impl Way {
     /// What the flags say. `note` hears of a default identity that is made, and `warn` of a connection without TLS.
     fn new(args: &SharedArgs, note: &dyn Fn(&str), warn: &dyn Fn(&str)) -> Result<Self, Failure> {
         let end = end(args)?;
+        let proxy = proxy_of(&end, args, note)?;
         let protection = match &args.peer {
             Some(peer) => identity::protection(args.own_key(), peer, args.peers.as_deref(), note)?,
             None if args.insecure_plaintext => Protection::InsecurePlaintext,
@@ -337,7 +358,7 @@ impl Way {
         }
         let policy = settings::policy_for(&protection, args.peers.as_deref())?;
         let dry_run = args.dry_run.then_some(args.expect_peer_items);
-        Ok(Self { end, protection, wait: args.wait, deadline: args.deadline, policy, dry_run })
+        Ok(Self { end, proxy, protection, wait: args.wait, deadline: args.deadline, policy, dry_run })
     }
 
     /// Runs what the flags say, or tries it; or, where they do not say it, tells the partner so.
@@ -364,8 +385,8 @@ impl Way {
     }
 
     fn meeting(&self) -> Meeting<'_> {
-        let Self { end, protection, wait, deadline, .. } = self;
-        Meeting { end, protection, wait: *wait, deadline: *deadline }
+        let Self { end, proxy, protection, wait, deadline, .. } = self;
+        Meeting { end, proxy: proxy.as_ref(), protection, wait: *wait, deadline: *deadline }
     }
 }
 

@@ -10,6 +10,7 @@ use vesica::bounded::read_text;
 use vesica::failure::code;
 use vesica::nearest::nearest;
 use vesica::party::Role;
+use vesica::party::transport::relay::Ticket;
 use vesica::party::transport::tls::PublicKey;
 use vesica::toml_text::MAX_BYTES;
 use vesica::written::{Job, Setting, Value, is_name};
@@ -203,6 +204,7 @@ fn quoted(name: &str) -> String {
 fn is_path(flag: &Arg, word: &str) -> bool {
     match flag.get_value_hint() {
         ValueHint::FilePath | ValueHint::DirPath | ValueHint::AnyPath => word != "-" && !identity::is_no_file(word),
+        _ if flag.get_id() == "ticket" => !Ticket::is_meant_by(word) && !identity::is_no_file(word),
         _ => flag.get_id() == "peer" && !is_name(word) && word.parse::<PublicKey>().is_err(),
     }
 }

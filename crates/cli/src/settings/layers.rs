@@ -234,7 +234,10 @@ impl SettingsSoFar {
         let higher = self.settings.iter().take(self.sealed);
         let counts = |other: &Layered| {
             let other = other.flag.get_id();
-            other == id || (is_end && ENDS.iter().any(|end| other == end))
+            let is_other_end = ENDS.iter().any(|end| other == end);
+            // A ticket is one of a relay, which may be named elsewhere, and a side that listens needs no proxy.
+            let is_no_use = (id == "ticket" && other != "relay") || (id == "proxy" && other == "listen");
+            other == id || (is_other_end && (is_end || is_no_use))
         };
         if !higher.into_iter().any(counts) {
             self.settings.push(setting);

@@ -126,6 +126,12 @@ impl Folder {
             "VESICA_MEMORY",
             "VESICA_PROGRESS",
             "VESICA_RUN_LOG",
+            "https_proxy",
+            "HTTPS_PROXY",
+            "all_proxy",
+            "ALL_PROXY",
+            "no_proxy",
+            "NO_PROXY",
         ] {
             if command.get_envs().all(|(name, _)| name != variable) {
                 command.env_remove(variable);

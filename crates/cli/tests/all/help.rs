@@ -39,6 +39,7 @@ fn every_command_has_help_and_the_first_help_teaches() {
         "config",
         "serve",
         "query",
+        "relay",
         "identity",
         "receipt",
         "demo",

@@ -385,18 +385,19 @@ fn health_is_answered_while_the_set_is_still_prepared() {
     server.end().expect(0, &[]);
 }
 
-/// The unit is to be copied: its command line must be one of ours. What it names is not there, which
-/// is another error than a usage that is wrong.
+/// The units are to be copied: their command lines must be ours. What they name is not there, which they say.
 #[test]
-fn the_systemd_unit_has_a_command_line_of_ours() {
-    let unit = std::fs::read_to_string("../../packaging/vesica-serve.service").expect("the unit");
-    let unit = unit.replace("\\\n", " ");
-    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
-    let (program, arguments) = line.split_once(' ').expect("arguments");
-    assert!(program.ends_with("/vesica"), "{program}");
-    let ended = tables().run(arguments);
-    assert!(ended.code == 6 && ended.stderr.contains("/etc/vesica/server.key"), "{ended:?}");
-    assert!(unit.contains("ExecReload=/bin/kill -HUP $MAINPID"));
+fn the_systemd_units_have_command_lines_of_ours() {
+    for (name, code, missing) in [("serve", 6, "/etc/vesica/server.key"), ("relay", 2, "credential:relay.key")] {
+        let unit = std::fs::read_to_string(format!("../../packaging/vesica-{name}.service")).expect("the unit");
+        let unit = unit.replace("\\\n", " ");
+        let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
+        let (program, arguments) = line.split_once(' ').expect("arguments");
+        assert!(program.ends_with("/vesica"), "{program}");
+        let ended = tables().run(arguments);
+        assert!(ended.code == code && ended.stderr.contains(missing), "{ended:?}");
+        assert_eq!(unit.contains("ExecReload=/bin/kill -HUP $MAINPID"), name == "serve");
+    }
 }
 
 /// As `serve`, with a log of JSON lines, which name the address otherwise.

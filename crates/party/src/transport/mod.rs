@@ -9,8 +9,12 @@ use std::sync::Arc;
 use crate::{Abort, exit_code};
 
 pub mod acceptor;
+pub mod dial;
+mod limited;
 mod link;
 pub mod memory;
+pub mod proxy;
+pub mod relay;
 pub mod shaped;
 pub mod tcp;
 pub mod tls;

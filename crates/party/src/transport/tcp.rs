@@ -1,20 +1,20 @@
 //! TCP over IPv4 or IPv6, with host names.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{self, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
+use rustix::net::{SendFlags, sockopt};
 
+use super::dial::Dialer;
 use super::{Connection, Shutdown};
 use crate::{Abort, exit_code};
 
-/// Time between the first attempts to connect.
-const FIRST_PAUSE: Duration = Duration::from_millis(2);
-/// Longest time between two attempts to connect.
+/// Longest time between two looks for a client.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// Longest time for one attempt to connect to one address.
 const CONNECT_ATTEMPT_LIMIT: Duration = Duration::from_secs(5);
@@ -100,26 +100,7 @@ pub fn accept(listener: &Listener, wait: Duration) -> Result<(TcpStream, SocketA
 /// Connects to `address` (`host:port`), again and again until `wait` has passed, for a peer that
 /// starts later.
 pub fn connect(address: &str, wait: Duration) -> Result<TcpStream, Abort> {
-    let end = Instant::now().checked_add(wait);
-    let mut pause = FIRST_PAUSE;
-    loop {
-        let fault = match connect_once(address) {
-            Ok(stream) => return Ok(stream),
-            Err(Unreached::Malformed(abort)) => return Err(abort),
-            Err(Unreached::UnknownName(fault) | Unreached::NoAnswer(fault)) => fault,
-        };
-        let now = Instant::now();
-        if end.is_some_and(|end| now + pause > end) {
-            return Err(Abort::Local {
-                code: exit_code::PEER_ABSENT,
-                fault: format!("nobody answers at {address} within {} s ({fault})", wait.as_secs_f64()),
-                mend: "start the side that listens, check the address and the firewall, or wait longer with --wait"
-                    .into(),
-            });
-        }
-        thread::sleep(pause);
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
+    Dialer::new(address, None).connect(wait)
 }
 
 /// The connection over a TCP stream, without encryption.
@@ -138,30 +119,41 @@ pub fn tune(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)
 }
 
-/// Why one attempt to connect gave no connection.
-#[derive(Debug)]
-pub enum Unreached {
-    /// The address is none. It stays so.
-    Malformed(Abort),
-    /// Nobody knows an address of the host's name, at least now: a partner's name may appear when its machine does.
-    UnknownName(io::Error),
-    /// Nobody listens there, at least now.
-    NoAnswer(io::Error),
-}
-
-/// Connects to `address` (`host:port`), trying each address of the host once.
+/// Has a connection fail whose peer is gone without a word, and answers nothing for `limit`. What the peer does not read
+/// for so long counts as well.
 ///
 /// # Errors
-/// Why it did not come to a connection.
-pub fn connect_once(address: &str) -> Result<TcpStream, Unreached> {
-    let addresses = resolve(address).map_err(|unusable| match unusable {
-        NoAddress::Malformed(abort) => Unreached::Malformed(abort),
-        NoAddress::Unknown(fault) => Unreached::UnknownName(fault),
-    })?;
-    attempt(&addresses).map_err(Unreached::NoAnswer)
+/// If the system does not take the setting.
+pub fn watch(stream: &TcpStream, limit: Duration) -> io::Result<()> {
+    let half = (limit / 2).max(Duration::from_secs(1));
+    sockopt::set_tcp_keepidle(stream, half)?;
+    sockopt::set_tcp_keepintvl(stream, (limit / 4).max(Duration::from_secs(1)))?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    Ok(sockopt::set_tcp_user_timeout(stream, limit.as_millis() as u32)?)
 }
 
-fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+/// Sends what there is room for now, and waits for nobody.
+///
+/// # Errors
+/// If the connection fails, or there is no room for all of it.
+pub fn send_at_once(stream: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    match rustix::net::send(stream, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)? {
+        sent if sent == bytes.len() => Ok(()),
+        _ => Err(io::ErrorKind::WouldBlock.into()),
+    }
+}
+
+/// Whether a peer that is to say nothing has hung up, or says something, within `wait`.
+pub fn has_stirred(stream: &TcpStream, wait: Duration) -> bool {
+    let mut events = [PollFd::new(stream, PollFlags::IN | PollFlags::RDHUP)];
+    matches!(rustix::event::poll(&mut events, Timespec::try_from(wait).ok().as_ref()), Ok(ready) if ready > 0)
+}
+
+/// Tries each of these addresses once.
+///
+/// # Errors
+/// That of the last one.
+pub(super) fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let mut fault = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses {
         match TcpStream::connect_timeout(address, CONNECT_ATTEMPT_LIMIT) {
@@ -173,26 +165,34 @@ fn attempt(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
 }
 
 /// Why there is no address behind a text.
-enum NoAddress {
+pub(super) enum NoAddress {
     /// It is not of the form `host:port`.
     Malformed(Abort),
     /// The host's name is not known.
     Unknown(io::Error),
 }
 
-fn resolve(address: &str) -> Result<Vec<SocketAddr>, NoAddress> {
+/// The addresses behind `host:port`.
+pub(super) fn resolve(address: &str) -> Result<Vec<SocketAddr>, NoAddress> {
     match address.to_socket_addrs() {
         Ok(addresses) => {
             let addresses: Vec<_> = addresses.collect();
             let none = || NoAddress::Unknown(io::Error::new(io::ErrorKind::NotFound, "the name has no address"));
             if addresses.is_empty() { Err(none()) } else { Ok(addresses) }
         }
-        Err(fault) if fault.kind() == io::ErrorKind::InvalidInput => Err(NoAddress::Malformed(Abort::Local {
-            code: exit_code::USAGE,
-            fault: format!("cannot use the address {address:?}: {fault}"),
-            mend: "give host:port, for example example.org:7400, 0.0.0.0:7400 or [::1]:7400".into(),
-        })),
+        Err(fault) if fault.kind() == io::ErrorKind::InvalidInput => {
+            Err(NoAddress::Malformed(malformed(address, &fault)))
+        }
         Err(fault) => Err(NoAddress::Unknown(fault)),
+    }
+}
+
+/// That a text is no address.
+pub(super) fn malformed(address: &str, fault: &dyn fmt::Display) -> Abort {
+    Abort::Local {
+        code: exit_code::USAGE,
+        fault: format!("cannot use the address {address:?}: {fault}"),
+        mend: "give host:port, for example example.org:7400, 0.0.0.0:7400 or [::1]:7400".into(),
     }
 }
 

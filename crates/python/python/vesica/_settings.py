@@ -37,6 +37,9 @@ class RunSettings(TypedDict, total=False):
     force: bool
     listen: Optional[str]
     connect: Optional[str]
+    relay: Optional[str]
+    ticket: Optional[Path]
+    proxy: Optional[str]
     identity: Optional[Path]
     passphrase_file: Optional[Path]
     peer: Optional[Path]
@@ -83,6 +86,7 @@ class QuerySettings(TypedDict, total=False):
     null_words: Optional[Union[str, Sequence[str]]]
     force: bool
     connect: Optional[str]
+    proxy: Optional[str]
     identity: Optional[Path]
     passphrase_file: Optional[Path]
     peer: Optional[Path]

@@ -13,9 +13,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::Abort;
+use vesica_party::transport::dial::Dialer;
 use vesica_party::transport::tcp;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, code};
 use crate::session::{Bound, Greeted, GuestLimits, Guests, Visit};
 use crate::threads::no_thread;
 
@@ -78,7 +79,7 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     /// The partner's rendezvous, where this one dials it.
-    partner: Option<String>,
+    partner: Option<Dialer>,
     closed: AtomicBool,
     sent: AtomicU64,
     received: AtomicU64,
@@ -115,7 +116,14 @@ impl Rendezvous {
         let BoundInside { listener, address } = inside;
         let (partner, outside) = match outside {
             Bound::Listener(listener) => (None, Some(listener)),
-            Bound::Connector(address) => (Some(address), None),
+            Bound::Connector(dialer) => (Some(dialer), None),
+            Bound::Relay(dialer, _) => {
+                return Err(Failure::new(
+                    code::INTERNAL,
+                    format_args!("a relay at {}", dialer.address()),
+                    "please report this",
+                ));
+            }
         };
         let shared = Arc::new(Shared {
             state: Mutex::default(),
@@ -215,7 +223,7 @@ impl Shared {
         let Some(partner) = self.partner.clone() else { return };
         // Nobody waits for it, and if it fails, the partner's worker waits no longer than it would.
         let _ = thread::Builder::new().name("vesica-link".into()).spawn(move || -> io::Result<()> {
-            let mut socket = tcp::connect(&partner, DIAL_FOR).map_err(|_| io::ErrorKind::NotConnected)?;
+            let mut socket = partner.connect(DIAL_FOR).map_err(|_| io::ErrorKind::NotConnected)?;
             socket.write_all(&TO_PARTNER)?;
             socket.write_all(&link)
         });
@@ -306,8 +314,8 @@ impl Shared {
     }
 
     /// A link to the partner's rendezvous, which says when the partner's worker is there.
-    fn dial(&self, address: &str, pass: [u8; 32], link: [u8; 32]) -> Option<Arc<TcpStream>> {
-        let mut socket = tcp::connect(address, DIAL_FOR).ok()?;
+    fn dial(&self, partner: &Dialer, pass: [u8; 32], link: [u8; 32]) -> Option<Arc<TcpStream>> {
+        let mut socket = partner.connect(DIAL_FOR).ok()?;
         tcp::tune(&socket).ok()?;
         socket.write_all(&TO_PARTNER).and_then(|()| socket.write_all(&link)).ok()?;
         let socket = Arc::new(socket);

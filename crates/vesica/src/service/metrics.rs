@@ -1,4 +1,4 @@
-//! What a server counts, and the page on which a monitoring system reads it.
+//! What a server counts, and the page on which a monitoring system reads it, of a server or of a relay.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -24,6 +24,20 @@ const REQUESTS_AT_ONCE: usize = 32;
 /// Time between two looks for a request.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// What a page shows.
+pub(crate) trait Counted: Send + Sync + 'static {
+    /// All counters in the text format of Prometheus, version 0.0.4.
+    fn page(&self) -> String;
+
+    /// Whether clients are answered.
+    fn is_ready(&self) -> bool;
+}
+
+/// A counter's lines on a page.
+pub(crate) fn line(page: &mut String, (name, kind, help): (&str, &str, &str), value: u64) {
+    page.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n"));
+}
+
 /// Counters of a server. None of them says anything of items.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
@@ -44,7 +58,7 @@ pub(super) struct Counters {
     answer_micros: AtomicU64,
 }
 
-pub(super) fn add(counter: &AtomicU64, count: u64) {
+pub(crate) fn add(counter: &AtomicU64, count: u64) {
     counter.fetch_add(count, Ordering::Relaxed);
 }
 
@@ -63,9 +77,14 @@ impl Counters {
         }
         add(&self.answer_micros, took.as_micros() as u64);
     }
+}
 
-    /// All counters in the text format of Prometheus, version 0.0.4.
-    pub fn page(&self) -> String {
+impl Counted for Counters {
+    fn is_ready(&self) -> bool {
+        self.is_prepared.load(Ordering::Relaxed)
+    }
+
+    fn page(&self) -> String {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut page = String::new();
         for (name, help, counter) in [
@@ -97,12 +116,11 @@ impl Counters {
             ("vesica_reloads_total", "Times that the table was read again.", &self.reloaded),
             ("vesica_reloads_failed_total", "Times that it could not be read, or did not fit.", &self.reload_failed),
         ] {
-            page.push_str(&format!("# HELP {name} {help}\n# TYPE {name} counter\n{name} {}\n", get(counter)));
+            line(&mut page, (name, "counter", help), get(counter));
         }
         // How many there are is what dummies hide, and anybody may reach this page.
-        page.push_str("# HELP vesica_capacity Keys that the set has room for, as clients are told.\n");
-        page.push_str("# TYPE vesica_capacity gauge\n");
-        page.push_str(&format!("vesica_capacity {}\n", get(&self.capacity)));
+        let capacity = ("vesica_capacity", "gauge", "Keys that the set has room for, as clients are told.");
+        line(&mut page, capacity, get(&self.capacity));
         page.push_str("# HELP vesica_answer_seconds Time from a query's first byte to its answer.\n");
         page.push_str("# TYPE vesica_answer_seconds histogram\n");
         let mut all = 0;
@@ -118,18 +136,18 @@ impl Counters {
 
 /// A page that is answered until this is dropped.
 #[derive(Debug)]
-pub(super) struct OpenPage {
+pub(crate) struct OpenPage {
     address: SocketAddr,
     stop: Stop,
 }
 
 impl OpenPage {
     /// Binds `address`, and answers there on a thread of its own.
-    pub fn new(address: &str, counters: Arc<Counters>) -> io::Result<Self> {
+    pub fn new(address: &str, counters: Arc<impl Counted>) -> io::Result<Self> {
         let page = Page::bind(address)?;
         let open = Self { address: page.address()?, stop: Stop::new() };
         let stop = open.stop.clone();
-        thread::Builder::new().name("vesica-metrics".into()).spawn(move || page.answer(&counters, &stop))?;
+        thread::Builder::new().name("vesica-metrics".into()).spawn(move || page.answer(&*counters, &stop))?;
         Ok(open)
     }
 
@@ -161,7 +179,7 @@ impl Page {
 
     /// Answers `GET /metrics` and `GET /healthz` until the server stops. One that connects and says
     /// nothing keeps no other waiting, unless there are as many of them as requests at once.
-    pub fn answer(&self, counters: &Counters, stop: &Stop) {
+    pub fn answer(&self, counters: &impl Counted, stop: &Stop) {
         let under_way = AtomicUsize::new(0);
         thread::scope(|scope| {
             while !stop.is_stopped() {
@@ -188,7 +206,7 @@ impl Page {
     }
 }
 
-fn answer_one(mut socket: TcpStream, counters: &Counters) -> io::Result<()> {
+fn answer_one(mut socket: TcpStream, counters: &impl Counted) -> io::Result<()> {
     socket.set_nonblocking(false)?;
     socket.set_read_timeout(Some(REQUEST_LIMIT))?;
     socket.set_write_timeout(Some(REQUEST_LIMIT))?;
@@ -206,9 +224,7 @@ fn answer_one(mut socket: TcpStream, counters: &Counters) -> io::Result<()> {
     let mut words = asked.split_ascii_whitespace();
     let (status, body) = match (words.next(), words.next()) {
         (Some("GET"), Some("/metrics")) => ("200 OK", counters.page()),
-        (Some("GET"), Some("/healthz")) if counters.is_prepared.load(Ordering::Relaxed) => {
-            ("200 OK", "ok\n".to_owned())
-        }
+        (Some("GET"), Some("/healthz")) if counters.is_ready() => ("200 OK", "ok\n".to_owned()),
         (Some("GET"), Some("/healthz")) => ("503 Service Unavailable", "preparing\n".to_owned()),
         (Some("GET"), _) => ("404 Not Found", "there are /metrics and /healthz\n".to_owned()),
         _ => ("405 Method Not Allowed", "only GET is answered\n".to_owned()),

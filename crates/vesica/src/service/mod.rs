@@ -20,7 +20,7 @@ mod account;
 mod answers;
 mod choose;
 mod description;
-mod metrics;
+pub(crate) mod metrics;
 mod periods;
 mod preparation;
 mod prepared;

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use vesica_party::transport::proxy::Proxy;
 use vesica_party::transport::{Connection, KeyExchange};
 use vesica_party::{Channel, ChannelOptions, Role, Security};
 use vesica_structures::rng::SecretRng;
@@ -40,6 +41,8 @@ pub struct QueryConfig {
     pub source: OwnTable,
     /// The server's address.
     pub connect: String,
+    /// Through what it is dialled; `None` for directly.
+    pub proxy: Option<Proxy>,
     /// What protects the connection.
     pub protection: Protection,
     /// How long to try to reach the server.
@@ -159,9 +162,10 @@ impl Context<'_> {
             Some(left) if left < self.config.wait => (left, "--deadline"),
             _ => (self.config.wait, "--wait"),
         };
-        let bound = bind_end(&End::Connect(self.config.connect.clone()), self.events)?;
+        let end = End::Connect(self.config.connect.clone());
+        let bound = bind_end(&end, self.config.proxy.as_ref(), self.events)?;
         let retry = RetryPolicy { wait, flag, stop: &stop };
-        let connection = reach_end(&bound, &self.config.protection, &retry, self.events)?;
+        let connection = reach_end(&bound, &self.config.protection, &retry, self.events)?.connection;
         if self.config.post_quantum {
             KeyExchange::require_post_quantum(connection.key_exchange)?;
         }

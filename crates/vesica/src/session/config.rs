@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use vesica_party::transport::proxy::Proxy;
 use vesica_party::{Role, Security};
 
 use super::{End, Protection};
@@ -52,6 +53,8 @@ pub struct Config {
     pub role: Role,
     /// How it meets the peer.
     pub end: End,
+    /// Through what it dials the partner or the relay; `None` for directly.
+    pub proxy: Option<Proxy>,
     /// What protects the connection.
     pub protection: Protection,
     /// How long to wait for the peer.
@@ -172,6 +175,7 @@ impl Config {
             settings: task.settings(role, &Flags::default())?,
             role,
             end,
+            proxy: None,
             protection,
             wait: WAIT,
             deadline: None,

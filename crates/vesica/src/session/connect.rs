@@ -2,12 +2,11 @@
 
 use std::cell::RefCell;
 
-use vesica_party::transport::Connection;
 use vesica_party::{Channel, ChannelOptions};
 
 use super::Protection;
 use super::context::Context;
-use super::link::{self, Bound, RetryPolicy};
+use super::link::{self, Bound, Reached, RetryPolicy};
 use super::on_cluster::Driver;
 use super::prepare::Preparation;
 use super::ready::Ready;
@@ -55,35 +54,35 @@ pub(super) fn connect<'m>(ctx: &Context<'_>, executor: Executor<'m>) -> Result<(
     };
     let (mut ready, driver) =
         prepared.map_err(|failure| tell_partner(&ctx.meeting(), failure, ctx.interrupt, ctx.events))?;
-    let bound = link::bind(&ctx.config.end, ctx.events)?;
-    let (connection, reader) = match driver {
+    let bound = link::bind(&ctx.config.end, ctx.config.proxy.as_ref(), ctx.events)?;
+    let (reached, reader) = match driver {
         None => {
             let mut preparation = Preparation::start(ctx.config, &*ready.job, &ready.hello);
-            let connection = ctx.reach_while_reading(&bound, &mut preparation)?;
+            let reached = ctx.reach_while_reading(&bound, &mut preparation)?;
             drop(bound);
-            (connection, Reader::ThisProcess(Box::new(preparation)))
+            (reached, Reader::ThisProcess(Box::new(preparation)))
         }
         Some(driver) => {
-            let connection = ctx.reach(&bound, &|| ctx.interrupt.reason())?;
-            (connection, Reader::Cluster(Box::new(driver), bound))
+            let reached = ctx.reach(&bound, &|| ctx.interrupt.reason())?;
+            (reached, Reader::Cluster(Box::new(driver), bound))
         }
     };
-    let ch = ctx.open(connection, &mut ready.hello)?;
+    let ch = ctx.open(reached, &mut ready.hello)?;
     Ok((ch, Connected { ready, reader }))
 }
 
 impl Context<'_> {
     /// Waits for the partner, until `stop` gives a reason not to.
-    pub fn reach(&self, bound: &Bound, stop: &dyn Fn() -> Option<Failure>) -> Result<Connection, Failure> {
+    pub fn reach(&self, bound: &Bound, stop: &dyn Fn() -> Option<Failure>) -> Result<Reached, Failure> {
         self.watch.enter(Stage::Waiting, Gauge::Nothing);
         let (wait, flag) = self.meeting().wait_and_flag();
         link::reach(bound, &self.config.protection, &RetryPolicy { wait, flag, stop }, self.events)
     }
 
     /// Waits for the partner while the own table is read. The partner is to hear of a failure of that.
-    fn reach_while_reading(&self, bound: &Bound, preparation: &mut Preparation) -> Result<Connection, Failure> {
+    fn reach_while_reading(&self, bound: &Bound, preparation: &mut Preparation) -> Result<Reached, Failure> {
         let meeting = self.meeting();
-        let connection = {
+        let reached = {
             let preparation = RefCell::new(&mut *preparation);
             let announce = |failure| tell::announce(&meeting, failure, self.events);
             self.reach(bound, &|| {
@@ -91,7 +90,7 @@ impl Context<'_> {
                 self.interrupt.reason().or_else(overdue)
             })
         };
-        connection.map_err(|failure| match preparation.failure() {
+        reached.map_err(|failure| match preparation.failure() {
             // Whether the peer never came matters less than an own failure that could not be told.
             Some(own) => {
                 tell::not_told(Some(&failure).filter(|failure| *failure != own), self.events);
@@ -102,7 +101,7 @@ impl Context<'_> {
     }
 
     /// Opens the channel to a partner that was reached.
-    pub fn open(&self, connection: Connection, hello: &mut Hello) -> Result<Channel, Failure> {
+    pub fn open(&self, reached: Reached, hello: &mut Hello) -> Result<Channel, Failure> {
         self.events.connected();
         hello.clock = handshake::clock::now();
         let options = ChannelOptions {
@@ -115,7 +114,7 @@ impl Context<'_> {
         };
         // Roles of the task are not agreed yet, so the channel's are those of the connection; the
         // protocol's call turns them if need be.
-        let ch = threads::open_channel(connection, self.config.end.channel_role(), options)?;
+        let ch = threads::open_channel(reached.connection, reached.role, options)?;
         self.log.meet(ch.authenticated_peer().map(|peer| peer.key));
         self.interrupt.attach(ch.canceller());
         self.watch.count(ch.meter());

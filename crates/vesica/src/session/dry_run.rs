@@ -252,10 +252,10 @@ fn meet(
     job: &(dyn AnyJob + 'static),
     hello: &mut Hello,
 ) -> Result<(Hello, Option<PublicKey>), Failure> {
-    let bound = link::bind(&ctx.config.end, ctx.events)?;
-    let connection = ctx.reach(&bound, &|| ctx.interrupt.reason())?;
+    let bound = link::bind(&ctx.config.end, ctx.config.proxy.as_ref(), ctx.events)?;
+    let reached = ctx.reach(&bound, &|| ctx.interrupt.reason())?;
     drop(bound);
-    let mut ch = ctx.open(connection, hello)?;
+    let mut ch = ctx.open(reached, hello)?;
     ctx.watch.enter(Stage::Comparing, Gauge::Nothing);
     let key = ch.authenticated_peer().map(|peer| peer.key);
     let compared = compare_and_part(ctx, job, hello, &mut ch);

@@ -358,7 +358,7 @@ fn first_to_go(guests: impl Iterator<Item = (usize, Stage)>) -> Option<(usize, S
 }
 
 /// What counts as one address: of IPv6, the network that one customer gets.
-fn home(address: IpAddr) -> IpAddr {
+pub(crate) fn home(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
         address => address,

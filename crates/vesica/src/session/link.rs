@@ -7,12 +7,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use vesica_party::Role;
-use vesica_party::transport::tcp::Unreached;
+use vesica_party::transport::dial::{Dialer, Unreached};
+use vesica_party::transport::proxy::Proxy;
+use vesica_party::transport::relay::Ticket;
 use vesica_party::transport::tls::{self, Identity, PeerKeys, TlsFailure};
 use vesica_party::transport::{Connection, tcp};
 
 use super::Events;
 use super::guests::{Guests, Limits, Outcome, TurnedAway, Visit};
+use super::relayed;
 use crate::failure::{Failure, code};
 
 /// Longest time for a TLS handshake with the side that listens.
@@ -38,15 +41,22 @@ pub enum End {
     Listen(String),
     /// Connect to this address, again and again.
     Connect(String),
+    /// Meet the partner at the relay of this address, which joins the two that have this ticket.
+    Relay(String, Ticket),
 }
 
 impl End {
-    /// The role on the channel until those of the task are agreed.
-    pub(super) fn channel_role(&self) -> Role {
-        match self {
-            Self::Connect(_) => Role::Sender,
-            Self::Listen(_) => Role::Receiver,
+    /// Names the relay to a user whose connection has broken: it may be what has.
+    pub(super) fn with_way(&self, mut failure: Failure) -> Failure {
+        if let (Self::Relay(address, _), code::LINK) = (self, failure.code)
+            && !failure.mend.contains("relay")
+        {
+            failure.mend.push_str(&format!(
+                "; check also that the relay {address}, which this run went through, still runs: its log says why it ends \
+                 a connection"
+            ));
         }
+        failure
     }
 }
 
@@ -77,12 +87,23 @@ pub(crate) struct RetryPolicy<'a> {
 /// The end, bound if it listens.
 pub(crate) enum Bound {
     Listener(tcp::Listener),
-    Connector(String),
+    Connector(Dialer),
+    Relay(Dialer, Ticket),
 }
 
-pub(crate) fn bind(end: &End, events: &dyn Events) -> Result<Bound, Failure> {
+/// A partner that is there.
+pub(crate) struct Reached {
+    pub connection: Connection,
+    /// The role on the channel until those of the task are agreed: the side that has opened the TLS session sends.
+    pub role: Role,
+}
+
+/// Binds the end if it listens; else it is dialled through `proxy`, if there is one.
+pub(crate) fn bind(end: &End, proxy: Option<&Proxy>, events: &dyn Events) -> Result<Bound, Failure> {
+    let dialer = |address: &String| Dialer::new(address, proxy.cloned());
     match end {
-        End::Connect(address) => Ok(Bound::Connector(address.clone())),
+        End::Connect(address) => Ok(Bound::Connector(dialer(address))),
+        End::Relay(address, ticket) => Ok(Bound::Relay(dialer(address), *ticket)),
         End::Listen(address) => {
             let listener = tcp::listen(address)?;
             events.listening(listener.local_addr()?);
@@ -96,10 +117,15 @@ pub(crate) fn reach(
     protection: &Protection,
     retry: &RetryPolicy<'_>,
     events: &dyn Events,
-) -> Result<Connection, Failure> {
+) -> Result<Reached, Failure> {
     match bound {
-        Bound::Listener(listener) => accept(listener, protection, retry, events),
-        Bound::Connector(address) => connect(address, protection, retry, events),
+        Bound::Listener(listener) => {
+            accept(listener, protection, retry, events).map(|connection| Reached { connection, role: Role::Receiver })
+        }
+        Bound::Connector(dialer) => {
+            connect(dialer, protection, retry, events).map(|connection| Reached { connection, role: Role::Sender })
+        }
+        Bound::Relay(dialer, ticket) => relayed::meet(dialer, ticket, protection, retry, events),
     }
 }
 
@@ -229,25 +255,30 @@ fn nobody(retry: &RetryPolicy<'_>, turned_away: TurnedAway, fault: Option<io::Er
 }
 
 fn connect(
-    address: &str,
+    dialer: &Dialer,
     protection: &Protection,
     retry: &RetryPolicy<'_>,
     events: &dyn Events,
 ) -> Result<Connection, Failure> {
     let end = Instant::now().checked_add(retry.wait);
-    let mut pause = FIRST_PAUSE;
+    let (mut pause, address) = (FIRST_PAUSE, dialer.address());
     let mut is_told = false;
     loop {
         if let Some(failure) = (retry.stop)() {
             return Err(failure);
         }
-        let outcome = match tcp::connect_once(address) {
+        let outcome = match dialer.once() {
             Ok(socket) => {
                 let left = || end.map(|end| end.saturating_duration_since(Instant::now()));
                 let tried = socket.peer_addr();
                 let secured = secure(socket, protection, left()).or_else(|failure| {
                     // Another program may have the port at this address, and the partner that at another one.
-                    let others = addresses(address).into_iter().filter(|other| tried.as_ref().ok() != Some(other));
+                    let others = dialer
+                        .is_direct()
+                        .then(|| addresses(address))
+                        .into_iter()
+                        .flatten()
+                        .filter(|other| tried.as_ref().ok() != Some(other));
                     elsewhere(others, protection, &left, retry.stop).ok_or(failure)
                 });
                 match secured {
@@ -255,19 +286,20 @@ fn connect(
                     // Something in between may accept before the peer is up; wrong keys and other languages do not pass
                     // with time.
                     Err(failure @ (TlsFailure::Link(_) | TlsFailure::Timeout(_))) => {
-                        with_tried(Failure::from(vesica_party::Abort::from(failure)), address)
+                        with_tried(Failure::from(vesica_party::Abort::from(failure)), dialer)
                     }
-                    Err(failure) => return Err(with_tried(vesica_party::Abort::from(failure).into(), address)),
+                    Err(failure) => return Err(with_tried(vesica_party::Abort::from(failure).into(), dialer)),
                 }
             }
-            Err(Unreached::Malformed(abort)) => return Err(abort.into()),
+            Err(Unreached::Lasting(abort)) => return Err(abort.into()),
             Err(Unreached::UnknownName(fault)) => {
                 if !std::mem::replace(&mut is_told, true) {
                     events.notice(&format!("the name in {address} has no address yet ({fault}); asking again"));
                 }
                 unknown(address, retry, &fault)
             }
-            Err(Unreached::NoAnswer(_)) => absent(address, retry),
+            Err(Unreached::NoAnswer(_)) => absent(dialer, retry, None),
+            Err(Unreached::Proxy(fault)) => absent(dialer, retry, Some(&fault)),
         };
         if end.is_some_and(|end| Instant::now() + pause >= end) {
             return Err(outcome);
@@ -290,15 +322,15 @@ fn elsewhere(
     stop: &dyn Fn() -> Option<Failure>,
 ) -> Option<Connection> {
     addresses.take_while(|_| stop().is_none()).find_map(|address| {
-        let limit = left().map_or(TLS_LIMIT, |left| left.clamp(LEAST_TLS_LIMIT, TLS_LIMIT));
+        let limit = tls_limit(left());
         let socket = TcpStream::connect_timeout(&address, limit).ok()?;
         secure(socket, protection, left()).ok()
     })
 }
 
 /// Names the addresses that were tried, where a name has several.
-fn with_tried(mut failure: Failure, address: &str) -> Failure {
-    let addresses = addresses(address);
+fn with_tried(mut failure: Failure, dialer: &Dialer) -> Failure {
+    let addresses = if dialer.is_direct() { addresses(dialer.address()) } else { Vec::new() };
     if addresses.len() > 1 {
         let tried: Vec<String> = addresses.iter().map(SocketAddr::to_string).collect();
         failure.fault.push_str(&format!("; tried {}", tried.join(", ")));
@@ -309,15 +341,17 @@ fn with_tried(mut failure: Failure, address: &str) -> Failure {
 fn secure(socket: TcpStream, protection: &Protection, left: Option<Duration>) -> Result<Connection, TlsFailure> {
     match protection {
         Protection::InsecurePlaintext => Ok(tcp::connection(socket)?),
-        Protection::Tls { identity, peer } => {
-            let limit = left.map_or(TLS_LIMIT, |left| left.clamp(LEAST_TLS_LIMIT, TLS_LIMIT));
-            tls::connect(socket, identity, peer.clone(), limit)
-        }
+        Protection::Tls { identity, peer } => tls::connect(socket, identity, peer.clone(), tls_limit(left)),
     }
 }
 
+/// How long a TLS handshake may take, where so much of `--wait` is left.
+pub(super) fn tls_limit(left: Option<Duration>) -> Duration {
+    left.map_or(TLS_LIMIT, |left| left.clamp(LEAST_TLS_LIMIT, TLS_LIMIT))
+}
+
 /// That nobody knows where the partner should be.
-fn unknown(address: &str, retry: &RetryPolicy<'_>, fault: &io::Error) -> Failure {
+pub(super) fn unknown(address: &str, retry: &RetryPolicy<'_>, fault: &io::Error) -> Failure {
     Failure::new(
         code::PEER_ABSENT,
         format_args!("the name in {address} has no address within {} s ({fault})", retry.wait.as_secs_f64()),
@@ -329,14 +363,16 @@ fn unknown(address: &str, retry: &RetryPolicy<'_>, fault: &io::Error) -> Failure
     )
 }
 
-/// That nobody listens where the partner should.
-fn absent(address: &str, retry: &RetryPolicy<'_>) -> Failure {
+/// That nobody listens where the partner should, by what a proxy says if there is one.
+fn absent(dialer: &Dialer, retry: &RetryPolicy<'_>, of_proxy: Option<&str>) -> Failure {
+    let of_proxy = of_proxy.map(|fault| format!(" ({fault})")).unwrap_or_default();
+    let (address, waited) = (dialer.address(), retry.wait.as_secs_f64());
     let failure = Failure::new(
         code::PEER_ABSENT,
-        format_args!("nobody answers at {address} within {} s", retry.wait.as_secs_f64()),
+        format_args!("nobody answers at {address} within {waited} s{of_proxy}"),
         format_args!("start the side that listens, check address and firewall, or wait longer with {}", retry.flag),
     );
-    with_tried(failure, address)
+    with_tried(failure, dialer)
 }
 
 #[cfg(test)]
@@ -377,8 +413,9 @@ mod tests {
     #[test]
     fn an_error_names_the_addresses_of_a_name_that_has_several() {
         let failure = || Failure::new(code::PEER_ABSENT, "nobody answers", "wait");
-        assert_eq!(with_tried(failure(), "127.0.0.1:7400").fault, "nobody answers");
-        let named = with_tried(failure(), "localhost:7400").fault;
+        let direct = |address: &str| Dialer::new(address, None);
+        assert_eq!(with_tried(failure(), &direct("127.0.0.1:7400")).fault, "nobody answers");
+        let named = with_tried(failure(), &direct("localhost:7400")).fault;
         let several = addresses("localhost:7400").len() > 1;
         assert_eq!(named.contains("; tried ") && named.contains("127.0.0.1:7400"), several, "{named}");
     }

@@ -12,7 +12,7 @@ use super::context::{Context, in_role};
 use super::link::Bound;
 use super::prepare::{Placed, Places, Prepared};
 use super::ready::{Ready, fresh};
-use super::{Config, Protection, TaskAgreement};
+use super::{Config, End, Protection, TaskAgreement};
 use crate::buckets::{self, Overflow};
 use crate::cluster::keys::{KeyRecords, Records};
 use crate::cluster::{
@@ -231,7 +231,7 @@ fn ticket(
         pass: [0; 32],
         seed: [0; 32],
         peer: [0; 32],
-        listens: end.channel_role() == Role::Receiver,
+        listens: matches!(end, End::Listen(_)),
         wait_ms: WORKER_WAIT.as_millis() as u64,
         keys: 0,
         mask: [0; 32],
@@ -330,6 +330,12 @@ fn check(config: &Config) -> Result<(), Failure> {
     }
     if config.buckets < 2 {
         return usage("a cluster runs buckets, and there is only one", "say buckets= with at least 2, on both sides");
+    }
+    if matches!(config.end, End::Relay(..)) {
+        return usage(
+            "the workers of a cluster do not meet the partner's at a relay",
+            "say listen= on one side and connect= on the other, or run on one machine",
+        );
     }
     if config.resume {
         return usage("a run on a cluster is kept in no record", "omit --resume");

@@ -50,6 +50,7 @@ fn logged(
     let log = RunLog::new(config.log.as_ref(), Subject::of_run(config), &goes_on, events)
         .map_err(|failure| tell_partner(&Meeting::of(config), failure, interrupt, events))?;
     let ran = watched(limits, (config, started), &log, interrupt, events, |ctx| all_steps(ctx, executor));
+    let ran = ran.map_err(|failure| config.end.with_way(failure));
     log.end(ran.as_ref().err(), &goes_on, events);
     ran
 }

@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use vesica_party::ChannelOptions;
+use vesica_party::transport::proxy::Proxy;
 
 use super::link::{self, RetryPolicy};
 use super::{Config, End, Events, Interrupt, Protection};
@@ -22,6 +23,8 @@ const TELL_FOR: Duration = Duration::from_secs(5);
 pub struct Meeting<'a> {
     /// Which end of the connection it is.
     pub end: &'a End,
+    /// Through what it dials the partner or the relay.
+    pub proxy: Option<&'a Proxy>,
     /// What protects the connection.
     pub protection: &'a Protection,
     /// How long to wait for the partner.
@@ -32,7 +35,8 @@ pub struct Meeting<'a> {
 
 impl<'a> Meeting<'a> {
     pub(super) fn of(config: &'a Config) -> Self {
-        Self { end: &config.end, protection: &config.protection, wait: config.wait, deadline: config.deadline }
+        let Config { end, proxy, protection, wait, deadline, .. } = config;
+        Self { end, proxy: proxy.as_ref(), protection, wait: *wait, deadline: *deadline }
     }
 
     /// How long to wait for the partner, and the flag that bounds it.
@@ -90,12 +94,12 @@ fn reach_and_tell(
     interrupt: &Interrupt,
     events: &dyn Events,
 ) -> Result<(), Failure> {
-    let bound = link::bind(meeting.end, events)?;
+    let bound = link::bind(meeting.end, meeting.proxy, events)?;
     let stop = || interrupt.reason();
     let retry = RetryPolicy { wait: meeting.tell_for(), flag: meeting.wait_and_flag().1, stop: &stop };
-    let connection = link::reach(&bound, meeting.protection, &retry, events)?;
+    let reached = link::reach(&bound, meeting.protection, &retry, events)?;
     let options = ChannelOptions { drain_for: TELL_FOR, ..ChannelOptions::default() };
-    let ch = threads::open_channel(connection, meeting.end.channel_role(), options)?;
+    let ch = threads::open_channel(reached.connection, reached.role, options)?;
     ch.abort(&failure.for_peer());
     Ok(())
 }

@@ -77,6 +77,7 @@ impl Folder {
             settings: Settings::default(),
             role,
             end: End::Listen("127.0.0.1:0".into()),
+            proxy: None,
             protection: Protection::Tls { identity: ours.clone(), peer: theirs.public().into() },
             wait: Duration::from_secs(20),
             deadline: None,

@@ -7,7 +7,7 @@ use crate::harness::Folder;
 
 /// Flags of other programs that the documents name: of compilers, of cargo, of zstd, of containers, and of scripts of this
 /// tree.
-const OF_OTHERS: [&str; 20] = [
+const OF_OTHERS: [&str; 23] = [
     "--release",
     "--locked",
     "--workspace",
@@ -28,6 +28,9 @@ const OF_OTHERS: [&str; 20] = [
     "--signal",
     "--tag",
     "--version",
+    "--volume",
+    "--no-healthcheck",
+    "--entrypoint",
 ];
 
 /// The flags that a text names.

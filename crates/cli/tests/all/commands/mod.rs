@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 /// The pages whose commands run, from the top of the tree.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "README.md",
     "docs/buckets.md",
     "docs/cookbook.md",
@@ -22,6 +22,7 @@ const PAGES: [&str; 14] = [
     "docs/jobs.md",
     "docs/keys.md",
     "docs/limits.md",
+    "docs/networks.md",
     "docs/operating.md",
     "docs/policy.md",
     "docs/service.md",
@@ -31,7 +32,7 @@ const PAGES: [&str; 14] = [
 ];
 
 /// The subcommands whose help has examples or flags.
-const HELPS: [&str; 23] = [
+const HELPS: [&str; 25] = [
     "receive",
     "send",
     "run",
@@ -39,6 +40,8 @@ const HELPS: [&str; 23] = [
     "config",
     "serve",
     "query",
+    "relay",
+    "relay ticket",
     "identity new",
     "identity show",
     "receipt",

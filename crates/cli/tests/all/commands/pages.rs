@@ -19,7 +19,7 @@ struct Text<'a> {
 }
 
 /// Commands that cannot run in a test: how each begins, and why. One that is in no document any more fails.
-const NOT_RUN: [(&str, &str); 11] = [
+const NOT_RUN: [(&str, &str); 16] = [
     ("cargo run --release", "builds the tree; the demo runs in help.rs"),
     ("cargo test --release", "is the test itself"),
     ("cargo install", "builds the tree"),
@@ -30,6 +30,11 @@ const NOT_RUN: [(&str, &str); 11] = [
     ("printf", "a pipe into a query; the query before it runs"),
     ("vesica run job.toml --role receiver --input 2026-12.csv", "needs a file peers.toml; jobs.rs has one"),
     ("vesica receipt run.json --policy", "needs a run under that policy; policies.rs has one"),
+    ("vesica relay --listen", "runs until a signal; networks.rs has one"),
+    ("vesica receive ... --relay", "needs a relay; networks.rs has one"),
+    ("vesica send ... --relay", "needs a relay; networks.rs has one"),
+    ("vesica send ... --connect partner.example:7400 --proxy", "needs a proxy; networks.rs has one"),
+    ("HTTPS_PROXY=", "needs a proxy; networks.rs has one"),
     ("vesica plan --calibrate", "measures the machine, which other tests load"),
 ];
 

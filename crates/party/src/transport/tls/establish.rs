@@ -4,7 +4,7 @@
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustls::{AlertDescription, CertificateError, Connection, Error, NamedGroup};
 
@@ -13,6 +13,7 @@ use super::peer_keys::Expected;
 use super::pinning::{self, AcceptedKeys, Pin};
 use super::statements::Day;
 use crate::transport::KeyExchange;
+use crate::transport::limited::Limited;
 use crate::{Abort, exit_code};
 
 /// Label of the exporter (RFC 8446 section 7.5) to which sessions are bound.
@@ -140,37 +141,6 @@ impl From<TlsFailure> for Abort {
     }
 }
 
-/// A TCP stream whose reads and writes fail after an instant, however slowly the peer sends.
-struct Limited<'a> {
-    socket: &'a TcpStream,
-    until: Instant,
-}
-
-impl Limited<'_> {
-    fn left(&self) -> io::Result<Option<Duration>> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
-    }
-}
-
-impl Read for Limited<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.socket.set_read_timeout(self.left()?)?;
-        (&mut &*self.socket).read(out)
-    }
-}
-
-impl Write for Limited<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.socket.set_write_timeout(self.left()?)?;
-        (&mut &*self.socket).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// The ends of a TCP connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
@@ -205,13 +175,12 @@ pub(super) fn establish(
         End::Listener => pinning::server(identity, accepted.clone(), pinning::provider()),
     }
     .map_err(TlsFailure::NotOurTls)?;
-    let mut limited = Limited { socket, until: Instant::now() + limit };
+    let mut limited = Limited::new(socket, limit);
     if let Err(error) = converse(end, &mut tls, &mut limited, admit) {
         part(&mut tls, socket);
         return Err(classify(error, &pin, identity, accepted, limit));
     }
-    socket.set_read_timeout(None)?;
-    socket.set_write_timeout(None)?;
+    limited.lift()?;
     let exporter = tls.export_keying_material([0u8; 32], EXPORTER_LABEL, None).map_err(TlsFailure::NotOurTls)?;
     let peer = pin.shown().ok_or_else(|| TlsFailure::NotOurTls(Error::General("the peer showed no key".into())))?;
     let key_exchange = match tls.negotiated_key_exchange_group().map(|group| group.name()) {
@@ -249,7 +218,7 @@ fn converse(end: End, tls: &mut Connection, limited: &mut Limited<'_>, admit: &d
 /// Sees to it that the alert which tells the peer why reaches it: closing a socket with unread
 /// input can destroy what was sent. Best effort, since the connection has failed already.
 fn part(tls: &mut Connection, socket: &TcpStream) {
-    let mut limited = Limited { socket, until: Instant::now() + PARTING };
+    let mut limited = Limited::new(socket, PARTING);
     while tls.wants_write() && tls.write_tls(&mut limited).is_ok_and(|count| count > 0) {}
     let _ = socket.shutdown(Shutdown::Write);
     let mut unread = [0; 4096];

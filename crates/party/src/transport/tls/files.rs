@@ -249,7 +249,7 @@ impl Passphrase {
 
 /// The permission bits of a secret file that others than its owner can read or write. Where root owns the file, its group
 /// may read it: that is how a pod's volume hands a secret to a program that is not root (`fsGroup`).
-fn exposed(metadata: &Metadata) -> Option<u32> {
+pub fn exposed(metadata: &Metadata) -> Option<u32> {
     let mode = metadata.mode() & 0o7777;
     is_exposed(mode, metadata.uid()).then_some(mode)
 }

@@ -22,13 +22,14 @@ use std::time::Duration;
 use super::{Connection, Shutdown, tcp};
 
 pub use establish::TlsFailure;
-pub use files::{IdentityFile, IdentityFileError, LockedIdentity};
+pub use files::{IdentityFile, IdentityFileError, LockedIdentity, exposed};
 pub use identity::{Fingerprint, Identity, NotAPublicKey, PublicKey};
 pub use locked::Passphrase;
 pub(crate) use locked::read_locked;
 pub use peer_keys::{Expected, NotItsSuccessor, PeerKeys};
 pub use pinning::AcceptedKeys;
 pub use statements::{Day, NotADay, NotAStatement, Revocation, Succession};
+pub(super) use text::base64;
 
 /// Makes a connection that we opened secure, to the one peer that has a key of `peer`. The handshake
 /// takes at most `limit`.

@@ -9,7 +9,7 @@ const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// `bytes` in base64, padded.
 #[expect(clippy::indexing_slicing, reason = "the remainder is below the number of digits")]
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub(in crate::transport) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
         let word = group.iter().enumerate().fold(0u32, |word, (i, &byte)| word | u32::from(byte) << (16 - 8 * i));

@@ -42,6 +42,7 @@ impl ServeEvents for Seen {
 /// A query over a connection without TLS.
 fn asking(source: OwnTable, output: &str, connect: String) -> QueryConfig {
     QueryConfig {
+        proxy: None,
         source,
         connect,
         protection: Protection::InsecurePlaintext,
