@@ -39,7 +39,7 @@ use curve25519_dalek::{RistrettoPoint, Scalar};
 use rayon::prelude::*;
 use sha2::{Digest, Sha512};
 use vesica_structures::rng::SecretRng;
-use vesica_structures::secret::{Secret, wipe_stack};
+use vesica_structures::secret::{Secret, WipedStack, wipe_stack};
 
 pub use proof::{Binding, MOST_PAIRS, Proof, verify};
 
@@ -169,6 +169,7 @@ fn blind_with<I: AsRef<[u8]> + Sync>(mode: Mode, inputs: &[I], blinds: &Blinds) 
     let domain = mode.group_domain();
     let mut elements = vec![[0; ENCODED_BYTES]; inputs.len()];
     let blind = |((elements, inputs), blinds): ((&mut [Encoded], &[I]), &[Scalar])| {
+        let _wiped = WipedStack;
         map_and_multiply_by_each(blinds, &hashed(&domain, inputs), elements);
     };
     if inputs.len() <= BATCH {
@@ -209,6 +210,7 @@ pub fn finalize<I: AsRef<[u8]> + Sync>(
 
 /// Fills in the outputs, and says whether all of `evaluated` are elements, and none the neutral one.
 fn unblind<I: AsRef<[u8]>>(outputs: &mut [Output], inputs: &[I], blinds: &[Scalar], evaluated: &[Encoded]) -> bool {
+    let _wiped = WipedStack;
     let mut inverses = Secret::new(blinds.to_vec());
     drop(Secret::new(Scalar::invert_batch_alloc(&mut inverses)));
     let mut unblinded = Secret::new(evaluated.to_vec());

@@ -53,10 +53,16 @@ impl Shape {
     }
 
     /// `-log2` of a bound on the probability that one of `2^log_queries` queries has a false match. An
-    /// item has one in a part if each of its limbs is one of at most `B` limbs there.
+    /// item has one in a part if each of its limbs is one of at most `B` limbs there. With payloads, an item of the set must
+    /// not have one in a second part; its limbs are not independent of the dealing, which counts as `2^limbs` parts more
+    /// instead of two (docs/parameters/unbalanced.md).
     pub fn false_match_bits(&self, query_items: usize, log_queries: u32) -> f64 {
         let limb = f64::from(LIMB_BITS) - (self.degree as f64).log2();
-        self.limbs as f64 * limb - (query_items.max(1) as f64 * self.parts as f64).log2() - f64::from(log_queries)
+        let parts = match self.payload_bytes > 0 && self.parts > 1 {
+            true => (self.parts - 2 + (1 << self.limbs)) as f64,
+            false => self.parts as f64,
+        };
+        self.limbs as f64 * limb - (query_items.max(1) as f64 * parts).log2() - f64::from(log_queries)
     }
 
     /// Bins of a group.

@@ -383,7 +383,7 @@ mod tests {
             let is_on_a_curve = entry.cost == CostClass::GroupOperations;
             assert_eq!(costs.work == Work::Curve, is_on_a_curve, "{}", costs.id);
             let slope = costs.micros.equal(1 << 16) as f64 / f64::from(1 << 16);
-            assert!(!is_on_a_curve || slope > 10.0, "{} takes {slope} us an item", costs.id);
+            assert!(!is_on_a_curve || slope > 4.0, "{} takes {slope} us an item", costs.id);
         }
     }
 

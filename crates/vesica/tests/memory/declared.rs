@@ -18,13 +18,13 @@ const LITTLE: usize = 4 << 20;
 /// The same where a sender prepares keys and tables of transforms, whose size goes by no number of items.
 const LITTLE_ON_LATTICES: usize = 24 << 20;
 
-/// The same where a sender prepares 2^16 buckets, however few items it has.
+/// The same where a sender prepares 2^16 buckets, or what packs looked-up records, however few items it has.
 const LITTLE_IN_BUCKETS: usize = 8 << 20;
 
 fn little(entry: &Entry) -> usize {
     match (entry.cost, entry.id) {
         (CostClass::Lattice, _) => LITTLE_ON_LATTICES,
-        (_, "oprf-buckets") => LITTLE_IN_BUCKETS,
+        (_, "oprf-buckets" | "oprf-pir") => LITTLE_IN_BUCKETS,
         _ => LITTLE,
     }
 }
