@@ -110,7 +110,7 @@ mod tests {
         let chunks = |count, bits| Chunks { count, bits };
         assert_eq!(derived::<Kkrt16>(), (chunks(1, 128), 98));
         assert_eq!(derived::<Oos17>(), (chunks(1, 63), 99));
-        assert_eq!(derived::<Psz14>(), (chunks(11, 8), 483));
+        assert_eq!(derived::<Psz14>(), (chunks(11, 8), 482));
         assert_eq!(derived::<Pssz15>(), (chunks(8, 8), 358));
     }
 
