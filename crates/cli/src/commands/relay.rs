@@ -81,7 +81,7 @@ fn ticket(args: &TicketArgs) -> Outcome {
             let key = if path.exists() || is_no_file(&named.to_string_lossy()) {
                 RelayKey::read(&path)?
             } else {
-                stderr::note(&format!("made the relay's key {}; start the relay with it", path.display()));
+                stderr::note(format!("made the relay's key {}; start the relay with it", path.display()));
                 RelayKey::create(&path)?
             };
             key.ticket()?

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction};
 use serde_json::{Map, Value, json};
 use vesica::party::Role;
-use vesica::policy::{SETTINGS, Shape};
+use vesica::policy::{SETTINGS, Shape, ShapedSetting};
 use vesica::task;
 
 use crate::args::flags_of;
@@ -52,7 +52,7 @@ pub fn policy() -> Value {
 }
 
 /// A rule as a setting.
-fn of_rule((name, shape, about): &(&str, fn() -> Shape, &str)) -> (String, Value) {
+fn of_rule((name, shape, about): &ShapedSetting) -> (String, Value) {
     ((*name).into(), with(of_shape(&shape()), "description", (*about).into()))
 }
 

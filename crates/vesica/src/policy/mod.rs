@@ -27,7 +27,7 @@ pub use check::{Agreed, Intended};
 pub use counts::Left;
 pub(crate) use counts::{Beginning, Count, HeldTable};
 pub use rules::Rule;
-pub use shapes::{SETTINGS, Shape};
+pub use shapes::{SETTINGS, Shape, ShapedSetting};
 
 /// What the partner hears of a run that a rule refuses.
 const TOLD: &str = "its policy for this partner does not allow this run";

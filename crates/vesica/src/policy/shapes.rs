@@ -41,8 +41,11 @@ pub fn tasks() -> Vec<&'static str> {
     task::names().into_iter().chain([QUERY]).collect()
 }
 
-/// Names of settings, the shapes of their values, and what a run must be to be allowed.
-pub const SETTINGS: [(&str, fn() -> Shape, &str); 21] = [
+/// A setting's name, the shape of its values, and what a run must be to be allowed.
+pub type ShapedSetting = (&'static str, fn() -> Shape, &'static str);
+
+/// The settings that there are.
+pub const SETTINGS: [ShapedSetting; 21] = [
     ("tasks", || Shape::SomeOf(tasks()), "Its task is one of these; `query` stands for `vesica query`"),
     ("roles", || Shape::SomeOf(ROLES.into()), "This side plays one of these"),
     ("security", || Shape::OneOf(SECURITY.into()), "It asks for at least this security"),

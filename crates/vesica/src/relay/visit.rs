@@ -89,7 +89,7 @@ impl Visit {
                 wait(&desk, &socket, from, &ticket, number);
             }
             Placed::Second(first, second, used) => {
-                desk.tell("paired", &format!("joined by {from}"), &ticket, &[("from", second.from_json())]);
+                desk.tell("paired", &format!("joined by {from}"), &ticket, &[("from", second.sender_json())]);
                 let ended = pair::pass_on(&desk, &first, &second, &used);
                 desk.part(&ticket);
                 // Whoever reads of the end finds their places free.
@@ -108,7 +108,7 @@ impl Visit {
         }
     }
 
-    fn from_json(&self) -> serde_json::Value {
+    fn sender_json(&self) -> serde_json::Value {
         json!(self.from.to_string())
     }
 
@@ -121,7 +121,7 @@ impl Visit {
 
     fn tell_refused(&self, refusal: Refusal, ticket: Option<&Ticket>) {
         let why = reason(refusal);
-        let fields = [("from", self.from_json()), ("why", json!(why))];
+        let fields = [("from", self.sender_json()), ("why", json!(why))];
         self.desk.tell_refused(&format!("{} was refused: {why}", self.from), ticket, &fields);
     }
 
