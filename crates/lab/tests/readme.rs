@@ -152,8 +152,8 @@ fn sections() -> [String; 2] {
     let processor = about.lines().find_map(|line| line.strip_prefix("- processor: ")).expect("the processor");
 
     let mut text = format!(
-        "An item is a distinct key. `vole-fast` is what `--protocol auto`, the default, takes for most joins; `vole-lean` sends less, and takes \
-         longer to compute. Unless a row says otherwise: two processes over loopback TCP, one thread each, half of the \
+        "An item is a distinct key. `--protocol auto`, the default, takes `vole-fast` for most joins, and for some large ones `vole-lean`, which \
+         sends less. Unless a row says otherwise: two processes over loopback TCP, one thread each, half of the \
          items in common, set-up included. Times are medians, with quartiles at 2^20 items a side. Bits an item: what \
          both sides send, divided by the number of items of the larger set. Memory: of the process that takes more. \
          –: not measured. Machine: {processor}.\n\n| protocol | mode | 2^16 x 2^16 | 2^20 x 2^20 | bits an item | peak memory a party | 2^22 x \

@@ -41,7 +41,7 @@ def plan(
 
     Other arguments are flags of `vesica plan`, such as `link="100mbit,40ms"`, `security`, `payload_bytes`.
 
-    >>> plan(sender_items=1e6, receiver_items=1e6, link="1gbit,10ms")["choice"]
+    >>> plan(sender_items=1e6, receiver_items=1e6, security="semi-honest", link="1gbit,10ms")["choice"]
     'vole-fast'
     """
     refuse_unknown(settings, "plan")
