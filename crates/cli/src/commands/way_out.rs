@@ -6,7 +6,7 @@ use std::path::Path;
 use vesica::Failure;
 use vesica::bounded::read_text;
 use vesica::failure::code;
-use vesica::party::transport::proxy::Proxy;
+use vesica::party::transport::proxy::{NotAProxy, Proxy};
 use vesica::party::transport::relay::Ticket;
 
 use super::sides::usage;
@@ -24,17 +24,14 @@ const MOST_TICKET_BYTES: u64 = 1 << 10;
 /// # Errors
 /// If what names it is no proxy's URL; none of the texts has it.
 pub fn proxy(flag: Option<&str>, address: &str, note: &dyn Fn(&str)) -> Result<Option<Proxy>, Failure> {
-    let bad = |place: &str, fault: String| {
-        let (fault, mend) = fault.split_once("; ").unwrap_or((&fault, "see --help"));
-        usage(&format!("{place}: {fault}"), mend)
-    };
+    let bad = |place: &str, no_proxy: NotAProxy| usage(&format!("{place}: {}", no_proxy.fault()), NotAProxy::MEND);
     match flag {
         Some(NONE) => Ok(None),
-        Some(url) => Proxy::parse(url).map(Some).map_err(|fault| bad("--proxy", fault.to_string())),
+        Some(url) => Proxy::parse(url).map(Some).map_err(|fault| bad("--proxy", fault)),
         None => {
             let found = Proxy::of_environment(address, &|name| env::var_os(name));
             let found = found.map_err(|(name, fault)| {
-                let mut failure = bad(&format!("the variable {name}"), fault.to_string());
+                let mut failure = bad(&format!("the variable {name}"), fault);
                 failure.mend.push_str("; `--proxy none` dials directly, or list the host in NO_PROXY");
                 failure
             })?;

@@ -68,7 +68,7 @@ fn written<T: JsonSchema>() -> Value {
     json!({ "allOf": [root], "$defs": generator.take_definitions(true) })
 }
 
-/// The schema of a report, in the place of which a run that failed prints its failure.
+/// The schema of a report, and of the failure that is printed instead if a run fails.
 fn report<T: JsonSchema>() -> Value {
     let mut generator = generator();
     let (failure, report) = (generator.subschema_for::<FailureReport<'static>>(), generator.subschema_for::<T>());

@@ -5,7 +5,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// A TCP stream whose reads and writes fail after an instant, however slowly the peer sends.
-pub(super) struct Limited<'a> {
+#[derive(Debug)]
+pub struct Limited<'a> {
     socket: &'a TcpStream,
     until: Instant,
 }
@@ -17,6 +18,9 @@ impl<'a> Limited<'a> {
     }
 
     /// Has the socket wait without a limit again.
+    ///
+    /// # Errors
+    /// If the system does not take the setting.
     pub fn lift(self) -> io::Result<()> {
         self.socket.set_read_timeout(None)?;
         self.socket.set_write_timeout(None)

@@ -10,7 +10,7 @@ use crate::{Abort, exit_code};
 
 pub mod acceptor;
 pub mod dial;
-mod limited;
+pub mod limited;
 mod link;
 pub mod memory;
 pub mod proxy;

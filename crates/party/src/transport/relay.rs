@@ -94,15 +94,21 @@ impl FromStr for Ticket {
     type Err = NotATicket;
 
     fn from_str(text: &str) -> Result<Self, NotATicket> {
-        let digits = text.strip_prefix(WORD).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let digits = digits.filter(|digits| digits.len() == 2 * TICKET_BYTES).ok_or(NotATicket)?;
         let mut bytes = [0; TICKET_BYTES];
-        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
-            let pair = std::str::from_utf8(pair).map_err(|_| NotATicket)?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| NotATicket)?;
-        }
+        text.strip_prefix(WORD).and_then(|digits| unhex(digits, &mut bytes)).ok_or(NotATicket)?;
         Ok(Self(bytes))
     }
+}
+
+/// Reads two hexadecimal digits a byte; nothing where there are not just as many.
+pub fn unhex(digits: &str, bytes: &mut [u8]) -> Option<()> {
+    if digits.len() != 2 * bytes.len() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    for (place, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(2 * place..2 * place + 2)?, 16).ok()?;
+    }
+    Some(())
 }
 
 /// A word of the relay's.

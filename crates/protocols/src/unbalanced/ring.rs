@@ -58,9 +58,7 @@ impl Form {
             Ring { scheme, kept_primes, sent_primes: 1, flood_bits }
         })
     }
-}
 
-impl Form {
     /// Bytes of an answer.
     pub fn answer_bytes(self) -> usize {
         match self {

@@ -1,13 +1,12 @@
 //! The key by which a relay knows its own tickets.
 
 use std::fmt;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::Path;
 
-use vesica_party::transport::relay::Ticket;
-use vesica_party::transport::tls::exposed;
+use rand_core::Rng;
+use vesica_party::transport::relay::{Ticket, unhex};
+use vesica_party::transport::tls::{create_private, exposed};
 use zeroize::Zeroizing;
 
 use crate::bounded::read_text;
@@ -63,16 +62,13 @@ impl RelayKey {
         let mut text = Zeroizing::new(WORD.to_owned());
         key.0.iter().for_each(|byte| text.push_str(&format!("{byte:02x}")));
         text.push('\n');
-        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        written.and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all())).map_err(
-            |fault: io::Error| {
-                Failure::new(
-                    code::OUTPUT,
-                    format_args!("the relay's key {}: {fault}", path.display()),
-                    "name another file with --key",
-                )
-            },
-        )?;
+        create_private(path, &text).map_err(|fault| {
+            Failure::new(
+                code::OUTPUT,
+                format_args!("the relay's key {}: {fault}", path.display()),
+                "name another file with --key",
+            )
+        })?;
         Ok(key)
     }
 
@@ -114,20 +110,7 @@ pub fn any_ticket() -> Result<Ticket, Failure> {
 }
 
 fn random<const N: usize>() -> Result<[u8; N], Failure> {
-    let mut rng = randomness()?;
     let mut bytes = [0; N];
-    for part in bytes.chunks_mut(16) {
-        part.iter_mut().zip(rng.block().to_le_bytes()).for_each(|(byte, random)| *byte = random);
-    }
+    randomness()?.fill_bytes(&mut bytes);
     Ok(bytes)
-}
-
-fn unhex(digits: &str, bytes: &mut [u8]) -> Option<()> {
-    if digits.len() != 2 * bytes.len() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (place, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(digits.get(2 * place..2 * place + 2)?, 16).ok()?;
-    }
-    Some(())
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use vesica_party::transport::limited::Limited;
 use vesica_party::transport::relay::{ANSWER, Refusal, STILL_THERE, Ticket, Word, shown};
 use vesica_party::transport::tcp;
 
@@ -132,29 +133,15 @@ impl Visit {
         self.stage = self.desk.lingers(self.address, self.stage);
         // Best effort: closing a socket with unread input would destroy the word.
         if is_said && self.stage == Stage::Lingering {
-            let mut rest = Hurried(&self.socket, Instant::now() + PARTING);
+            let mut rest = Limited::new(&self.socket, PARTING);
             while rest.read(&mut [0; 256]).is_ok_and(|count| count > 0) {}
         }
     }
 }
 
-/// A connection that is read until an instant.
-struct Hurried<'a>(&'a TcpStream, Instant);
-
-impl Read for Hurried<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let left = self.1.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.0.set_read_timeout(Some(left))?;
-        (&mut &*self.0).read(out)
-    }
-}
-
 /// What a party shows, within the time for it.
 fn greeted(socket: &TcpStream) -> io::Result<Result<Ticket, Refusal>> {
-    shown(&mut Hurried(socket, Instant::now() + GREETING))
+    shown(&mut Limited::new(socket, GREETING))
 }
 
 /// Waits until the partner is there, whose thread then has both connections; or until the party has left, or has to.

@@ -54,10 +54,19 @@ struct Login {
 
 /// Why a text names no proxy. It does not hold the text, which may have a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{0}; write http://HOST:PORT, socks5h://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the host if the proxy wants them, and %40 for an @ in them"
-)]
+#[error("{0}; {mend}", mend = Self::MEND)]
 pub struct NotAProxy(&'static str);
+
+impl NotAProxy {
+    /// What to write instead.
+    pub const MEND: &str = "write http://HOST:PORT, socks5h://HOST:PORT or socks5://HOST:PORT, with USER:PASSWORD@ before the \
+                            host if the proxy wants them, and %40 for an @ in them";
+
+    /// What is wrong.
+    pub fn fault(self) -> &'static str {
+        self.0
+    }
+}
 
 /// Why a proxy gave no connection.
 #[derive(Debug)]

@@ -261,15 +261,21 @@ fn is_exposed(mode: u32, owner: u32) -> bool {
 
 /// Writes a secret to a file that must not exist.
 fn write_new(path: &Path, text: &str) -> Result<(), IdentityFileError> {
-    let io = |error| IdentityFileError::Write { path: path.into(), error };
-    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = opened.map_err(|error| match error.kind() {
+    create_private(path, text).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => IdentityFileError::Exists(path.into()),
-        _ => io(error),
-    })?;
+        _ => IdentityFileError::Write { path: path.into(), error },
+    })
+}
+
+/// Makes a file that others cannot read, with this text.
+///
+/// # Errors
+/// If it exists, or cannot be written: then nothing is left of it.
+pub fn create_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     // What is left of it would be in the way of the next attempt, and is no key.
-    written.inspect_err(|_| drop(fs::remove_file(path))).map_err(io)
+    written.inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 impl PublicKey {

@@ -22,7 +22,7 @@ use std::time::Duration;
 use super::{Connection, Shutdown, tcp};
 
 pub use establish::TlsFailure;
-pub use files::{IdentityFile, IdentityFileError, LockedIdentity, exposed};
+pub use files::{IdentityFile, IdentityFileError, LockedIdentity, create_private, exposed};
 pub use identity::{Fingerprint, Identity, NotAPublicKey, PublicKey};
 pub use locked::Passphrase;
 pub(crate) use locked::read_locked;
