@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use vesica::task::Sample;
 use vesica::threads;
 use vesica_party::transport::{Connection, shaped, tcp};
-use vesica_party::{Abort, Channel, ChannelOptions, Role};
+use vesica_party::{Abort, Channel, ChannelOptions, Phase, Role};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
@@ -163,6 +163,7 @@ fn run(
     let cpu = clock::processor();
     let party = plan.workload.set_up(role, plan.entry, channel, rng)?;
     let setup_done = clock::monotonic();
+    let setup_bytes = channel.tally().total().sent() - before.total().sent();
     let output = party(sample, channel, rng)?;
     let done = clock::monotonic();
     let cpu_seconds = clock::processor() - cpu;
@@ -178,11 +179,13 @@ fn run(
     // What a service prepares before its first query needs the inputs, so that it comes after the
     // set-up and counts for it.
     let setup_done = setup_done + (tally.precompute_seconds - before.precompute_seconds);
+    let setup_bytes = setup_bytes + tally.phase(Phase::Precompute).sent() - before.phase(Phase::Precompute).sent();
     Ok(PartyRound {
         setup_done,
         done,
         cpu_seconds,
         sent_bytes: tally.total().sent() - before.total().sent(),
+        setup_bytes,
         phases: phases.collect::<BTreeMap<_, _>>(),
         correct,
         peak_rss: clock::peak_memory("self"),

@@ -33,6 +33,8 @@ pub struct PartyRound {
     pub cpu_seconds: f64,
     /// Bytes it sent, framing included.
     pub sent_bytes: u64,
+    /// Those of them that it sent until its set-up was done.
+    pub setup_bytes: u64,
     /// Phases.
     pub phases: Phases,
     /// Whether its whole output is right.
@@ -111,6 +113,9 @@ pub struct Report {
     pub receiver_bytes: u64,
     /// Both.
     pub total_bytes: u64,
+    /// Bytes that sender and receiver sent until their set-up was done; none in reports from before they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup_bytes: Option<[u64; 2]>,
     /// Median bytes that sender and receiver sent as the link counts them, headers of TLS, TCP, IP and
     /// Ethernet included; for links of namespaces only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,6 +184,10 @@ impl Report {
             sender_bytes,
             receiver_bytes,
             total_bytes,
+            setup_bytes: Some([
+                over(&|round| round.1.setup_bytes as f64) as u64,
+                over(&|round| round.2.setup_bytes as f64) as u64,
+            ]),
             link_bytes: None,
             bits_per_item: total_bytes as f64 * 8.0 / items as f64,
             predicted_bytes: [*predicted.start(), *predicted.end()],

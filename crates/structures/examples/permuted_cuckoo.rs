@@ -3,7 +3,7 @@
 //!
 //! | what | for |
 //! |---|---|
-//! | `depths BIN-BITS FUNCTIONS RUNS` | Figure 2 of CM25, in docs/paper-tables.md: loads by how far an insertion goes |
+//! | `depths BIN-BITS FUNCTIONS RUNS` | Figure 2 of CM25, in docs/paper-tables/cm25.md: loads by how far an insertion goes |
 //! | `failures BIN-BITS FUNCTIONS RUNS` | the loads behind its Table I, there as well |
 //! | nothing | docs/parameters/simple-and-cuckoo-hashing.md |
 //!

@@ -104,6 +104,7 @@ const SUITE_EXAMPLES: &str = "\
 Examples:
   vesica-lab bench suite bench/suites/psibench.toml --out bench/runs/2026-11-25-us/psibench.jsonl
   vesica-lab bench suite bench/suites/open-division.toml --out open-division.jsonl
+  vesica-lab bench suite --paper ltsxq26 --out bench/runs/2026-11-30-us/runs.jsonl
 
 A suite file says the suite's name. Its tables [[runs]] list protocols, sizes (\"2^16\", or \"2^20 x 2^10\" for sender and \
                               receiver), links, threads and modes of security; each combination is a run, and `repeat` says \
@@ -133,23 +134,31 @@ Examples:
   vesica-lab bench compare psibench runs.jsonl
   vesica-lab bench compare psibench runs.jsonl --markdown > psibench.md
   vesica-lab bench compare cm25
+  vesica-lab bench compare --all bench/runs/2026-11-30-us
 
 Each number of the paper stands beside ours with the ratio of ours over theirs. Machine, network and threads of both \
                                 stand above each table. A number for which no recording has a run is given as \"not \
                                 measured\". If you \
                                 name no recording, our bytes are computed from formulas, and our times are left out. If you name several recordings, \
-                                each row of a table is filled from one of them: the first that has a run for this row.
+                                each table is filled from one of them: the one that fills most of its cells.
 
-A recording is made by `vesica-lab bench suite`. The numbers of papers are of runs with one thread on each side. `bench compare` \
-                                therefore leaves out runs of yours with more threads. It also leaves out runs with payloads.";
+A recording is made by `vesica-lab bench suite`; with `--paper KEY` it has all runs that this machine can make, and says why it has \
+                                no others. `bench compare` leaves out runs with payloads.";
 
 /// `vesica-lab bench suite`.
 #[derive(Debug, Args)]
 #[command(after_long_help = SUITE_EXAMPLES)]
 pub struct SuiteArgs {
     /// The file that says what to measure
-    #[arg(value_name = "FILE.toml")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE.toml", required_unless_present = "papers", conflicts_with = "papers")]
+    pub file: Option<PathBuf>,
+    /// Measure what the tables of these papers need, which `bench compare` shows. Runs that this machine cannot make are
+    /// recorded as left out, with the reason
+    #[arg(long = "paper", value_name = "KEY", value_parser = PossibleValuesParser::new(papers::KEYS), num_args = 1.., value_delimiter = ',')]
+    pub papers: Vec<String>,
+    /// With --paper: leave out a run that is expected to take more seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = papers::HOUR, requires = "papers")]
+    pub at_most: f64,
     /// The recording to begin, or to go on with
     #[arg(long, value_name = "FILE.jsonl")]
     pub out: PathBuf,
@@ -180,9 +189,12 @@ pub struct DiffArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = COMPARE_EXAMPLES)]
 pub struct CompareArgs {
-    /// The paper
-    #[arg(value_name = "KEY", value_parser = PossibleValuesParser::new(papers::KEYS))]
-    pub key: String,
+    /// The paper: spot-light, ltsxq26, cssw25, cm25 or psibench
+    #[arg(value_name = "KEY", required_unless_present = "all")]
+    pub key: Option<String>,
+    /// Show the tables of all five papers; no KEY is given then
+    #[arg(long)]
+    pub all: bool,
     /// Recorded runs of ours: files, or folders that have a runs.jsonl
     #[arg(value_name = "RUNS")]
     pub runs: Vec<PathBuf>,

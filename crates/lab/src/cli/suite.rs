@@ -4,13 +4,15 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use crate::papers::{self, Limits, Paper};
 use crate::programs::{self, Fault, ProgramReport, Surroundings};
-use crate::suite::{self, About, Line, Planned, PlannedProgram, RecordError, Recording};
+use crate::suite::{self, About, Line, Planned, PlannedProgram, RecordError, Recording, Suite};
 use crate::{BenchError, Network, Report};
 use vesica::Failure;
 use vesica::failure::code;
 
 use vesica::load::busy_share;
+use vesica::memory::Budget;
 use vesica_cli::tools::{Counter, Outcome, end_after, note, print, processor};
 
 use super::args::SuiteArgs;
@@ -23,17 +25,13 @@ const QUIET: f64 = 0.1;
 const OUTLIER: f64 = 1.25;
 
 pub fn run(args: &SuiteArgs) -> Outcome {
-    let file = args.file.display();
-    let text = fs::read_to_string(&args.file).map_err(|error| {
-        Failure::new(code::INPUT, format_args!("cannot read {file}: {error}"), "name a suite file that can be read")
-    })?;
-    let suite = suite::read(&text)
-        .map_err(|refused| Failure::new(code::INPUT, format_args!("{file}: {}", refused.what), refused.mend))?;
+    let suite = suite(args)?;
+    let limits = limits(args);
     let mut recording = Recording::open(&args.out, &about(&suite.name)).map_err(unusable)?;
     let missing = suite.runs.iter().filter(|run| !recording.has(&run.name));
     let missing: Vec<(&Planned, Option<f64>)> = missing.map(|run| (run, run.predicted_seconds())).collect();
     let programs: Vec<&PlannedProgram> = suite.programs.iter().filter(|run| !recording.has(&run.name)).collect();
-    let surroundings = surroundings(&args.file)?;
+    let surroundings = surroundings(args.file.as_deref().unwrap_or(Path::new(".")))?;
     // A program or a link that is not to be had shows before anything is measured.
     for run in &programs {
         run.program.find(&surroundings).map_err(|refused| Failure::new(code::INPUT, refused.what, refused.mend))?;
@@ -54,9 +52,20 @@ pub fn run(args: &SuiteArgs) -> Outcome {
     }
     let mut estimate = Estimate::of(missing.iter().map(|(_, predicted)| *predicted));
     let mut counter = Counter::new(args.progress, missing.len() + programs.len());
-    let [mut measured, mut refused] = [0, 0];
+    let [mut measured, mut refused, mut left_out] = [0; 3];
     for (run, predicted) in missing {
         counter.begin(&run.name, estimate.left());
+        if let Some(beyond) = limits.and_then(|limits| run.beyond(&limits, recording.reports())) {
+            left_out += 1;
+            estimate.pass(predicted);
+            counter.warning(&format!("{}: left out: {}", run.name, beyond.why));
+            let outcome = suite::Outcome::LeftOut(Box::new(beyond));
+            recording.add(Line { name: run.name.clone(), busy_before: None, outcome }).map_err(unusable)?;
+            counter.pass();
+            continue;
+        }
+        let paced = limits.map(|_| run.paced(recording.reports()));
+        let run = paced.as_ref().unwrap_or(run);
         let busy_before = busy_share();
         let outcome = match measure(run) {
             Ok(report) => {
@@ -77,7 +86,7 @@ pub fn run(args: &SuiteArgs) -> Outcome {
             }
         };
         estimate.pass(predicted);
-        recording.add(&Line { name: run.name.clone(), busy_before, outcome }).map_err(unusable)?;
+        recording.add(Line { name: run.name.clone(), busy_before, outcome }).map_err(unusable)?;
         counter.pass();
     }
     let mut faults = Vec::new();
@@ -90,7 +99,7 @@ pub fn run(args: &SuiteArgs) -> Outcome {
         }
         faults.extend(report.outcome.fault().map(|fault| (name.clone(), report.outcome.words(), fault.clone())));
         let outcome = suite::Outcome::Program(Box::new(report));
-        recording.add(&Line { name: name.clone(), busy_before, outcome }).map_err(unusable)?;
+        recording.add(Line { name: name.clone(), busy_before, outcome }).map_err(unusable)?;
         counter.pass();
     }
     counter.finish();
@@ -98,8 +107,9 @@ pub fn run(args: &SuiteArgs) -> Outcome {
         0 => String::new(),
         count => format!("{} of {count} programs measured, ", count - faults.len()),
     };
+    let of_limits = if left_out > 0 { format!("{left_out} left out as beyond this machine, ") } else { String::new() };
     print(&format!(
-        "{}: {measured} runs measured, {refused} refused, {of_programs}{there} recorded before; all are in {}\n",
+        "{}: {measured} runs measured, {refused} refused, {of_limits}{of_programs}{there} recorded before; all are in {}\n",
         suite.name,
         args.out.display()
     ))?;
@@ -116,6 +126,27 @@ pub fn run(args: &SuiteArgs) -> Outcome {
             args.out.display()
         ),
     ))
+}
+
+/// The suite of a file, or that of papers.
+fn suite(args: &SuiteArgs) -> Result<Suite, Failure> {
+    let Some(path) = &args.file else {
+        let papers = args.papers.iter().map(|key| Paper::built_in(key)).collect::<Result<Vec<Paper>, Failure>>()?;
+        return Ok(papers::wanted(format!("papers-{}", args.papers.join("-")), &papers)?);
+    };
+    let file = path.display();
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::new(code::INPUT, format_args!("cannot read {file}: {error}"), "name a suite file that can be read")
+    })?;
+    suite::read(&text)
+        .map_err(|refused| Failure::new(code::INPUT, format_args!("{file}: {}", refused.what), refused.mend))
+}
+
+/// What a run for a paper may take of this machine; none for the suite of a file, whose runs are all made.
+fn limits(args: &SuiteArgs) -> Option<Limits> {
+    let memory = Budget::now(None).map_or(u64::MAX, |budget| budget.left);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    args.file.is_none().then_some(Limits { seconds: args.at_most, memory, cores })
 }
 
 /// What placeholders of programs stand for on this machine.

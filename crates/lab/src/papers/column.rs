@@ -1,6 +1,7 @@
 //! What a column of a paper's table states.
 
 use serde::Deserialize;
+use vesica_party::Role;
 
 use crate::Network;
 
@@ -22,6 +23,10 @@ pub enum What {
 pub enum Part {
     /// All of it.
     Whole,
+    /// What comes before the inputs are used: base OTs and what is extended from them.
+    SetUp,
+    /// All but that.
+    Online,
     /// What a service does once for a set and a client.
     OneTime,
     /// One query.
@@ -31,13 +36,38 @@ pub enum Part {
 }
 
 impl Part {
-    /// What the part takes of what is done once, and of a query.
-    pub(super) fn of(self, one_time: f64, query: f64) -> f64 {
+    /// What the part takes of a run, by what its first half takes and what the rest does. The first half is what is done
+    /// once, or, of [`SetUp`](Self::SetUp) and [`Online`](Self::Online), the set-up.
+    pub(super) fn of(self, first: f64, rest: f64) -> f64 {
         match self {
-            Self::Whole => one_time + query,
-            Self::OneTime => one_time,
-            Self::Query => query,
-            Self::QueryOf(queries) => one_time / f64::from(queries) + query,
+            Self::Whole => first + rest,
+            Self::SetUp | Self::OneTime => first,
+            Self::Online | Self::Query => rest,
+            Self::QueryOf(queries) => first / f64::from(queries) + rest,
+        }
+    }
+
+    /// The part that a column's text begins with, and the words behind it.
+    fn parse<'a, 'b>(words: &'a [&'b str]) -> Option<(Self, &'a [&'b str])> {
+        Some(match words {
+            ["set-up", rest @ ..] => (Self::SetUp, rest),
+            ["online", rest @ ..] => (Self::Online, rest),
+            ["one-time", rest @ ..] => (Self::OneTime, rest),
+            ["query", rest @ ..] => (Self::Query, rest),
+            ["query-of", queries, rest @ ..] => (Self::QueryOf(queries.parse().ok()?), rest),
+            rest => (Self::Whole, rest),
+        })
+    }
+
+    /// A title with the part in it.
+    fn title(self, what: &str) -> String {
+        match self {
+            Self::Whole => what.into(),
+            Self::SetUp => format!("set-up: {what}"),
+            Self::Online => format!("online: {what}"),
+            Self::OneTime => format!("once: {what}"),
+            Self::Query => format!("a query: {what}"),
+            Self::QueryOf(queries) => format!("m = {queries}: {what}"),
         }
     }
 }
@@ -46,8 +76,13 @@ impl Part {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Column {
+    /// Threads of each party.
+    pub threads: usize,
     /// The part of a run.
     pub part: Part,
+    /// The side whose bytes or whose processor's seconds are stated; none for both sides' bytes and for seconds that
+    /// pass.
+    pub side: Option<Role>,
     /// What is stated of it.
     pub what: What,
     /// `log2` of the items a side.
@@ -63,15 +98,20 @@ impl TryFrom<String> for Column {
 }
 
 impl Column {
-    /// Reads `bits`, `MiB`, `MB`, `s loopback` or `s RATE RTT`, and perhaps `log2` of a size behind
-    /// it; before it perhaps a part: `one-time`, `query` or `query-of M`.
+    /// Reads `bits`, `MiB`, `MB`, `s loopback` or `s RATE RTT`, and perhaps `log2` of a size behind it. Before it may
+    /// stand, in this order, `N threads`, a part (`set-up`, `online`, `one-time`, `query` or `query-of M`), and a side
+    /// (`sender` or `receiver`).
     pub fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
-        let (part, words) = match words.as_slice() {
-            ["one-time", words @ ..] => (Part::OneTime, words),
-            ["query", words @ ..] => (Part::Query, words),
-            ["query-of", queries, words @ ..] => (Part::QueryOf(queries.parse().ok()?), words),
-            words => (Part::Whole, words),
+        let (threads, words) = match words.as_slice() {
+            [threads, "threads", words @ ..] => (threads.parse().ok().filter(|threads| *threads > 0)?, words),
+            words => (1, words),
+        };
+        let (part, words) = Part::parse(words)?;
+        let (side, words) = match words {
+            ["sender", words @ ..] => (Some(Role::Sender), words),
+            ["receiver", words @ ..] => (Some(Role::Receiver), words),
+            words => (None, words),
         };
         let (what, rest) = match words {
             ["bits", rest @ ..] => (What::Bits, rest),
@@ -86,29 +126,39 @@ impl Column {
             [log] => Some(log.parse().ok()?),
             _ => return None,
         };
-        Some(Self { part, what, log })
+        Some(Self { threads, part, side, what, log })
     }
 
     /// Its title.
     pub fn head(&self) -> String {
-        let what = match self.what {
+        let mut what = match self.what {
             What::Bits => "bits an item".into(),
             What::MiB => "MiB".into(),
             What::MB => "MB".into(),
             What::Seconds(link) => format!("s, {}", link_name(link)),
         };
-        let what = match self.part {
-            Part::Whole => what,
-            Part::OneTime => format!("once: {what}"),
-            Part::Query => format!("a query: {what}"),
-            Part::QueryOf(queries) => format!("m = {queries}: {what}"),
-        };
+        if let Some(side) = self.side {
+            let measure = if matches!(self.what, What::Seconds(_)) { "processor " } else { "" };
+            what = format!("{side}, {measure}{what}");
+        }
+        what = self.part.title(&what);
+        if self.threads > 1 {
+            what = format!("{what}, {} threads", self.threads);
+        }
         self.log.map_or(what.clone(), |log| format!("{what}, 2^{log}"))
     }
 
     /// `log2` of both sizes: its own, or those of the row.
     pub(super) fn sizes(&self, of_row: Option<(u32, u32)>) -> Option<(u32, u32)> {
         self.log.map(|log| (log, log)).or(of_row)
+    }
+
+    /// The link that a run must have had; any, for what is no time.
+    pub(super) fn link(&self) -> Option<Network> {
+        match self.what {
+            What::Seconds(link) => Some(link),
+            What::Bits | What::MiB | What::MB => None,
+        }
     }
 }
 
@@ -139,10 +189,25 @@ mod tests {
             ("s 10gbit 200us", "s, 10 Gbit/s, 0.2 ms"),
             ("query-of 4 s 100mbit 80ms", "m = 4: s, 100 Mbit/s, 80 ms"),
             ("one-time MiB", "once: MiB"),
+            ("4 threads s 1gbit 40ms", "s, 1 Gbit/s, 40 ms, 4 threads"),
+            ("set-up receiver MB", "set-up: receiver, MB"),
+            ("online s loopback 20", "online: s, LAN, 2^20"),
+            ("sender s loopback", "sender, processor s, LAN"),
         ] {
             assert_eq!(Column::parse(text).expect(text).head(), head);
         }
-        for none in ["", "kB", "s", "s fast", "s quick 80ms", "query-of MB", "MB 20 20", "MB twenty"] {
+        for none in [
+            "",
+            "kB",
+            "s",
+            "s fast",
+            "s quick 80ms",
+            "query-of MB",
+            "MB 20 20",
+            "MB twenty",
+            "0 threads MB",
+            "two threads MB",
+        ] {
             assert_eq!(Column::parse(none), None, "{none}");
         }
     }

@@ -10,9 +10,11 @@ mod compare;
 mod paper;
 mod runs;
 mod show;
+mod wanted;
 
 pub use column::{Column, Part, What, link_name};
-pub use compare::{Comparison, Line, lines};
+pub use compare::{Compared, Comparison, Counts, Line, lines};
 pub use paper::{Figure, Hashing, HashingSaid, KEYS, Paper, PaperCell, PaperRow, PhaseRow, Phases, Table};
-pub use runs::{Cell, Runs, Time, amount, seconds};
-pub use show::{json, markdown, text};
+pub use runs::{Cell, Kind, Runs, Time, Which, amount, seconds};
+pub use show::{counted, counted_text, json, markdown, text};
+pub use wanted::{HOUR, Limits, wanted};

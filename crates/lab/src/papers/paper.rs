@@ -33,9 +33,6 @@ pub struct Paper {
     /// What its protocols compute.
     #[serde(default = "intersect")]
     pub task: String,
-    /// How the names of the runs beside it begin in bench/runs.
-    #[serde(default = "papers")]
-    pub runs: String,
     /// Its tables, in the order of the paper.
     pub table: Vec<Table>,
     /// Rows of all tables.
@@ -58,14 +55,6 @@ fn intersect() -> String {
     "intersect".into()
 }
 
-fn papers() -> String {
-    "papers-".into()
-}
-
-fn one() -> f64 {
-    1.0
-}
-
 /// A table of runs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -80,24 +69,15 @@ pub struct Table {
     pub machine: String,
     /// The paper's network; `-` where it names none.
     pub network: String,
-    /// Threads of each party.
-    #[serde(default = "one")]
-    threads: f64,
     /// What its cells state.
     pub columns: Vec<Column>,
     /// Protocols of ours that the paper has no row for.
     pub also: Vec<String>,
     /// What this table's protocols compute, if that is not what the paper's other ones do.
     pub task: Option<String>,
-    /// How the names of further runs begin that stand beside this table.
-    pub runs: Option<String>,
-}
-
-impl Table {
-    /// Threads of each party, of the paper and of ours.
-    pub fn threads(&self) -> usize {
-        self.threads as usize
-    }
+    /// Whether the receiver's items are all in the sender's set, where they are half of them elsewhere.
+    #[serde(default)]
+    pub all_match: bool,
 }
 
 /// A protocol's row of a table.
@@ -113,13 +93,12 @@ pub struct PaperRow {
     pub protocol: String,
     /// Ours of the same kind.
     pub ours: Option<String>,
+    /// Why there is none of ours, where there is none.
+    pub none_of_ours: Option<String>,
     /// The mode.
     pub security: Security,
     /// One for each column.
     pub cells: Vec<PaperCell>,
-    /// Not shown: two parties of four threads need eight cores.
-    #[serde(default)]
-    pub four_threads: Vec<PaperCell>,
 }
 
 impl PaperRow {
@@ -281,6 +260,9 @@ impl Paper {
             if table.columns.iter().any(|column| column.sizes(row.sizes()).is_none()) {
                 return Err(format!("{name} has no sizes"));
             }
+            if row.ours.is_some() == row.none_of_ours.is_some() {
+                return Err(format!("{name} must name a row of ours, or say why there is none"));
+            }
         }
         Ok(paper)
     }
@@ -324,6 +306,7 @@ table = "1"
 log_sender = 16
 log_receiver = 16
 protocol = "SECOND"
+none_of_ours = "it is second"
 security = "malicious"
 cells = ["-", "<0.1", 3]
 "#;
@@ -359,6 +342,7 @@ mod tests {
             ("\"s loopback\"", "\"s quick\"", "no column"),
             ("log_receiver = 16", "", "no sizes"),
             ("table = \"1\"", "table = \"2\"", "no table"),
+            ("ours = \"vole-fast\"", "", "say why there is none"),
         ] {
             let text = SMALL.replacen(was, is, 1);
             let refused = Paper::parse(&text).expect_err(is);

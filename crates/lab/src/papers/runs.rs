@@ -3,12 +3,13 @@
 use std::fmt;
 
 use vesica::task::AnyTask;
-use vesica_party::{Entry, Security};
+use vesica_party::{Entry, Role, Security};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
 use super::{Column, Part, What};
 use crate::spread::median;
+use crate::suite::{LeftOut, Why};
 use crate::{Network, Report};
 
 /// A cell of ours. Numbers are in the unit of the column.
@@ -25,6 +26,8 @@ pub enum Cell {
     Formula(f64),
     /// Bits an item by the protocol's formula.
     FormulaBits(f64),
+    /// The recording says why this machine cannot make the run.
+    CannotRun(Why),
     /// There is no run to say it from.
     NotMeasured,
     /// The protocol does not serve the mode or the sizes.
@@ -50,7 +53,65 @@ impl Cell {
             | Self::Computed(value)
             | Self::Formula(value)
             | Self::FormulaBits(value) => Some(value),
-            Self::NotMeasured | Self::NotServed | Self::NotHere => None,
+            Self::CannotRun(_) | Self::NotMeasured | Self::NotServed | Self::NotHere => None,
+        }
+    }
+
+    /// What kind of cell it is.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Sent(_) | Self::Took(_) => Kind::Measured,
+            Self::Computed(_) => Kind::Computed,
+            Self::Formula(_) | Self::FormulaBits(_) => Kind::Formula,
+            Self::CannotRun(_) => Kind::CannotRun,
+            Self::NotMeasured => Kind::NotMeasured,
+            Self::NotServed => Kind::NotServed,
+            Self::NotHere => Kind::NotHere,
+        }
+    }
+}
+
+/// What a cell of ours rests on, or why it is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A run.
+    Measured,
+    /// A run over a faster link.
+    Computed,
+    /// A formula.
+    Formula,
+    /// The machine of the recording cannot make the run.
+    CannotRun,
+    /// The protocol has no such mode, or does not serve the sizes.
+    NotServed,
+    /// There is no such protocol.
+    NotHere,
+    /// There is no run yet.
+    NotMeasured,
+}
+
+impl Kind {
+    /// All kinds, holes last.
+    pub const ALL: [Self; 7] = [
+        Self::Measured,
+        Self::Computed,
+        Self::Formula,
+        Self::CannotRun,
+        Self::NotServed,
+        Self::NotHere,
+        Self::NotMeasured,
+    ];
+
+    /// Its name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Computed => "computed",
+            Self::Formula => "formula",
+            Self::CannotRun => "cannot-be-run-here",
+            Self::NotServed => "not-served",
+            Self::NotHere => "not-in-this-release",
+            Self::NotMeasured => "not-measured",
         }
     }
 }
@@ -63,6 +124,7 @@ impl fmt::Display for Cell {
             Self::Computed(value) => write!(f, "~{}", seconds(value)),
             Self::Formula(value) => write!(f, "{}*", amount(value)),
             Self::FormulaBits(value) => write!(f, "{value:.0}*"),
+            Self::CannotRun(why) => write!(f, "not here: {why}"),
             Self::NotMeasured => f.write_str("not measured"),
             Self::NotServed => f.write_str("–"),
             Self::NotHere => f.write_str("not in this release"),
@@ -79,24 +141,49 @@ pub struct Time {
     pub is_measured: bool,
 }
 
+/// What runs a cell can be from.
+#[derive(Clone, Copy, Debug)]
+pub struct Which<'a> {
+    /// The protocol.
+    pub id: &'a str,
+    /// The mode.
+    pub security: Security,
+    /// `log2` of the sender's and of the receiver's items.
+    pub sizes: (u32, u32),
+    /// Threads of each party.
+    pub threads: usize,
+}
+
+impl Which<'_> {
+    fn fits(&self, id: &str, security: Security, items: [usize; 2], threads: usize) -> bool {
+        let is_size = |items: usize, log: u32| 1usize.checked_shl(log) == Some(items);
+        let [sender, receiver] = items;
+        (self.id, self.security, self.threads) == (id, security, threads)
+            && is_size(sender, self.sizes.0)
+            && is_size(receiver, self.sizes.1)
+    }
+}
+
 /// Recorded runs of a task that can stand in a paper's table: items without payloads, in one group.
 #[derive(Debug)]
 pub struct Runs {
     task: &'static dyn AnyTask,
     list: Vec<Report>,
+    left_out: Vec<LeftOut>,
 }
 
 const MIB: f64 = (1 << 20) as f64;
 
 impl Runs {
-    /// Those of a list that are of this task, with so many threads a party and right outputs.
-    pub fn new(task: &'static dyn AnyTask, threads: usize, mut list: Vec<Report>) -> Self {
+    /// Those of a list that are of this task and have right outputs, and what a recording of them left out.
+    pub fn new(task: &'static dyn AnyTask, mut list: Vec<Report>, mut left_out: Vec<LeftOut>) -> Self {
         crate::install();
         list.retain(|run| {
             let bare = run.payload_bytes == 0 && run.receiver_payload_bytes == 0 && run.groups <= 1;
-            run.correct && run.task == task.name() && run.threads_per_party == threads && bare
+            run.correct && run.task == task.name() && bare
         });
-        Self { task, list }
+        left_out.retain(|left_out| left_out.settings.task == task.name());
+        Self { task, list, left_out }
     }
 
     /// All of them.
@@ -114,58 +201,94 @@ impl Runs {
         self.task.find(id).ok().flatten().is_some_and(|entry| entry.warning().is_some())
     }
 
-    /// The runs of a protocol on sizes given as `log2`.
-    pub fn of(&self, id: &str, security: Security, (sender, receiver): (u32, u32)) -> impl Iterator<Item = &Report> {
-        let is_size = |items: usize, log: u32| 1usize.checked_shl(log) == Some(items);
+    /// The runs of a protocol on sizes given as `log2`, with one thread a party.
+    pub fn of<'a>(&'a self, id: &'a str, security: Security, sizes: (u32, u32)) -> impl Iterator<Item = &'a Report> {
+        self.which(Which { id, security, sizes, threads: 1 })
+    }
+
+    fn which<'a>(&'a self, which: Which<'a>) -> impl Iterator<Item = &'a Report> {
         self.list.iter().filter(move |run| {
-            run.protocol == id
-                && run.security == security
-                && is_size(run.sender_items, sender)
-                && is_size(run.receiver_items, receiver)
+            which.fits(&run.protocol, run.security, [run.sender_items, run.receiver_items], run.threads_per_party)
         })
+    }
+
+    /// Why the recording has no run for a column: over its link, or any where it states no time.
+    fn why_left_out(&self, which: Which<'_>, column: &Column) -> Option<Why> {
+        let is_it = |left_out: &&LeftOut| {
+            let of = &left_out.settings;
+            which.fits(&of.protocol, of.security, [of.sender_items, of.receiver_items], of.threads)
+                && column.link().is_none_or(|link| link == of.link)
+        };
+        self.left_out.iter().find(is_it).map(|left_out| left_out.why)
     }
 
     /// The cell of a column, in a row of these sizes.
     pub fn cell(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> Cell {
-        let Some(sizes) = column.sizes(sizes) else { return Cell::NotMeasured };
-        let Ok(Some(entry)) = self.task.find(id) else { return Cell::NotHere };
+        self.recorded(id, security, sizes, column).unwrap_or_else(|| self.unrecorded(id, security, sizes, column))
+    }
+
+    /// The same by runs, or by what their recording left out; none where it says nothing.
+    pub(super) fn recorded(
+        &self,
+        id: &str,
+        security: Security,
+        sizes: Option<(u32, u32)>,
+        column: &Column,
+    ) -> Option<Cell> {
+        let which = Which { id, security, sizes: column.sizes(sizes)?, threads: column.threads };
         let unit = match column.what {
+            What::Bits => return None,
             What::Seconds(link) => {
-                return match self.time(id, security, sizes, link, column.part) {
-                    Some(Time { seconds, is_measured: true }) => Cell::Took(seconds),
-                    Some(Time { seconds, .. }) => Cell::Computed(seconds),
-                    None => Cell::NotMeasured,
-                };
-            }
-            What::Bits => {
-                let items = 2f64.powf(f64::from(sizes.0.max(sizes.1)));
-                return self
-                    .predicted(entry, security, sizes)
-                    .map_or(Cell::NotServed, |bytes| Cell::FormulaBits(bytes * 8.0 / items));
+                let cell = self.time_of(which, link, column).map(|time| match time {
+                    Time { seconds, is_measured: true } => Cell::Took(seconds),
+                    Time { seconds, .. } => Cell::Computed(seconds),
+                });
+                return cell.or_else(|| self.why_left_out(which, column).map(Cell::CannotRun));
             }
             What::MiB => MIB,
             What::MB => 1e6,
         };
-        let sent = self.of(id, security, sizes).find_map(|run| bytes_of(run, column.part));
-        match (sent, self.predicted(entry, security, sizes)) {
-            (Some(bytes), _) => Cell::Sent(bytes / unit),
-            (None, Ok(bytes)) if column.part == Part::Whole => Cell::Formula(bytes / unit),
-            (None, Ok(_)) => Cell::NotMeasured,
-            (None, Err(_)) => Cell::NotServed,
+        let sent = self.which(which).find_map(|run| bytes_of(run, column)).map(|bytes| Cell::Sent(bytes / unit));
+        let has_formula = (column.part, column.side) == (Part::Whole, None);
+        sent.or_else(|| self.why_left_out(which, column).filter(|_| !has_formula).map(Cell::CannotRun))
+    }
+
+    /// The same without any run: by formula, or why there is nothing.
+    pub(super) fn unrecorded(&self, id: &str, security: Security, sizes: Option<(u32, u32)>, column: &Column) -> Cell {
+        let Some(sizes) = column.sizes(sizes) else { return Cell::NotMeasured };
+        let Ok(Some(entry)) = self.task.find(id) else { return Cell::NotHere };
+        let Ok(predicted) = self.predicted(entry, security, sizes) else { return Cell::NotServed };
+        let has_formula = (column.part, column.side) == (Part::Whole, None);
+        match column.what {
+            What::Bits => {
+                let items = 2f64.powf(f64::from(sizes.0.max(sizes.1)));
+                Cell::FormulaBits(predicted * 8.0 / items)
+            }
+            What::MiB if has_formula => Cell::Formula(predicted / MIB),
+            What::MB if has_formula => Cell::Formula(predicted / 1e6),
+            What::MiB | What::MB | What::Seconds(_) => Cell::NotMeasured,
         }
     }
 
-    /// What a part of a run takes over a link; computed where it was run over a faster one only.
-    pub fn time(&self, id: &str, security: Security, sizes: (u32, u32), link: Network, part: Part) -> Option<Time> {
-        if let Some(run) = self.of(id, security, sizes).find(|run| run.link == link) {
-            return Some(Time { seconds: time_of(run, part)?, is_measured: true });
+    /// What a run with one thread a party takes over a link; computed where it was run over a faster one only.
+    pub fn time(&self, id: &str, security: Security, sizes: (u32, u32), link: Network) -> Option<Time> {
+        let whole = Column { threads: 1, part: Part::Whole, side: None, what: What::Seconds(link), log: None };
+        self.time_of(Which { id, security, sizes, threads: 1 }, link, &whole)
+    }
+
+    /// What a column states of a run over a link; computed where it was run over a faster one only.
+    fn time_of(&self, which: Which<'_>, link: Network, column: &Column) -> Option<Time> {
+        if let Some(run) = self.which(which).find(|run| run.link == link) {
+            return Some(Time { seconds: time_of(run, column)?, is_measured: true });
         }
         let (rate, trip) = shape(link)?;
-        let faster = self.of(id, security, sizes).filter_map(|run| Some((shape(run.link)?, run)));
+        let faster = self.which(which).filter_map(|run| Some((shape(run.link)?, run)));
         let faster = faster.filter(|((other, of_run), _)| *other > rate && *of_run == trip);
         let ((other, _), run) = faster.min_by_key(|((other, _), _)| *other)?;
-        let bits = bytes_of(run, part)? * 8.0;
-        Some(Time { seconds: time_of(run, part)? + bits / rate as f64 - bits / other as f64, is_measured: false })
+        let bits = bytes_of(run, &Column { side: None, ..*column })? * 8.0;
+        // A processor does not work longer because bytes are under way longer.
+        let longer = if column.side.is_some() { 0.0 } else { bits / rate as f64 - bits / other as f64 };
+        Some(Time { seconds: time_of(run, column)? + longer, is_measured: false })
     }
 
     /// The most bytes of payload by the protocol's formula.
@@ -185,33 +308,50 @@ fn shape(link: Network) -> Option<(u64, u128)> {
 /// The phase in which a service prepares and clients enrol.
 const ONCE: &str = "precompute";
 
-/// What both sides sent in a part of a run, framing included.
-fn bytes_of(run: &Report, part: Part) -> Option<f64> {
-    let whole = (run.sender_bytes + run.receiver_bytes) as f64;
-    if part == Part::Whole {
-        return Some(whole);
-    }
-    if run.phases.is_empty() {
-        return None;
-    }
-    let one_time: u64 = run.phases.values().filter_map(|phases| phases.get(ONCE)).map(|phase| phase.bytes).sum();
-    Some(part.of(one_time as f64, whole - one_time as f64))
+/// What the column's side, or both, sent in its part of a run, framing included.
+fn bytes_of(run: &Report, column: &Column) -> Option<f64> {
+    let of_sides = |sides: [u64; 2]| {
+        let [sender, receiver] = sides.map(|bytes| bytes as f64);
+        match column.side {
+            None => sender + receiver,
+            Some(Role::Sender) => sender,
+            Some(Role::Receiver) => receiver,
+        }
+    };
+    let whole = of_sides([run.sender_bytes, run.receiver_bytes]);
+    let first = match column.part {
+        Part::Whole => 0.0,
+        Part::SetUp | Part::Online => of_sides(run.setup_bytes?),
+        Part::OneTime | Part::Query | Part::QueryOf(_) if run.phases.is_empty() => return None,
+        Part::OneTime | Part::Query | Part::QueryOf(_) => of_sides(
+            [Role::Sender, Role::Receiver]
+                .map(|role| run.phases.get(&role).and_then(|phases| phases.get(ONCE)).map_or(0, |phase| phase.bytes)),
+        ),
+    };
+    Some(column.part.of(first, whole - first))
 }
 
-/// The median of what a part of a run took, in seconds.
-fn time_of(run: &Report, part: Part) -> Option<f64> {
-    if part == Part::Whole {
-        return Some(run.total_spread.median);
+/// The median of what the column's part of a run took, in seconds; of a side, its processor's seconds for all of it.
+fn time_of(run: &Report, column: &Column) -> Option<f64> {
+    match (column.side, column.part) {
+        (None, Part::Whole) => return Some(run.total_spread.median),
+        (Some(Role::Sender), Part::Whole) => return Some(run.cpu_seconds_sender),
+        (Some(Role::Receiver), Part::Whole) => return Some(run.cpu_seconds_receiver),
+        (Some(_), _) => return None,
+        (None, _) => {}
     }
-    if run.phases.is_empty() {
-        return None;
+    if matches!(column.part, Part::OneTime | Part::Query | Part::QueryOf(_)) {
+        if run.phases.is_empty() {
+            return None;
+        }
+        if !run.phases.values().any(|phases| phases.contains_key(ONCE)) {
+            // Nothing is done once: a query is a whole run, with its set-up.
+            return Some(column.part.of(0.0, run.total_spread.median));
+        }
     }
-    if !run.phases.values().any(|phases| phases.contains_key(ONCE)) {
-        // Nothing is done once: a query is a whole run, with its set-up.
-        return Some(part.of(0.0, run.total_spread.median));
-    }
-    let of_sample =
-        |sample: &crate::report::Sample| part.of(sample.setup_seconds, sample.total_seconds - sample.setup_seconds);
+    let of_sample = |sample: &crate::report::Sample| {
+        column.part.of(sample.setup_seconds, sample.total_seconds - sample.setup_seconds)
+    };
     (!run.samples.is_empty()).then(|| median(run.samples.iter().map(of_sample)))
 }
 
@@ -262,7 +402,7 @@ mod tests {
     use super::*;
 
     fn intersections(list: Vec<Report>) -> Runs {
-        Runs::new(task::find("intersect").expect("the task"), 1, list)
+        Runs::new(task::find("intersect").expect("the task"), list, Vec::new())
     }
 
     fn cell(runs: &Runs, column: &str) -> String {

@@ -112,7 +112,8 @@ impl Data {
         let prices = Prices::built_in()?;
         let (mut sources, mut reports, mut programs) = (Vec::new(), Vec::new(), Vec::new());
         for (place, recording) in recordings.into_iter().enumerate() {
-            let Recording { label, machine, runs, programs: others, passed_over } = recording;
+            let Recording { label, machine, runs, programs: others, passed_over, left_out } = recording;
+            let passed_over = passed_over + left_out.len();
             sources.push(Source { label, machine, passed_over });
             reports.extend(runs.into_iter().map(|(name, report)| (place, name, report)));
             programs.extend(others.into_iter().map(|(name, report)| programs::run(place, name, report)));

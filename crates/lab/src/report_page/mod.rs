@@ -60,8 +60,14 @@ mod tests {
     use super::*;
 
     fn data(label: &str) -> Data {
-        let recording =
-            Recording { label: label.into(), machine: None, runs: Vec::new(), programs: Vec::new(), passed_over: 2 };
+        let recording = Recording {
+            label: label.into(),
+            machine: None,
+            runs: Vec::new(),
+            programs: Vec::new(),
+            left_out: Vec::new(),
+            passed_over: 2,
+        };
         Data::new(vec![recording]).expect("data")
     }
 

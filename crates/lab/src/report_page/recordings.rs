@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::programs::ProgramReport;
-use crate::suite::About;
+use crate::suite::{About, LeftOut};
 use crate::{Report, Spread};
 
 /// The file of runs in a folder.
@@ -57,6 +57,8 @@ pub struct Recording {
     pub runs: Vec<(String, Report)>,
     /// Runs of programs of others in the order of the file, by name.
     pub programs: Vec<(String, ProgramReport)>,
+    /// Runs that the machine could not make.
+    pub left_out: Vec<LeftOut>,
     /// How many lines were no runs of one protocol, and were left out.
     pub passed_over: usize,
 }
@@ -94,12 +96,14 @@ fn read_one(file: &Path, label: String) -> Result<Recording, UnreadableRuns> {
     let about: Option<About> = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
     let lines_before_runs = usize::from(about.is_some());
     let machine = about.map(|about| about.machine()).or(machine);
-    let mut recording = Recording { label, machine, runs: Vec::new(), programs: Vec::new(), passed_over: 0 };
+    let mut recording =
+        Recording { label, machine, runs: Vec::new(), programs: Vec::new(), left_out: Vec::new(), passed_over: 0 };
     let lines = text.lines().enumerate().skip(lines_before_runs);
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         match parse(line) {
             Ok(Some((name, Entry::Run(run)))) => recording.runs.push((name, *run)),
             Ok(Some((name, Entry::Program(program)))) => recording.programs.push((name, *program)),
+            Ok(Some((_, Entry::LeftOut(left_out)))) => recording.left_out.push(*left_out),
             Ok(None) => recording.passed_over += 1,
             Err(fault) => {
                 return Err(UnreadableRuns::Line { path: file.to_path_buf(), line: number + 1, fault });
@@ -114,6 +118,7 @@ fn read_one(file: &Path, label: String) -> Result<Recording, UnreadableRuns> {
 enum Entry {
     Run(Box<Report>),
     Program(Box<ProgramReport>),
+    LeftOut(Box<LeftOut>),
 }
 
 /// The run of a line; nothing where the line is of another kind: a refusal, facts of the machine,
@@ -122,6 +127,9 @@ fn parse(line: &str) -> Result<Option<(String, Entry)>, serde_json::Error> {
     let fields: serde_json::Map<String, Value> = serde_json::from_str(line)?;
     if let (Some(Value::String(name)), Some(program)) = (fields.get("name"), fields.get("program")) {
         return Ok(Some((name.clone(), Entry::Program(Box::new(ProgramReport::deserialize(program)?)))));
+    }
+    if let (Some(Value::String(name)), Some(left_out)) = (fields.get("name"), fields.get("left-out")) {
+        return Ok(Some((name.clone(), Entry::LeftOut(Box::new(LeftOut::deserialize(left_out)?)))));
     }
     let (Some(Value::String(name)), Some(run)) = (fields.get("name"), fields.get("run")) else { return Ok(None) };
     if MARKS.iter().any(|mark| run.get(mark).is_none()) {

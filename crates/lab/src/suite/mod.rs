@@ -20,7 +20,7 @@ use vesica_party::Security;
 use vesica_structures::facts::Unsupported;
 
 pub use open::PlannedProgram;
-pub use recording::{About, Line, Outcome, RecordError, Recording};
+pub use recording::{About, LeftOut, Line, Outcome, RecordError, Recording, Why};
 
 use self::values::{loopback, pair, three};
 use crate::{Network, Settings};

@@ -1,14 +1,15 @@
 //! Files of runs, a JSON object a line.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Report;
 use crate::programs::ProgramReport;
+use crate::{Report, Settings};
 
 /// The first line of a recording: of which suite, on which machine, by which release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +44,40 @@ pub enum Outcome {
     Program(Box<ProgramReport>),
     /// Why the protocol does not serve this size, mode or task.
     Refused(String),
+    /// Why this machine cannot make the run.
+    LeftOut(Box<LeftOut>),
+}
+
+/// A run that was not made, because the machine of the recording is too small for it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// What would have been measured.
+    pub settings: Settings,
+    /// Why it was not.
+    pub why: Why,
+}
+
+/// What of a machine does not suffice for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// The seconds that it is expected to take are more than were permitted.
+    Seconds(f64),
+    /// The bytes of memory that both parties are expected to take are more than there are.
+    Memory(u64),
+    /// So many cores are needed for one thread each.
+    Cores(usize),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Seconds(seconds) if seconds < 90.0 * 60.0 => write!(f, "{:.0} minutes", seconds / 60.0),
+            Self::Seconds(seconds) => write!(f, "{:.0} hours", seconds / 3600.0),
+            Self::Memory(bytes) => write!(f, "{:.0} GiB", bytes as f64 / (1u64 << 30) as f64),
+            Self::Cores(cores) => write!(f, "{cores} cores"),
+        }
+    }
 }
 
 /// A line of a recording.
@@ -97,6 +132,7 @@ pub struct Recording {
     path: PathBuf,
     file: File,
     recorded: HashSet<String>,
+    reports: Vec<Report>,
 }
 
 impl Recording {
@@ -127,8 +163,23 @@ impl Recording {
                 }
             }
         }
-        let recorded = lines.map(|(text, line)| Ok(parse::<Line>(path, text, line)?.name)).collect::<Result<_, _>>()?;
-        Ok(Self { path: path.to_owned(), file, recorded })
+        let mut recording = Self { path: path.to_owned(), file, recorded: HashSet::new(), reports: Vec::new() };
+        for (text, line) in lines {
+            recording.take(parse::<Line>(path, text, line)?);
+        }
+        Ok(recording)
+    }
+
+    fn take(&mut self, line: Line) {
+        self.recorded.insert(line.name);
+        if let Outcome::Run(report) = line.outcome {
+            self.reports.push(*report);
+        }
+    }
+
+    /// The runs that are there.
+    pub fn reports(&self) -> &[Report] {
+        &self.reports
     }
 
     /// Whether the run of this name is there.
@@ -140,10 +191,10 @@ impl Recording {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn add(&mut self, line: &Line) -> Result<(), RecordError> {
-        write_line(&mut self.file, line)
+    pub fn add(&mut self, line: Line) -> Result<(), RecordError> {
+        write_line(&mut self.file, &line)
             .map_err(|error| RecordError::File { path: self.path.display().to_string(), error })?;
-        self.recorded.insert(line.name.clone());
+        self.take(line);
         Ok(())
     }
 }
@@ -182,12 +233,12 @@ mod tests {
         let path = folder.join("s.jsonl");
         let _ = fs::remove_file(&path);
         let mut recording = Recording::open(&path, &about()).expect("begun");
-        recording.add(&refused("one")).expect("written");
+        recording.add(refused("one")).expect("written");
         let mut file = OpenOptions::new().append(true).open(&path).expect("there");
         file.write_all(b"{\"name\":\"two\",\"ref").expect("cut off");
         let mut again = Recording::open(&path, &about()).expect("taken up");
         assert!(again.has("one") && !again.has("two"));
-        again.add(&refused("two")).expect("written");
+        again.add(refused("two")).expect("written");
         let text = fs::read_to_string(&path).expect("text");
         assert_eq!(text.lines().count(), 3, "{text}");
         let read = crate::report_page::read(std::slice::from_ref(&path)).expect("a recording");

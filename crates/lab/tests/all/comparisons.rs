@@ -20,8 +20,8 @@ fn tables_of_papers_have_ours_beside_them() {
     let compared = folder.run("bench compare psibench runs.jsonl");
     compared.expect(0, &[]);
     for part in [
-        "Ours: runs.jsonl, on a machine of tests; one thread a party.",
-        "Ours: not measured.",
+        "Ours: runs.jsonl, on a machine of tests;",
+        "Ours: no recording has a run",
         "2^16 x 2^16, semi-honest: KKRT16; ours kkrt16\n",
         "cannot be read",
         "not measured",
@@ -31,8 +31,10 @@ fn tables_of_papers_have_ours_beside_them() {
     assert!(compared.stdout.lines().all(|line| line.chars().count() <= 80), "{}", compared.stdout);
 
     let table = folder.run("bench compare psibench . --markdown").stdout;
-    let row = "| 2^16 x 2^16 | semi-honest | KKRT16 | kkrt16 | MB | 7.09 | 14.2 | 2.00 |\n";
-    assert!(table.contains(row), "{table}");
+    for row in ["| semi-honest | KKRT16 | 7.09 | 0.41 |", "| semi-honest | **`kkrt16`** | 14.2 | 0.82 | not measured |"]
+    {
+        assert!(table.contains(row), "{table}");
+    }
 
     let printed = folder.run("bench compare psibench runs.jsonl --json");
     printed.expect(0, &[]);
@@ -45,6 +47,15 @@ fn tables_of_papers_have_ours_beside_them() {
         assert!(cells[cell]["ratio"].as_f64().is_some_and(|ratio| (ratio - 2.0).abs() < 1e-9), "{cells}");
     }
     assert_eq!((&cells[2]["ours"], &cells[2]["ours_state"]), (&Value::Null, &"not-measured".into()));
+
+    let all = folder.run("bench compare --all runs.jsonl");
+    all.expect(0, &[]);
+    for part in ["PsiBench: ours: 2 measured, ", "theirs: ", "Recurrent Private Set Intersection", "; ours kkrt16\n"] {
+        assert!(all.stdout.contains(part), "{part:?} is missing in: {}", all.stdout);
+    }
+    let all: Value = serde_json::from_str(&folder.run("bench compare --all --json").stdout).expect("one JSON object");
+    assert_eq!(all["papers"].as_array().map(Vec::len), Some(5));
+    assert_eq!(all["papers"][4]["cells"]["ours"]["measured"], 0);
 }
 
 #[test]
@@ -52,7 +63,11 @@ fn a_comparison_says_what_it_lacks() {
     let folder = Folder::new();
     let listed = folder.run("bench compare psibench");
     listed.expect(0, &["no recording is named", "vesica-lab bench suite"]);
-    assert!(listed.stdout.contains("7.09") && listed.stdout.contains("Ours: not measured."), "{}", listed.stdout);
+    assert!(
+        listed.stdout.contains("7.09") && listed.stdout.contains("Ours: no recording has a run"),
+        "{}",
+        listed.stdout
+    );
     for key in ["spot-light", "ltsxq26", "cssw25", "cm25"] {
         folder.run(&format!("bench compare {key} --markdown")).expect(0, &[]);
     }
@@ -60,11 +75,11 @@ fn a_comparison_says_what_it_lacks() {
     let unknown = folder.run("bench compare no-paper");
     let names_all =
         ["spot-light", "ltsxq26", "cssw25", "cm25", "psibench"].iter().all(|key| unknown.stderr.contains(key));
-    assert!(unknown.code == 2 && names_all, "{}", unknown.stderr);
+    assert!(unknown.code == 3 && names_all, "{}", unknown.stderr);
     folder.run("bench compare psibench missing.jsonl").expect(3, &["cannot read missing.jsonl"]);
     folder.write("other.jsonl", recording(&run("kkrt16", 300, "loopback", 0.1, 1_000)));
     folder
         .run("bench compare psibench other.jsonl")
-        .expect(3, &["no run in these recordings", "vesica-lab bench suite FILE.toml"]);
+        .expect(3, &["no run in these recordings", "vesica-lab bench suite --paper KEY"]);
     assert_eq!(folder.run("bench compare psibench other.jsonl --json --markdown").code, 2);
 }

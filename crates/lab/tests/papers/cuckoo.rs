@@ -60,7 +60,7 @@ fn recorded<T: serde::de::DeserializeOwned>(prefix: &str) -> Option<(String, Vec
 pub fn lines(text: &mut String, paper: &Hashing, said: &[HashingSaid]) {
     let Some((folder, depths)) = recorded::<Depths>("cuckoo-depths-") else { return };
     let origin = format!("Ours: bench/runs/{folder}, on {}.", machine_of(&folder));
-    let _ = writeln!(text, "\n### Figure {}: {}\n\n{} {origin}\n", paper.figure, paper.caption, paper.note);
+    let _ = writeln!(text, "\n## Figure {}: {}\n\n{} {origin}\n", paper.figure, paper.caption, paper.note);
     let heads: Vec<String> = SHOWN.iter().map(|log| format!("2^{log}")).collect();
     let of = |functions: u32| {
         said.iter().find(|said| said.functions == f64::from(functions)).expect("what the paper says of them")
@@ -82,7 +82,7 @@ pub fn lines(text: &mut String, paper: &Hashing, said: &[HashingSaid]) {
 
     let Some((folder, failures)) = recorded::<Failures>("cuckoo-failures-") else { return };
     let origin = format!("Ours: bench/runs/{folder}.");
-    let _ = writeln!(text, "\n### Table {}: {}\n\n{} {origin}\n", paper.table, paper.table_caption, paper.table_note);
+    let _ = writeln!(text, "\n## Table {}: {}\n\n{} {origin}\n", paper.table, paper.table_caption, paper.table_note);
     let _ = writeln!(
         text,
         "| functions | paper: items, load | a half have failed | 2^-4 | 2^-8 | the line's load at 2^-40 | runs |\n\

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use vesica::plan::{Prediction, Prices};
-use vesica_lab::papers::{Part, Runs, amount, link_name, seconds};
+use vesica_lab::papers::{Runs, amount, link_name, seconds};
 use vesica_lab::{Network, PhaseFigures, Report};
 use vesica_party::{Role, Security};
 
@@ -76,7 +76,7 @@ fn cost(
     security: Security,
     log: u32,
 ) -> Option<String> {
-    let time = runs.time(id, security, (log, log), link, Part::Whole)?;
+    let time = runs.time(id, security, (log, log), link)?;
     let run = runs.of(id, security, (log, log)).next()?;
     let prediction = Prediction {
         compute_us: (time.seconds * 1e6) as u64,
@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn intersections(run: Report) -> Runs {
-        Runs::new(task::find("intersect").expect("the task"), 1, vec![run])
+        Runs::new(task::find("intersect").expect("the task"), vec![run], Vec::new())
     }
 
     #[test]

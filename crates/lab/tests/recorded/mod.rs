@@ -18,7 +18,11 @@ pub struct Line {
     /// The run's name, once in a folder.
     pub name: String,
     /// What `vesica-lab bench --json` printed, or the figures of another program.
+    #[serde(default)]
     pub run: Value,
+    /// Why there is no run.
+    #[serde(default, rename = "left-out")]
+    _left_out: Value,
     /// In a suite's recording: how busy other programs kept the machine before the run.
     #[serde(default, rename = "busy_before")]
     _busy_before: Option<f64>,
@@ -33,5 +37,10 @@ pub fn read(folder: &Path) -> Result<Vec<Line>, Box<dyn Error>> {
         serde_json::from_str(line).map_err(|fault| format!("{}, line {}: {fault}", path.display(), at + 1).into())
     };
     let lines = text.lines().enumerate();
-    lines.filter(|(at, line)| *at > 0 || !line.starts_with("{\"suite\":")).map(parse).collect()
+    let mut lines: Vec<Line> = lines
+        .filter(|(at, line)| *at > 0 || !line.starts_with("{\"suite\":"))
+        .map(parse)
+        .collect::<Result<_, Box<dyn Error>>>()?;
+    lines.retain(|line| !line.run.is_null());
+    Ok(lines)
 }
