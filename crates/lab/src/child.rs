@@ -161,7 +161,7 @@ fn run(
     // The channel was opened before the barrier: what it counted until then is not part of the run.
     let before = channel.tally();
     let cpu = clock::processor();
-    let party = plan.workload.set_up(role, plan.entry, channel, rng)?;
+    let party = plan.set_up(role, channel, rng)?;
     let setup_done = clock::monotonic();
     let setup_bytes = channel.tally().total().sent() - before.total().sent();
     let output = party(sample, channel, rng)?;

@@ -84,8 +84,8 @@ pub struct CommandsReport {
 /// writes is compared with a plain join.
 pub fn whole_commands(program: &Path, settings: &Settings, key_bytes: KeyBytes) -> Result<CommandsReport, BenchError> {
     // A refusal needs no command to say it.
-    let plan = Plan::new(settings)?;
-    if plan.workload.task() != TASK {
+    Plan::new(settings)?;
+    if settings.task != TASK {
         return Err(Unsupported::new("whole commands are timed for intersections", "omit --commands or --task").into());
     }
     let folder = Folder::new()?;

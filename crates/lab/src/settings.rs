@@ -11,8 +11,8 @@ use vesica_party::{Role, Security};
 use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
-use crate::BenchError;
 use crate::netns::{Namespaces, RECEIVER_ADDRESS};
+use crate::{BenchError, blocks};
 
 /// What the two parties are connected by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -231,7 +231,11 @@ impl Settings {
         if self.repeat == 0 || self.threads == 0 {
             return Err(Unsupported::new("--repeat and --threads count from one", "give at least 1"));
         }
-        self.workload()?;
+        if blocks::is_block(&self.task) {
+            blocks::find(&self)?.predicted_bytes(&self.protocol, &self)?;
+        } else {
+            self.workload()?;
+        }
         if self.item_bytes < 16 {
             return Err(Unsupported::new(
                 "items below 16 bytes would collide at random",

@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::{KeyBytes, Network, papers};
-use clap::builder::PossibleValuesParser;
+use crate::{KeyBytes, Network, blocks, papers};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, Subcommand, ValueEnum};
 
+use vesica::party::Security;
 use vesica_cli::tools::{ProgressName, TaskArgs, count};
 
 use super::report_args::ReportArgs;
@@ -17,7 +18,7 @@ Examples:
   vesica-lab bench --protocol rr22 --security semi-honest --link 100mbit,40ms --repeat 3 --json
   vesica-lab bench --task sum --security semi-honest --columns 2 --groups 4
   vesica-lab bench --commands --key-bytes 8..64
-  vesica-lab bench suite bench/suites/psibench.toml --out runs.jsonl
+  vesica-lab bench suite --paper psibench --out runs.jsonl
   vesica-lab bench compare psibench runs.jsonl
   vesica-lab bench report bench/runs/2026-11-22-papers-xeon-cascade-lake-2core --html page.html
 
@@ -32,7 +33,7 @@ With --commands, the clock runs from the start of `receive` and `send` to their 
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct BenchArgs {
-    /// What to do with many runs, instead of measuring once.
+    /// What to do instead of measuring a task once.
     #[command(subcommand)]
     pub command: Option<BenchCommand>,
     /// Permit a broken protocol, for research
@@ -87,9 +88,11 @@ pub struct BenchArgs {
     pub json: bool,
 }
 
-/// What `vesica-lab bench` does with many runs.
+/// What `vesica-lab bench` does besides measuring one run of a task.
 #[derive(Debug, Subcommand)]
 pub enum BenchCommand {
+    /// Measure a building block: oblivious transfers, an OPPRF, a table of keys and values, a filter
+    Block(BlockArgs),
     /// Make all runs that a file asks for, and record them
     Suite(SuiteArgs),
     /// Compare two recordings of the same runs
@@ -102,7 +105,7 @@ pub enum BenchCommand {
 
 const SUITE_EXAMPLES: &str = "\
 Examples:
-  vesica-lab bench suite bench/suites/psibench.toml --out bench/runs/2026-11-25-us/psibench.jsonl
+  vesica-lab bench suite bench/suites/threads.toml --out threads.jsonl
   vesica-lab bench suite bench/suites/open-division.toml --out open-division.jsonl
   vesica-lab bench suite --paper ltsxq26 --out bench/runs/2026-11-30-us/runs.jsonl
 
@@ -117,6 +120,18 @@ A suite file may also have tables [[programs]], to measure other programs, from 
                               bench/suites/open-division.toml has an example, and describes these tables. A program that fails, hangs or writes a wrong output is \
                               recorded as such, and the command ends with an error after all runs.";
 
+const BLOCK_EXAMPLES: &str = "\
+Examples:
+  vesica-lab bench block --task random-ot --protocol ot-silent --items 1048576
+  vesica-lab bench block --task opprf --items 1048576 --link 100mbit,80ms
+  vesica-lab bench block --task okvs --protocol band --items 1048576 --json
+
+Without --protocol, each of the block is measured. Random OTs, random tables, VOLE and equality tests are as many as --items says. The sender of an \
+                              OPPRF programs as many keys, and the receiver asks for as many, of which it has half in \
+                              common with the sender. Of an OKVS or a filter, the sender makes one for its items and \
+                              sends it, and the receiver looks up as many items. Outputs are checked after the clock \
+                              has stopped.";
+
 const DIFF_EXAMPLES: &str = "\
 Examples:
   vesica-lab bench diff before.jsonl after.jsonl
@@ -130,7 +145,7 @@ A ratio is the time in the second recording over the time in the first. The inte
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  vesica-lab bench suite bench/suites/psibench.toml --out runs.jsonl
+  vesica-lab bench suite --paper psibench --out runs.jsonl
   vesica-lab bench compare psibench runs.jsonl
   vesica-lab bench compare psibench runs.jsonl --markdown > psibench.md
   vesica-lab bench compare cm25
@@ -165,6 +180,42 @@ pub struct SuiteArgs {
     /// How to show progress on standard error
     #[arg(long, value_enum, default_value = "auto", env = "VESICA_PROGRESS", hide_env_values = true)]
     pub progress: ProgressName,
+}
+
+/// `vesica-lab bench block`.
+#[derive(Debug, Args)]
+#[command(after_long_help = BLOCK_EXAMPLES)]
+pub struct BlockArgs {
+    /// The block
+    #[arg(long, value_name = "BLOCK", value_parser = PossibleValuesParser::new(blocks::names()))]
+    pub task: String,
+    /// A protocol or kind of the block [default: each of them]
+    #[arg(long, value_name = "ID")]
+    pub protocol: Option<String>,
+    /// What the run must withstand
+    #[arg(long, value_name = "MODE", default_value = "semi-honest", value_parser = PossibleValuesParser::new(["semi-honest", "malicious"]).map(|mode| match mode.as_str() {
+        "malicious" => Security::Malicious,
+        _ => Security::SemiHonest,
+    }))]
+    pub security: Security,
+    /// How many transfers, tests, keys or items
+    #[arg(long, value_name = "N", value_parser = count, default_value = "65536")]
+    pub items: u64,
+    /// The link, as `vesica-lab bench --link` takes it
+    #[arg(long, value_name = "LINK", default_value = "loopback")]
+    pub link: Network,
+    /// How many threads compute on each side
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: usize,
+    /// How many runs to measure, after the one to warm up
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub repeat: usize,
+    /// Skip the warm-up
+    #[arg(long)]
+    pub cold: bool,
+    /// Print a JSON object for each protocol, one a line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `vesica-lab bench diff`.

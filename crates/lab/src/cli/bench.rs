@@ -1,6 +1,6 @@
 //! `vesica-lab bench`: the harness, with copies of this program as the two parties.
 
-use crate::{CommandsReport, Network, Report, Settings};
+use crate::{CommandsReport, Network, Report, Settings, blocks};
 use vesica::Failure;
 use vesica::failure::code;
 use vesica::plan::{self, Permissions};
@@ -8,13 +8,14 @@ use vesica::words::counted;
 
 use vesica_cli::tools::{Outcome, end_after, items, print, warning};
 
-use super::args::{BenchArgs, BenchCommand};
+use super::args::{BenchArgs, BenchCommand, BlockArgs};
 use super::parties::{child, failed, program};
 use super::{compare, diff, report, suite};
 
 pub fn run(mut args: BenchArgs) -> Outcome {
     match args.command.take() {
         None => measure(args),
+        Some(BenchCommand::Block(args)) => block(&args),
         Some(BenchCommand::Suite(args)) => suite::run(&args),
         Some(BenchCommand::Diff(args)) => diff::run(&args),
         Some(BenchCommand::Compare(args)) => compare::run(&args),
@@ -35,7 +36,45 @@ fn measure(args: BenchArgs) -> Outcome {
     }
     let report =
         if in_process { crate::in_process(&settings) } else { crate::two_processes(&settings, child(&settings)?) };
-    let report = report.map_err(failed)?;
+    show(&report.map_err(failed)?, json)
+}
+
+/// Measures a protocol of a building block, or each of them that serves the size and the mode.
+fn block(args: &BlockArgs) -> Outcome {
+    let ids = args.protocol.as_deref().map_or_else(|| blocks::ids(&args.task), |id| vec![id]);
+    let count = items(args.items)?;
+    if matches!(args.link, Network::Namespaces(_)) {
+        end_after(crate::undo_all)?;
+    }
+    let mut measured = 0;
+    for id in &ids {
+        let settings = Settings {
+            link: args.link,
+            threads: args.threads,
+            repeat: args.repeat,
+            cold: args.cold,
+            ..Settings::new(&args.task, id, args.security, count, count)
+        };
+        let settings = match settings.checked() {
+            Ok(settings) => settings,
+            Err(refused) if ids.len() > 1 => {
+                warning(format_args!("{id} is left out: {refused}"));
+                continue;
+            }
+            Err(refused) => return Err(refused.into()),
+        };
+        show(&crate::two_processes(&settings, child(&settings)?).map_err(failed)?, args.json)?;
+        measured += 1;
+    }
+    if measured == 0 {
+        let mend = "say another --security, or fewer --items";
+        return Err(Failure::new(code::INPUT, format_args!("nothing of {} serves that", args.task), mend));
+    }
+    Ok(())
+}
+
+/// Prints a report whose outputs were right.
+fn show(report: &Report, json: bool) -> Outcome {
     if !report.correct {
         return Err(Failure::new(
             code::INTERNAL,
@@ -44,9 +83,9 @@ fn measure(args: BenchArgs) -> Outcome {
         ));
     }
     if json {
-        return print_json(serde_json::to_string(&report));
+        return print_json(serde_json::to_string(report));
     }
-    print(&describe(&report))
+    print(&describe(report))
 }
 
 fn settings(args: BenchArgs) -> Result<Settings, Failure> {

@@ -51,6 +51,7 @@ impl Addition for Bench {
         let json = match &args.command {
             Some(BenchCommand::Diff(diff)) => diff.json,
             Some(BenchCommand::Compare(compare)) => compare.json,
+            Some(BenchCommand::Block(block)) => block.json,
             Some(BenchCommand::Suite(_) | BenchCommand::Report(_)) => false,
             None => args.json,
         };

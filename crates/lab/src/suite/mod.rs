@@ -23,7 +23,7 @@ pub use open::PlannedProgram;
 pub use recording::{About, LeftOut, Line, Outcome, RecordError, Recording, Why};
 
 use self::values::{loopback, pair, three};
-use crate::{Network, Settings};
+use crate::{Network, Settings, blocks};
 
 /// What a suite file asks for.
 #[derive(Clone, Debug)]
@@ -151,8 +151,35 @@ impl Table {
         link: Network,
         threads: usize,
     ) -> Result<Planned, Unsupported> {
-        let task = task::find(&self.task)?;
-        let entry = task.find(protocol)?.ok_or_else(|| {
+        let mut name = format!("-{security}-{sender_items}x{receiver_items}-{link}-{threads}t");
+        let amounts = Amounts { payload_bytes: self.payload_bytes, columns: self.columns, ..Amounts::NONE };
+        for (amount, letter) in [(self.payload_bytes, "p"), (self.columns, "c")] {
+            if amount > 0 {
+                name.push_str(&format!("-{amount}{letter}"));
+            }
+        }
+        let id = self.id_of(protocol)?;
+        name.insert_str(0, id);
+        if self.task != intersect() {
+            name = format!("{}-{name}", self.task);
+        }
+        let settings = Settings {
+            overlap: self.overlap,
+            link,
+            threads,
+            repeat: self.repeat,
+            cold: self.cold,
+            ..Settings::new(&self.task, id, security, sender_items, receiver_items).with_amounts(&amounts)
+        };
+        Ok(Planned { name, settings })
+    }
+
+    /// The id of a protocol, or of a building block's.
+    fn id_of(&self, protocol: &str) -> Result<&'static str, Unsupported> {
+        if blocks::is_block(&self.task) {
+            return blocks::id(&self.task, protocol);
+        }
+        let entry = task::find(&self.task)?.find(protocol)?.ok_or_else(|| {
             Unsupported::new(
                 format_args!("there is no protocol {protocol:?} for {}", self.task),
                 "`vesica protocols` lists them",
@@ -161,25 +188,7 @@ impl Table {
         if let Some(fault) = entry.warning().filter(|_| !self.allow_broken) {
             return Err(Unsupported::new(fault, "take it out of the suite, or say allow_broken = true in its table"));
         }
-        let amounts = Amounts { payload_bytes: self.payload_bytes, columns: self.columns, ..Amounts::NONE };
-        let settings = Settings {
-            overlap: self.overlap,
-            link,
-            threads,
-            repeat: self.repeat,
-            cold: self.cold,
-            ..Settings::new(&self.task, entry.id, security, sender_items, receiver_items).with_amounts(&amounts)
-        };
-        let mut name = format!("{}-{security}-{sender_items}x{receiver_items}-{link}-{threads}t", entry.id);
-        for (amount, letter) in [(self.payload_bytes, "p"), (self.columns, "c")] {
-            if amount > 0 {
-                name.push_str(&format!("-{amount}{letter}"));
-            }
-        }
-        if self.task != intersect() {
-            name = format!("{}-{name}", self.task);
-        }
-        Ok(Planned { name, settings })
+        Ok(entry.id)
     }
 }
 

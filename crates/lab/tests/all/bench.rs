@@ -64,6 +64,37 @@ fn bench_measures_two_processes_and_prints_one_object() {
     assert_eq!(folder.run("bench --link fast").code, 2);
 }
 
+/// Each block is measured between two processes, and a suite may have blocks.
+#[test]
+fn building_blocks_are_measured() {
+    let folder = Folder::new();
+    let measured = folder.run("bench block --task okvs --items 500 --repeat 1 --json");
+    measured.expect(0, &[]);
+    let reports: Vec<Value> = measured.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(reports.len(), 4);
+    for report in &reports {
+        assert_eq!(
+            (&report["task"], &report["correct"], &report["receiver_bytes"]),
+            (&"okvs".into(), &true.into(), &0.into())
+        );
+    }
+    folder.run("bench block --task random-ot --protocol ot-silent --items 300 --repeat 1").expect(0, &[]);
+    folder
+        .run("bench block --task random-ot --protocol vole-fast --items 9")
+        .expect(11, &["no \"vole-fast\" of random-ot"]);
+    folder.run("bench block --task opprf --security malicious --items 9").expect(3, &["nothing of opprf serves that"]);
+    assert_eq!(folder.run("bench block --task intersect").code, 2);
+    folder.write(
+        "blocks.toml",
+        "name = \"b\"\n[[runs]]\ntask = \"filter\"\nprotocols = [\"fuse\"]\nsizes = [\"200\"]\nrepeat = 1\n",
+    );
+    folder.run("bench suite blocks.toml --out runs.jsonl").expect(0, &[]);
+    assert!(folder.read("runs.jsonl").contains("b-filter-fuse-semi-honest-200x200-loopback-1t"));
+    assert_eq!(folder.run("bench suite blocks.toml --paper cm25 --out x.jsonl").code, 2);
+    assert_eq!(folder.run("bench suite --paper none --out x.jsonl").code, 2);
+    assert_eq!(folder.run("bench suite --out x.jsonl").code, 2);
+}
+
 /// A suite that is stopped goes on where it was, what is not served is recorded as refused, and a
 /// comparison fails where all of a run's time is above the limit.
 #[test]
@@ -213,7 +244,7 @@ fn suites_show_their_progress() {
 #[test]
 fn short_help_fits_a_screen() {
     let folder = Folder::new();
-    for command in ["bench", "bench suite", "bench diff", "bench compare", "bench report"] {
+    for command in ["bench", "bench block", "bench suite", "bench diff", "bench compare", "bench report"] {
         let help = folder.run(&format!("{command} -h"));
         help.expect(0, &[]);
         assert!(help.stdout.lines().count() <= 40, "{command}: {}", help.stdout);

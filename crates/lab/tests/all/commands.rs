@@ -10,7 +10,7 @@ use std::path::Path;
 const PAGES: [&str; 2] = ["docs/benchmarks.md", "docs/tasks.md"];
 
 /// The subcommands whose flags they name.
-const HELPS: [&str; 12] = [
+const HELPS: [&str; 13] = [
     "receive",
     "send",
     "serve",
@@ -19,6 +19,7 @@ const HELPS: [&str; 12] = [
     "plan",
     "protocols",
     "bench",
+    "bench block",
     "bench suite",
     "bench compare",
     "bench report",

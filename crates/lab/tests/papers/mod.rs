@@ -4,6 +4,7 @@
 mod cuckoo;
 mod figure;
 mod ours;
+mod own;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -29,13 +30,18 @@ fn paper(key: &str) -> Paper {
     Paper::built_in(key).unwrap_or_else(|failure| panic!("{}", failure.fault))
 }
 
-/// The recordings of bench/runs that have runs for papers, the newest first, with these runs alone.
+/// The recordings of bench/runs, the newest first.
 fn recordings() -> Vec<Recording> {
     let folders = fs::read_dir(top().join("bench/runs")).expect("recorded runs");
     let folders: BTreeSet<PathBuf> = folders.map(|entry| entry.expect("a folder").path()).collect();
     // Names begin with their dates.
     let files: Vec<PathBuf> = folders.into_iter().rev().filter(|path| path.join(recorded::FILE).is_file()).collect();
-    let mut recordings = report_page::read(&files).unwrap_or_else(|fault| panic!("{fault}"));
+    report_page::read(&files).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// The same without what was not recorded for papers.
+fn recordings_for_papers() -> Vec<Recording> {
+    let mut recordings = recordings();
     for recording in &mut recordings {
         recording.runs.retain(|(name, _)| RECORDED_FOR_PAPERS.iter().any(|prefix| name.starts_with(prefix)));
     }
@@ -116,7 +122,7 @@ type Pictures = BTreeMap<String, String>;
 fn documents() -> (BTreeMap<String, String>, Pictures) {
     let mut pictures = Pictures::new();
     let mut pages = BTreeMap::new();
-    let recordings = recordings();
+    let recordings = recordings_for_papers();
     let prices = Prices::built_in().expect("the project's prices");
     let papers = KEYS.map(paper);
     let mut counts: Vec<(String, Counts)> = Vec::new();
@@ -153,11 +159,15 @@ fn documents() -> (BTreeMap<String, String>, Pictures) {
          `VESICA_BLESS=1 cargo test --release -p vesica-lab --test readme`; do not edit. `vesica-lab bench compare --all RUNS` \
          prints the same tables for runs of yours, and `vesica-lab bench suite --paper KEY --out FILE` makes them.\n\n\
          How many cells there are, ours by what they rest on:\n\n{}\n*not here*: the recording says why its machine \
-         cannot make the run, in the cell. *not measured* is a hole: a run that could be made, and was not yet.\n{costs}{}",
+         cannot make the run, in the cell. *not measured* is a hole: a run that could be made, and was not yet.\n\nOf ours alone: [building blocks](paper-tables/blocks.md) and \
+         [threads](paper-tables/threads.md).\n{costs}{}",
         papers::counted(&counts),
         link_check()
     );
     pages.insert("docs/paper-tables.md".into(), index);
+    let all = self::recordings();
+    pages.insert("docs/paper-tables/blocks.md".into(), own::blocks(&all));
+    pages.insert("docs/paper-tables/threads.md".into(), own::threads(&all));
     (pages, pictures)
 }
 
@@ -205,7 +215,7 @@ fn the_tables_of_papers_state_what_was_recorded() {
 #[test]
 fn holes_become_fewer() {
     const HOLES: usize = 472;
-    let recordings = recordings();
+    let recordings = recordings_for_papers();
     let mut holes = Vec::new();
     for key in KEYS {
         let paper = paper(key);
