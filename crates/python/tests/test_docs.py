@@ -23,7 +23,7 @@ from vesica import _flags, _settings, _vesica
 ROOT = Path(__file__).parents[3]
 PACKAGE = Path(vesica.__file__).parent
 PAGES = ["README.md", "docs/python.md", "docs/guides/hashed-emails.md", "docs/guides/clean-room.md"]
-MODULES = ["vesica", "vesica._tasks", "vesica._look", "vesica._service", "vesica.testing"]
+MODULES = ["vesica", "vesica._tasks", "vesica._look", "vesica._service", "vesica.testing", "vesica.aio"]
 
 
 # Shared by the runs of mypy, which then look at the package once.

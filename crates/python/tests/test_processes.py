@@ -19,6 +19,7 @@ import pandas
 import pytest
 
 import vesica
+from vesica import aio
 from vesica.testing import partner
 
 COMMAND = [sys.executable, "-m", "vesica"]
@@ -199,6 +200,39 @@ def test_both_sides_in_one_loop_of_asyncio(identities):
     assert asyncio.run(program()) == [[2], None]
     with pytest.raises(vesica.PeerAbsent):
         asyncio.run(vesica.to_thread(vesica.intersect, [1], role="sender", connect="127.0.0.1:1", wait=0, **us))
+
+
+def test_every_task_can_be_awaited(identities):
+    names = {name for name in aio.__all__ if name != "Client"}
+    tasks = {name for name in vesica.__all__ if getattr(vesica, name) in vars(vesica._tasks).values() and name.islower()}
+    assert names == tasks - {"dry_run"}
+    assert all(getattr(aio, name).__doc__ == getattr(vesica, name).__doc__ for name in names)
+    us, them = identities
+
+    async def program():
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            address = "127.0.0.1:%d" % probe.getsockname()[1]
+        given = {"security": "semi-honest"}
+        return await asyncio.gather(
+            aio.cardinality([1, 2, 3], role="receiver", listen=address, **given, **us),
+            aio.cardinality([2, 3], role="sender", connect=address, **given, **them),
+        )
+
+    counted, nothing = asyncio.run(program())
+    assert counted == 2 and nothing is None
+
+
+def test_a_client_awaits_several_answers(tmp_path):
+    async def program(address):
+        client = aio.Client(connect=address, insecure_plaintext=True)
+        answers = await asyncio.gather(client.query([1, 9]), client.query([2, 3, 9]))
+        with pytest.raises(vesica.UsageError, match="did you mean"):
+            await client.query([1], progres=None)
+        return answers
+
+    settings = {"listen": "127.0.0.1:0", "insecure_plaintext": True, "quota": "1000/day", "state": tmp_path / "state"}
+    with vesica.Server([1, 2, 3], **settings) as server:
+        assert asyncio.run(program(server.address)) == [[1], [2, 3]]
 
 
 def test_a_receipt_is_read_as_the_command_reads_it(tmp_path):
