@@ -1,4 +1,4 @@
-//! Building blocks as the harness measures them: `vesica-lab bench block`. PsiBench exchanges them (its section 6.3 and
+//! Building blocks as the harness measures them: `vesica-lab bench block`. PsiBench exchanges them (its sections 6.2 and 6.3 and
 //! its Tables 6 and 7) to see what each costs a protocol.
 //!
 //! A block that two parties run has its protocols in the registry of the building blocks. What one party computes
@@ -7,12 +7,15 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod alone;
+mod primitives;
 mod together;
 
 use std::ops::RangeInclusive;
 
 use vesica::task::SampleRun;
+use vesica_papers::psi::hfh99::{Koblitz, Montgomery};
 use vesica_party::{Abort, Channel, Role};
+use vesica_protocols::psi::hfh99::Ristretto;
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
@@ -47,6 +50,10 @@ static BLOCKS: &[&dyn Block] = &[
     together::EQUALITY,
     &alone::Okvs,
     &alone::Filter,
+    &primitives::Group::<Ristretto>::new("ristretto255"),
+    &primitives::Group::<Montgomery>::new("x25519"),
+    &primitives::Group::<Koblitz>::new("secp256k1"),
+    &primitives::Hash,
 ];
 
 /// The names of all blocks, each once.
@@ -96,6 +103,8 @@ vesica_party::arrows! { "vesica-lab-block" =>
     stream Cells[u128] = 2, Sender, "a table";
     /// The bytes of a filter.
     stream FilterBytes[u8] = 3, Sender, "a filter";
+    /// Points of a group.
+    stream Points[u8] = 4, Sender, "points";
 }
 
 /// The little-endian number in each 16 bytes.

@@ -129,7 +129,8 @@ Examples:
 Without --protocol, each of the block is measured. Random OTs, random tables, VOLE and equality tests are as many as --items says. The sender of an \
                               OPPRF programs as many keys, and the receiver asks for as many, of which it has half in \
                               common with the sender. Of an OKVS or a filter, the sender makes one for its items and \
-                              sends it, and the receiver looks up as many items. Outputs are checked after the clock \
+                              sends it, and the receiver looks up as many items. Of a group, the sender hashes its \
+                              items to it, multiplies and sends them, and the receiver multiplies. Outputs are checked after the clock \
                               has stopped.";
 
 const DIFF_EXAMPLES: &str = "\
