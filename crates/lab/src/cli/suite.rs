@@ -132,7 +132,7 @@ pub fn run(args: &SuiteArgs) -> Outcome {
 fn suite(args: &SuiteArgs) -> Result<Suite, Failure> {
     let Some(path) = &args.file else {
         let papers = args.papers.iter().map(|key| Paper::built_in(key)).collect::<Result<Vec<Paper>, Failure>>()?;
-        return Ok(papers::wanted(format!("papers-{}", args.papers.join("-")), &papers)?);
+        return Ok(papers::wanted(format!("papers-{}", args.papers.join("-")), &papers, cores())?);
     };
     let file = path.display();
     let text = fs::read_to_string(path).map_err(|error| {
@@ -145,8 +145,11 @@ fn suite(args: &SuiteArgs) -> Result<Suite, Failure> {
 /// What a run for a paper may take of this machine; none for the suite of a file, whose runs are all made.
 fn limits(args: &SuiteArgs) -> Option<Limits> {
     let memory = Budget::now(None).map_or(u64::MAX, |budget| budget.left);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    args.file.is_none().then_some(Limits { seconds: args.at_most, memory, cores })
+    args.file.is_none().then_some(Limits { seconds: args.at_most, memory })
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// What placeholders of programs stand for on this machine.
@@ -202,7 +205,7 @@ fn about(suite: &str) -> About {
     About {
         suite: suite.into(),
         processor: processor(),
-        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        cores: cores(),
         kernels: vesica_kernels::backend().name().into(),
         vesica: env!("CARGO_PKG_VERSION").into(),
     }

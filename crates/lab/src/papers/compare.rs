@@ -67,14 +67,14 @@ pub struct Compared<'a> {
 impl<'a> Compared<'a> {
     fn new(paper: &'a Paper, table: &'a Table, recordings: &[Recording]) -> Result<Self, Unsupported> {
         let task = task::find(paper.task_of(table))?;
-        let mut lines = lines(table, &paper.rows_of(table), &Runs::new(task, Vec::new(), Vec::new()));
+        let mut lines = lines(table, &paper.rows_of(table), &Runs::none(task));
         let mut best = (0, None, Vec::new());
         for (at, recording) in recordings.iter().enumerate() {
-            let reports = recording.runs.iter().map(|(_, run)| run.clone()).collect();
-            let runs = Runs::new(task, reports, recording.left_out.clone());
+            let runs = Runs::of_recording(task, recording);
             let cells: Vec<Vec<Option<Cell>>> = lines.iter().map(|line| recorded(table, line, &runs)).collect();
             let of_protocols = cells.iter().zip(&lines).filter(|(_, line)| !line.is_again);
-            let filled = of_protocols.flat_map(|(cells, _)| cells).flatten().count();
+            let of_runs = of_protocols.flat_map(|(cells, _)| cells).flatten().filter(|cell| cell.number().is_some());
+            let filled = of_runs.count();
             if filled > best.0 {
                 best = (filled, Some(at), cells);
             }
@@ -198,7 +198,7 @@ mod tests {
 
     fn recording(runs: Vec<Report>) -> Recording {
         let runs = runs.into_iter().map(|run| (String::new(), run)).collect();
-        Recording { label: "r".into(), machine: None, runs, programs: Vec::new(), left_out: Vec::new(), passed_over: 0 }
+        Recording { label: "r".into(), runs, ..Recording::default() }
     }
 
     fn lean(link: &str) -> Report {

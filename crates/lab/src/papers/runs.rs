@@ -8,6 +8,7 @@ use vesica_protocols::tasks::Extent;
 use vesica_structures::facts::Unsupported;
 
 use super::{Column, Part, What};
+use crate::report_page::Recording;
 use crate::spread::median;
 use crate::suite::{LeftOut, Why};
 use crate::{Network, Report};
@@ -170,20 +171,28 @@ pub struct Runs {
     task: &'static dyn AnyTask,
     list: Vec<Report>,
     left_out: Vec<LeftOut>,
+    cores: Option<usize>,
 }
 
 const MIB: f64 = (1 << 20) as f64;
 
 impl Runs {
-    /// Those of a list that are of this task and have right outputs, and what a recording of them left out.
-    pub fn new(task: &'static dyn AnyTask, mut list: Vec<Report>, mut left_out: Vec<LeftOut>) -> Self {
-        crate::install();
+    /// Those of a recording that are of this task and have right outputs, and what it left out.
+    pub fn of_recording(task: &'static dyn AnyTask, recording: &Recording) -> Self {
+        let mut list: Vec<Report> = recording.runs.iter().map(|(_, run)| run.clone()).collect();
+        let mut left_out = recording.left_out.clone();
         list.retain(|run| {
             let bare = run.payload_bytes == 0 && run.receiver_payload_bytes == 0 && run.groups <= 1;
             run.correct && run.task == task.name() && bare
         });
         left_out.retain(|left_out| left_out.settings.task == task.name());
-        Self { task, list, left_out }
+        Self { task, list, left_out, cores: recording.cores() }
+    }
+
+    /// No runs: what is left are formulas.
+    pub fn none(task: &'static dyn AnyTask) -> Self {
+        crate::install();
+        Self { task, list: Vec::new(), left_out: Vec::new(), cores: None }
     }
 
     /// All of them.
@@ -212,14 +221,17 @@ impl Runs {
         })
     }
 
-    /// Why the recording has no run for a column: over its link, or any where it states no time.
+    /// Why the recording has no run for a column: over its link, or any where it states no time. Runs that lack cores are
+    /// not listed one by one.
     fn why_left_out(&self, which: Which<'_>, column: &Column) -> Option<Why> {
         let is_it = |left_out: &&LeftOut| {
             let of = &left_out.settings;
             which.fits(&of.protocol, of.security, [of.sender_items, of.receiver_items], of.threads)
                 && column.link().is_none_or(|link| link == of.link)
         };
-        self.left_out.iter().find(is_it).map(|left_out| left_out.why)
+        let cores = 2 * which.threads;
+        let lacks_cores = which.threads > 1 && self.cores.is_some_and(|there| there < cores);
+        self.left_out.iter().find(is_it).map(|left_out| left_out.why).or(lacks_cores.then_some(Why::Cores(cores)))
     }
 
     /// The cell of a column, in a row of these sizes.
@@ -402,7 +414,9 @@ mod tests {
     use super::*;
 
     fn intersections(list: Vec<Report>) -> Runs {
-        Runs::new(task::find("intersect").expect("the task"), list, Vec::new())
+        let runs = list.into_iter().map(|run| (String::new(), run)).collect();
+        let recording = Recording { runs, machine: Some("one, 2 cores".into()), ..Recording::default() };
+        Runs::of_recording(task::find("intersect").expect("the task"), &recording)
     }
 
     fn cell(runs: &Runs, column: &str) -> String {
@@ -432,6 +446,7 @@ mod tests {
         // 10^7 bits take 0.1 s at the faster rate and 10 s at this one.
         assert_eq!(["s 1mbit 80ms", "MB"].map(|column| cell(&runs, column)), ["~11", "1.25"]);
         assert_eq!(cell(&runs, "s loopback 20"), "not measured");
+        assert_eq!(cell(&runs, "4 threads s loopback"), "not here: 8 cores");
         assert!(cell(&runs, "MiB 20").ends_with('*') && cell(&runs, "bits 20").ends_with('*'));
         let mib = Column::parse("MiB").expect("a column");
         let of = |id| runs.cell(id, Security::SemiHonest, Some((16, 16)), &mib).to_string();

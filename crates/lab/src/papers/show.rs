@@ -41,7 +41,11 @@ pub fn text(comparison: &Comparison<'_>) -> String {
             let (theirs, ours) = names(line);
             let sizes = sizes(line).map_or(String::new(), |sizes| format!("{sizes}, "));
             wrapped(&mut text, "", &format!("{sizes}{}: {theirs}; {ours}", line.security));
-            for [quantity, theirs, ours, ratio] in cells(table, line) {
+            for [mut quantity, theirs, ours, ratio] in cells(table, line) {
+                if quantity.chars().count() > 32 {
+                    let _ = writeln!(text, "  {quantity}");
+                    quantity.clear();
+                }
                 let _ = writeln!(text, "  {quantity:<32} {theirs:>14} {ours:>19} {ratio:>8}");
             }
         }

@@ -32,21 +32,20 @@ pub struct Limits {
     pub seconds: f64,
     /// Bytes of memory, for both parties.
     pub memory: u64,
-    /// Cores, for both parties.
-    pub cores: usize,
 }
 
-/// The suite of all runs that cells of these papers need, small ones first, so that larger ones can be estimated from them.
+/// The suite of all runs that cells of these papers need and that have a core for each thread, small ones first, so that larger ones can be estimated from them.
 ///
 /// # Errors
 /// If a task of a paper is not in this release.
-pub fn wanted(name: String, papers: &[Paper]) -> Result<Suite, Unsupported> {
+pub fn wanted(name: String, papers: &[Paper], cores: usize) -> Result<Suite, Unsupported> {
     let mut runs = Vec::new();
     let mut names = HashSet::new();
     for paper in papers {
         for table in &paper.table {
             for run in of_table(paper, table)? {
-                if names.insert(run.name.clone()) {
+                let threads = run.settings.threads;
+                if (threads == 1 || 2 * threads <= cores) && names.insert(run.name.clone()) {
                     runs.push(run);
                 }
             }
@@ -64,7 +63,7 @@ pub fn wanted(name: String, papers: &[Paper]) -> Result<Suite, Unsupported> {
 /// The runs of a table, each perhaps several times.
 fn of_table(paper: &Paper, table: &Table) -> Result<Vec<Planned>, Unsupported> {
     let task = task::find(paper.task_of(table))?;
-    let none = Runs::new(task, Vec::new(), Vec::new());
+    let none = Runs::none(task);
     let mut runs = Vec::new();
     for line in lines(table, &paper.rows_of(table), &none) {
         let Some(id) = line.ours.filter(|_| !line.is_again) else { continue };
@@ -139,9 +138,7 @@ impl Planned {
             plan::memory(&settings.protocol, workload.workload())
                 .map(|memory| memory.sender.saturating_add(memory.receiver))
         });
-        let why = if 2 * settings.threads > limits.cores {
-            Why::Cores(2 * settings.threads)
-        } else if let Some(memory) = memory.filter(|memory| *memory > limits.memory) {
+        let why = if let Some(memory) = memory.filter(|memory| *memory > limits.memory) {
             Why::Memory(memory)
         } else {
             Why::Seconds(self.expected_seconds(recorded).filter(|seconds| *seconds > limits.seconds)?)
@@ -193,11 +190,11 @@ mod tests {
     use super::super::{KEYS, Paper};
     use super::*;
 
-    const AMPLE: Limits = Limits { seconds: HOUR, memory: u64::MAX, cores: 64 };
+    const AMPLE: Limits = Limits { seconds: HOUR, memory: u64::MAX };
 
     #[test]
     fn every_cell_that_is_no_formula_has_its_run() {
-        let suite = wanted("small".into(), &[small()]).expect("a suite");
+        let suite = wanted("small".into(), &[small()], 2).expect("a suite");
         let names: Vec<&str> = suite.runs.iter().map(|run| run.name.as_str()).collect();
         assert_eq!(
             names,
@@ -214,7 +211,7 @@ mod tests {
     #[test]
     fn runs_of_all_papers_can_be_made_and_are_named_once() {
         let papers = KEYS.map(|key| Paper::built_in(key).unwrap_or_else(|failure| panic!("{}", failure.fault)));
-        let suite = wanted("all".into(), &papers).expect("a suite");
+        let suite = wanted("all".into(), &papers, 64).expect("a suite");
         assert!(suite.runs.len() > 500, "{}", suite.runs.len());
         for run in &suite.runs {
             let settings = run.settings.clone().checked();
@@ -232,11 +229,10 @@ mod tests {
 
     #[test]
     fn a_run_beyond_the_machine_is_left_out_with_the_reason() {
-        let suite = wanted("small".into(), &[small()]).expect("a suite");
+        let suite = wanted("small".into(), &[small()], 2).expect("a suite");
         let planned = &suite.runs[0];
         assert!(planned.beyond(&AMPLE, &[]).is_none());
         let why = |limits: Limits, recorded: &[Report]| planned.beyond(&limits, recorded).expect("beyond").why;
-        assert_eq!(why(Limits { cores: 1, ..AMPLE }, &[]), Why::Cores(2));
         assert!(matches!(why(Limits { memory: 1 << 20, ..AMPLE }, &[]), Why::Memory(bytes) if bytes > 1 << 20));
         // A run of a quarter of the items took a quarter of the time.
         let smaller = Report { sender_items: 1 << 14, receiver_items: 1 << 14, ..run("loopback", 1000.0) };

@@ -47,7 +47,7 @@ pub enum UnreadableRuns {
 
 /// The runs of one file. Their times can be compared with each other, and not with those of another
 /// recording.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Recording {
     /// The folder's name, or the whole path where two recordings have the same name.
     pub label: String,
@@ -61,6 +61,14 @@ pub struct Recording {
     pub left_out: Vec<LeftOut>,
     /// How many lines were no runs of one protocol, and were left out.
     pub passed_over: usize,
+}
+
+impl Recording {
+    /// How many cores the machine has, if it says so.
+    pub fn cores(&self) -> Option<usize> {
+        let (before, _) = self.machine.as_ref()?.split_once(" cores")?;
+        before.rsplit(' ').next()?.parse().ok()
+    }
 }
 
 /// Reads recordings; each path is a `runs.jsonl`, or a folder that has one.
@@ -181,6 +189,8 @@ mod tests {
         assert!(recordings.iter().map(|recording| recording.runs.len()).sum::<usize>() > 1000);
         assert!(recordings.iter().any(|recording| recording.passed_over > 0));
         assert!(recordings.iter().any(|recording| recording.machine.as_ref().is_some_and(|text| text.contains("AMD"))));
+        assert!(recordings.iter().any(|recording| recording.cores() == Some(2)));
+        assert!(recordings.iter().any(|recording| recording.cores() == Some(16)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use vesica::plan::{Prediction, Prices};
 use vesica_lab::papers::{Runs, amount, link_name, seconds};
+use vesica_lab::report_page::Recording;
 use vesica_lab::{Network, PhaseFigures, Report};
 use vesica_party::{Role, Security};
 
@@ -114,7 +115,8 @@ mod tests {
     }
 
     fn intersections(run: Report) -> Runs {
-        Runs::new(task::find("intersect").expect("the task"), vec![run], Vec::new())
+        let recording = Recording { runs: vec![(String::new(), run)], ..Recording::default() };
+        Runs::of_recording(task::find("intersect").expect("the task"), &recording)
     }
 
     #[test]

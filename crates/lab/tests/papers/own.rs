@@ -18,11 +18,11 @@ fn origin(suite: &str, recording: &Recording) -> String {
 }
 
 /// The newest recording that has runs of this suite, with these alone.
-pub fn recording_of(suite: &str, recordings: &[Recording]) -> Option<(String, Vec<Report>)> {
+pub fn recording_of(suite: &str, recordings: &[Recording]) -> Option<(String, Vec<Report>, usize)> {
     let is_its = |name: &str| name.strip_prefix(suite).is_some_and(|rest| rest.starts_with('-'));
     let recording = recordings.iter().find(|recording| recording.runs.iter().any(|(name, _)| is_its(name)))?;
     let runs = recording.runs.iter().filter(|(name, run)| is_its(name) && run.correct).map(|(_, run)| run.clone());
-    Some((origin(suite, recording), runs.collect()))
+    Some((origin(suite, recording), runs.collect(), recording.cores().unwrap_or(1)))
 }
 
 /// The items of both sides; a power of two as one.
@@ -44,7 +44,9 @@ pub fn blocks(recordings: &[Recording]) -> String {
         "# Building blocks\n\nWhat PsiBench exchanges (its section 6.3, and the OKVS and filters of its Tables 6 and 7), each alone: `vesica-lab bench \
          block --help` says what is measured. The paper has no numbers of them.\n",
     );
-    let Some((origin, runs)) = recording_of("blocks", recordings) else { return text + "\nThere are no runs yet.\n" };
+    let Some((origin, runs, _)) = recording_of("blocks", recordings) else {
+        return text + "\nThere are no runs yet.\n";
+    };
     // Writing to a String cannot fail.
     let _ = writeln!(text, "\n{origin}");
     let mut tasks: Vec<&str> = Vec::new();
@@ -103,13 +105,9 @@ pub fn threads(recordings: &[Recording]) -> String {
          take twice as many cores, and the efficiency is the speed-up by the number of cores that were there for each party's threads. Transcripts do not depend \
          on threads (`crates/protocols/tests`).\n",
     );
-    let Some((origin, runs)) = recording_of("threads", recordings) else { return text + "\nThere are no runs yet.\n" };
-    let cores = origin
-        .split(" cores")
-        .next()
-        .and_then(|before| before.rsplit([' ', ',']).next())
-        .and_then(|number| number.parse().ok())
-        .unwrap_or(1usize);
+    let Some((origin, runs, cores)) = recording_of("threads", recordings) else {
+        return text + "\nThere are no runs yet.\n";
+    };
     let heads: Vec<String> = THREADS.iter().map(|threads| format!("s, {threads}")).collect();
     let _ = writeln!(
         text,
