@@ -283,14 +283,11 @@ const COMBINE: Choice = Choice {
             "translate",
             "Combine and permute by share translation (Figures 12 and 13): the shuffle runs in the set-up, on random bits.",
         ),
-        ChoiceValue {
-            modes: Some(DIRECT_MODES),
-            ..ChoiceValue::new(
-                "direct",
-                "The shares go through the shuffle themselves (section 6.3.1), when circuit PSI has given them.",
-            )
-            .deviating(DIRECT)
-        },
+        ChoiceValue::new(
+            "direct",
+            "The shares go through the shuffle themselves (section 6.3.1), when circuit PSI has given them.",
+        )
+        .deviating(DIRECT),
     ],
 };
 
@@ -316,9 +313,6 @@ const COLUMNS_MODES: &[Mode] = &semi_honest(
 );
 /// Trees are deeper than cubic polynomials.
 const RR22_MODES: &[Mode] = &semi_honest(Rounds::between(23, 41), ASSUMPTIONS, BESIDE_UNION);
-/// Arrow 3 falls away.
-const DIRECT_MODES: &[Mode] = &semi_honest(Rounds::between(23, 39), ASSUMPTIONS, BESIDE_UNION);
-
 impl For<Union> for Cssw25 {
     const ENTRY: Entry = Entry {
         id: "cssw25",
