@@ -30,6 +30,7 @@ use crate::psi::prty19::{self, Prty19, SpotFast, SpotLow};
 use crate::psi::rr17::{self, DualExecution, EncodeCommit};
 use crate::psi::rt21::{self, Rt21};
 use crate::psi::vole::{Rr22, Rs21};
+use crate::recurrent::cm25::counted::rows::{Counted, FastIntersectionCount, FastIntersectionCountRepaired};
 use crate::recurrent::cm25::{self, Cm25};
 use crate::recurrent::ra17::Ra17;
 use crate::sum::ikn20::Ikn20;
@@ -53,6 +54,8 @@ registries! {
         OneShot<Cm25<cm25::FastIntersectionRepaired>>,
         OneShot<Cm25<cm25::FastSetup>>,
         OneShot<Cm25<cm25::FastIntersection>>,
+        OneShot<Counted<FastIntersectionCountRepaired>>,
+        OneShot<Counted<FastIntersectionCount>>,
         Membership<Czz24, Intersect>,
         Membership<Gmr21, Intersect>,
         CuckooPsi<Psz14>,

@@ -139,6 +139,14 @@ impl Rounds {
     pub const fn between(least: usize, most: usize) -> Self {
         Self { least, most }
     }
+
+    /// The same with what `new` has more or fewer than `old`.
+    pub(crate) const fn changed(self, old: Self, new: Self) -> Self {
+        Self {
+            least: (self.least + new.least).saturating_sub(old.least),
+            most: (self.most + new.most).saturating_sub(old.most),
+        }
+    }
 }
 
 impl fmt::Display for Rounds {
@@ -250,7 +258,8 @@ pub struct ChoiceValue {
     /// row's own, and make way for those of another value.
     pub deviations: &'static [&'static str],
     /// Rounds, assumptions and leakage, if they are not those of the row. A mode that is not among them falls away.
-    /// Where other choices change modes, too, what differs here from the row's is what counts.
+    /// Where other choices change modes, too, what differs here from the row's is what counts: rounds that come or go
+    /// add up, and an assumption of the row falls away if all values that change assumptions do without it.
     pub modes: Option<&'static [Mode]>,
     /// Assumptions that make way, each for the one behind it, in what the row and other values say.
     pub replaced: &'static [[Assumption; 2]],

@@ -86,6 +86,17 @@ pub trait Service: 'static {
     /// Parameters for a request, or why it cannot be served.
     fn derive(request: &<Self::Task as Task>::Request) -> Result<Self::Params, Unsupported>;
 
+    /// See [`Protocol::derive_chosen`](crate::Protocol::derive_chosen).
+    ///
+    /// # Errors
+    /// As [`derive`](Self::derive).
+    fn derive_chosen(
+        request: &<Self::Task as Task>::Request,
+        _entry: &'static Entry,
+    ) -> Result<Self::Params, Unsupported> {
+        Self::derive(request)
+    }
+
     /// The parameters as bytes, equal exactly where the parameters are: a client with others is
     /// refused when it joins.
     fn terms(params: &Self::Params) -> Vec<u8>;

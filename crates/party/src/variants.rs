@@ -154,25 +154,29 @@ impl Entry {
         }
     }
 
-    /// The modes that all of these values have, each with all that they change of it.
+    /// The modes that all of these values have, each with all that they change of it: what they add to the number of
+    /// rounds adds up, and what one of several values rests on stays.
     fn modes_with(&self, values: &[&ChoiceValue]) -> Vec<Mode> {
+        let replaced: Vec<[Assumption; 2]> = values.iter().flat_map(|value| value.replaced).copied().collect();
         let changed = self.modes.iter().filter_map(|own| {
-            let mut mode = *own;
+            let (mut mode, mut assumptions) = (*own, Vec::new());
             for modes in values.iter().filter_map(|value| value.modes) {
                 let other = modes.iter().find(|other| other.security == own.security)?;
                 mode.corrupt_sender = mode.corrupt_sender.min(other.corrupt_sender);
                 mode.corrupt_receiver = mode.corrupt_receiver.min(other.corrupt_receiver);
-                if other.rounds != own.rounds {
-                    mode.rounds = other.rounds;
-                }
+                mode.rounds = mode.rounds.changed(own.rounds, other.rounds);
                 if other.assumptions != own.assumptions {
-                    mode.assumptions = other.assumptions;
+                    assumptions.push(other.assumptions);
                 }
                 if other.leakage != own.leakage {
                     mode.leakage = other.leakage;
                 }
             }
-            let replaced: Vec<[Assumption; 2]> = values.iter().flat_map(|value| value.replaced).copied().collect();
+            mode.assumptions = match assumptions[..] {
+                [] => own.assumptions,
+                [only] => only,
+                _ => assumptions.concat().leak(),
+            };
             mode.assumptions = replace(mode.assumptions, &replaced);
             Some(mode)
         });
@@ -395,6 +399,44 @@ mod tests {
         assert_eq!(pear.modes, [SLOWER, STRICT]);
         assert_eq!(tea.modes, [OTHER]);
         assert_eq!(both.modes, [Mode { rounds: SLOWER.rounds, ..OTHER }]);
+    }
+
+    /// Rounds of two values add up; what one of them still rests on stays, and stands once.
+    #[test]
+    fn values_that_change_the_same_mode_add_up() {
+        const fn rests(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
+            Mode::semi_honest(rounds, assumptions, &[])
+        }
+        const TEA: Mode = rests(Rounds::between(2, 6), assume!["leaves", "pears"]);
+        const BOTH: Mode = rests(Rounds::between(4, 8), assume!["oranges", "pears", "leaves"]);
+        static ROW: Entry = Entry {
+            variants: &[
+                Choice {
+                    name: "fruit",
+                    what: "What to eat.",
+                    values: &[
+                        ChoiceValue::new("apple", "Green."),
+                        ChoiceValue {
+                            modes: Some(&[rests(Rounds::between(5, 9), assume!["oranges", "pears"])]),
+                            ..ChoiceValue::new("pear", "Soft.")
+                        },
+                    ],
+                },
+                Choice {
+                    name: "drink",
+                    what: "What to drink.",
+                    values: &[
+                        ChoiceValue::new("water", "Cold."),
+                        ChoiceValue { modes: Some(&[TEA]), ..ChoiceValue::new("tea", "Hot.") },
+                    ],
+                },
+            ],
+            modes: &[rests(Rounds::between(3, 7), assume!["oranges", "apples"])],
+            ..ENTRY
+        };
+        let modes = |choices| ROW.with(choices).expect("a variant").modes;
+        assert_eq!(modes("drink=tea"), [TEA]);
+        assert_eq!(modes("fruit=pear,drink=tea"), [BOTH]);
     }
 
     #[test]

@@ -66,6 +66,8 @@ pub const IN_LAB: &[&str] = &[
     "clr17",
     "cm20",
     "cm25-fast-intersection",
+    "cm25-fast-intersection-count",
+    "cm25-fast-intersection-count-repaired",
     "cm25-fast-intersection-repaired",
     "cm25-fast-setup",
     "cm25-fast-setup-repaired",

@@ -112,7 +112,7 @@ fn no_candidate_of_the_wide_row_is_light() {
 #[test]
 fn the_rows_under_attack_are_marked() {
     let intersections = ["ltsxq26", "ltsxq26-band", "ltsxq26-aes", "ltsxq26-aes-band"];
-    let lattices = ["cm25-fast-setup", "cm25-fast-intersection"];
+    let lattices = ["cm25-fast-setup", "cm25-fast-intersection", "cm25-fast-intersection-count"];
     let attacked = [&lattices[..], &intersections, &["jsz22-s", "krtw19"], &["ltsxq26-circuit"]].concat();
     let marked: Vec<&str> =
         registry::entries().filter(|entry| entry.broken().is_some()).map(|entry| entry.id).collect();

@@ -30,6 +30,10 @@ impl<S: Service> Protocol for OneShot<S> {
         S::derive(request)
     }
 
+    fn derive_chosen(request: &<S::Task as Task>::Request, entry: &'static Entry) -> Result<S::Params, Unsupported> {
+        S::derive_chosen(request, entry)
+    }
+
     fn predicted_bytes(params: &S::Params) -> RangeInclusive<u64> {
         let (enrolment, query) = (S::enrolment_bytes(params), S::query_bytes(params));
         enrolment.start() + query.start()..=enrolment.end() + query.end()

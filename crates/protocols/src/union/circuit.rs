@@ -13,18 +13,31 @@ use crate::circuit_psi::{self, Exchangeable, Matching, MatchingRequest, OpprfMat
 /// The circuit PSI, that of `vesica-circuit`. A union runs it on a reversed channel.
 pub type Circuit = OpprfMatching<NarrowOpprf>;
 
+/// Cubic equality tests, and the OKVS of `vesica-circuit`.
+pub const EXCHANGEABLE: Exchangeable = Exchangeable::new(peqt::Variant::Cubic);
+
 /// The parameters for sets of a union, one of `runs` that share one failure budget.
 pub fn derive(
     sender_items: usize,
     receiver_items: usize,
     runs: usize,
 ) -> Result<circuit_psi::Params<opprf::Params>, Unsupported> {
+    derive_with(sender_items, receiver_items, runs, EXCHANGEABLE)
+}
+
+/// The same with other parts.
+pub fn derive_with(
+    sender_items: usize,
+    receiver_items: usize,
+    runs: usize,
+    exchangeable: Exchangeable,
+) -> Result<circuit_psi::Params<opprf::Params>, Unsupported> {
     Circuit::derive(&MatchingRequest {
         sender_items: receiver_items,
         receiver_items: sender_items,
         security: Security::SemiHonest,
         carried_bytes: 0,
-        exchangeable: Exchangeable::new(peqt::Variant::Cubic),
+        exchangeable,
         runs,
     })
 }

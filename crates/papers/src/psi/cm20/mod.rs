@@ -39,13 +39,15 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | `P_1`, `X`, `n_1`; `P_2`, `Y`, `n_2` | [`Sender`]; [`Receiver`] | the parties |
-//! | `m`, `w` | [`Params::cells`], [`Params::width`] | cells of a column, columns |
+//! | `m`, `w` | `cells` and `width` of [`Columns`](params::Columns) | cells of a column, columns |
 //! | `F`, `H_1` | [`Places`](vesica_structures::hashed_columns::Places); items are digests already | an item's places |
-//! | `A`, `B`, `C`, `D` | columns in `group` of both sides | made some at a time, never all at once |
+//! | `A`, `B`, `C`, `D` | columns in `columns::{Sender, Receiver}::group` | made some at a time, never all at once |
 //! | `H_2` | [`hash_rows`](vesica_structures::hashed_columns::hash_rows) | the hash of a row and its item |
 
+mod columns;
 mod keys;
 pub(crate) mod messages;
+pub mod oprf;
 pub mod params;
 mod receiver;
 mod sender;
@@ -54,7 +56,9 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::base_ot;
 use vesica_mpc::ot_extension::OtExtension;
-use vesica_party::{ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task, assume, assumptions};
+use vesica_party::{
+    Assumption, ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task, assume, assumptions,
+};
 use vesica_structures::facts::{Paper, Unsupported};
 
 pub use params::Params;
@@ -68,6 +72,12 @@ use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
 /// The protocol `cm20`.
 #[derive(Clone, Copy, Debug)]
 pub enum Cm20 {}
+
+/// What the OPRF rests on, but for its hash functions.
+pub const ASSUMPTIONS: &[Assumption] = assumptions![
+    <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+    assume!["AES-128 is a pseudo-random function (places of items, columns)"],
+];
 
 const ENTRY: Entry = Entry {
     id: "cm20",
@@ -100,13 +110,7 @@ const ENTRY: Entry = Entry {
     ],
     modes: &[Mode::semi_honest(
         Rounds::exactly(5),
-        assumptions![
-            <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-            assume![
-                "AES-128 is a pseudo-random function (places of items, columns)",
-                "BLAKE3 is a random oracle (H_2, keys from k, keystreams of payloads)",
-            ],
-        ],
+        assumptions![ASSUMPTIONS, assume!["BLAKE3 is a random oracle (H_2, keys from k, keystreams of payloads)"],],
         &[SIZES],
     )],
 };

@@ -21,59 +21,41 @@ const MAX_ITEMS: usize = 1 << 26;
 /// as the receiver has items.
 pub(super) const MOST_GROUPS_AT_ONCE: usize = 8;
 
-/// The parameters that both sides derive from the request.
-#[derive(Clone, Debug)]
-pub struct Params {
+/// Columns of the OPRF, and the OTs of their keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
     /// Cells of a column, `m`.
     pub cells: usize,
     /// Columns, `w`.
     pub width: usize,
     /// An OT for each column.
     pub transfers: OtParams,
-    /// Arrows 3 to 5, and the sizes of the sets.
-    pub finish: finish::Params,
 }
 
-impl Params {
-    /// Parameters for a request, refused where the mode or a size is not served.
-    pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
-        super::ENTRY.require(request.security)?;
-        request.check_sizes()?;
-        let &IntersectRequest { sender_items, receiver_items, .. } = request;
+impl Columns {
+    /// As many columns as it takes that each of the sender's items which the receiver lacks finds at least
+    /// [`KAPPA`] ones, except with probability `2^-failure_bits`.
+    ///
+    /// # Errors
+    /// For more than 2^26 items of a side, and for sizes that take more than [`MAX_COLUMNS`].
+    pub fn derive(sender_items: usize, receiver_items: usize, failure_bits: u32) -> Result<Self, Unsupported> {
         let most = sender_items.max(receiver_items);
         if most > MAX_ITEMS {
             return Err(Unsupported::new(
-                format_args!("{most} items in cm20"),
+                format_args!("{most} items in the OPRF of cm20"),
                 format_args!("use at most {MAX_ITEMS}, or another protocol"),
             ));
         }
         let cells = cells(receiver_items);
-        let width = width(sender_items, receiver_items, cells, FailureEvent::ZeroDifference.bits())
-            .next_multiple_of(COLUMNS_PER_GROUP);
+        let width = width(sender_items, receiver_items, cells, failure_bits).next_multiple_of(COLUMNS_PER_GROUP);
         if width > MAX_COLUMNS {
             return Err(Unsupported::new(
-                format_args!("{most} items in cm20, which take {width} columns"),
+                format_args!("{most} items in the OPRF of cm20, which take {width} columns"),
                 format_args!("use fewer, for {MAX_COLUMNS} columns, or another protocol"),
             ));
         }
-        let tag_bits = tags::tag_bits(sender_items, receiver_items);
         let correlation = CorrelationRequest { len: width, security: Security::SemiHonest, width: None };
-        Ok(Self {
-            cells,
-            width,
-            transfers: OtExtension::derive(&correlation)?,
-            finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded),
-        })
-    }
-
-    /// The same with a filter of the tags on arrow 3.
-    pub(super) fn comparing(self, filter: Option<filters::Kind>) -> Result<Self, Unsupported> {
-        Ok(Self { finish: self.finish.with_filter(filter)?, ..self })
-    }
-
-    /// Whether a set is empty: then nothing is sent and nothing matches.
-    pub fn is_empty(&self) -> bool {
-        self.finish.is_empty()
+        Ok(Self { cells, width, transfers: OtExtension::derive(&correlation)? })
     }
 
     /// Groups of columns.
@@ -86,15 +68,51 @@ impl Params {
         COLUMNS_PER_GROUP * self.cells / BITS_PER_BLOCK
     }
 
-    /// The key, the OTs, a bit for each cell, tags, payloads and proofs.
+    /// The key, the OTs, a bit for each cell.
+    pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
+        let base = OtExtension::predicted_bytes(&self.transfers);
+        let fixed = 32 + (self.width * self.cells / 8) as u64;
+        fixed + base.start()..=fixed + base.end()
+    }
+}
+
+/// The parameters that both sides derive from the request.
+#[derive(Clone, Debug)]
+pub struct Params {
+    /// Steps 1 and 2.
+    pub columns: Columns,
+    /// Arrows 3 to 5, and the sizes of the sets.
+    pub finish: finish::Params,
+}
+
+impl Params {
+    /// Parameters for a request, refused where the mode or a size is not served.
+    pub fn derive(request: &IntersectRequest) -> Result<Self, Unsupported> {
+        super::ENTRY.require(request.security)?;
+        request.check_sizes()?;
+        let &IntersectRequest { sender_items, receiver_items, .. } = request;
+        let columns = Columns::derive(sender_items, receiver_items, FailureEvent::ZeroDifference.bits())?;
+        let tag_bits = tags::tag_bits(sender_items, receiver_items);
+        Ok(Self { columns, finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded) })
+    }
+
+    /// The same with a filter of the tags on arrow 3.
+    pub(super) fn comparing(self, filter: Option<filters::Kind>) -> Result<Self, Unsupported> {
+        Ok(Self { finish: self.finish.with_filter(filter)?, ..self })
+    }
+
+    /// Whether a set is empty: then nothing is sent and nothing matches.
+    pub fn is_empty(&self) -> bool {
+        self.finish.is_empty()
+    }
+
+    /// Columns, tags, payloads and proofs.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
         if self.is_empty() {
             return 0..=0;
         }
-        let base = OtExtension::predicted_bytes(&self.transfers);
-        let finish = self.finish.predicted_bytes();
-        let fixed = 32 + (self.width * self.cells / 8) as u64;
-        fixed + base.start() + finish.start()..=fixed + base.end() + finish.end()
+        let (columns, finish) = (self.columns.predicted_bytes(), self.finish.predicted_bytes());
+        columns.start() + finish.start()..=columns.end() + finish.end()
     }
 }
 
@@ -169,7 +187,7 @@ mod tests {
     #[test]
     fn a_million_items_take_what_the_paper_says() {
         let params = Params::derive(&request(1 << 20, 1 << 20)).expect("served");
-        assert_eq!((params.cells, params.width), (1 << 20, 624));
+        assert_eq!((params.columns.cells, params.columns.width), (1 << 20, 624));
         let bytes = *params.predicted_bytes().end();
         assert!((89_000_000..92_940_000).contains(&bytes), "{bytes}");
     }
@@ -185,8 +203,8 @@ mod tests {
             assert!(refusal.contains(said), "{refusal}");
         }
         for (sender, receiver) in [(0, 0), (5, 0), (0, 5), (1, 1), (1 << 26, 1), (1, 1 << 26), (1 << 26, 1 << 26)] {
-            let params = Params::derive(&request(sender, receiver)).expect("served");
-            assert!((KAPPA as usize..=MAX_COLUMNS).contains(&params.width), "{}", params.width);
+            let width = Params::derive(&request(sender, receiver)).expect("served").columns.width;
+            assert!((KAPPA as usize..=MAX_COLUMNS).contains(&width), "{width}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Footnote 1 of the paper, carried over to Protocol 2: a random factor that is not zero takes the place of the
 //! random summand, so that the sender learns the size of the intersection, too. Literally, which is **broken**,
-//! and repaired; no row of the registry. The footnote stands at Protocol 1, which has no bins, tables and
+//! and repaired; [`rows`] has messages and rows. The footnote stands at Protocol 1, which has no bins, tables and
 //! partitions: of what is wrong below, the order and the test of guesses are the footnote's own, and the rest
 //! comes with Protocol 2.
 //!
@@ -55,8 +55,10 @@
 //!
 //! Nothing holds against a side that does not follow the protocol. A sender may answer as it likes, and send keys
 //! that re-randomise nothing; a receiver has a decryption oracle, as in Protocol 2. A receiver must not ask about
-//! more than [`ITEMS_AN_ENROLMENT`](super::ITEMS_AN_ENROLMENT) items of one set-up: nothing here counts them. An item that
+//! more than [`ITEMS_AN_ENROLMENT`](super::ITEMS_AN_ENROLMENT) items of one set-up: the client of [`rows`] counts them. An item that
 //! is asked about twice counts twice.
+
+pub mod rows;
 
 use vesica_structures::facts::Unsupported;
 use vesica_structures::hashing::HashFailure;
@@ -151,13 +153,14 @@ impl CountingSender {
     /// # Errors
     /// If a sum has too much noise, which one of a receiver that follows the protocol does not have.
     pub fn answer(&self, questions: &[CountedQuestion]) -> Result<Vec<bool>, NoiseExhausted> {
-        let has_zero = |question: &CountedQuestion| {
-            question.iter().try_fold(false, |found, limbs| {
-                let slots = slots::decrypted(self.sender.scheme, limbs, &self.sender.key)?;
-                Ok(found | slots::has_zero(self.sender.scheme, &slots))
-            })
-        };
-        questions.iter().map(has_zero).collect()
+        questions.iter().map(|question| self.has_zero(question)).collect()
+    }
+
+    fn has_zero(&self, question: &CountedQuestion) -> Result<bool, NoiseExhausted> {
+        question.iter().try_fold(false, |found, limbs| {
+            let slots = slots::decrypted(self.sender.scheme, limbs, &self.sender.key)?;
+            Ok(found | slots::has_zero(self.sender.scheme, &slots))
+        })
     }
 }
 
@@ -188,11 +191,17 @@ impl CountingReceiver {
 
     /// Step 4, for the items of a query: the questions, and which item each of them is about.
     pub fn ask(&self, items: &[u128], rng: &mut SecretRng) -> (Vec<CountedQuestion>, Secret<Vec<usize>>) {
-        let mut order = Secret::new((0..items.len()).collect::<Vec<usize>>());
+        let order = self.order(items.len(), rng);
+        (order.iter().map(|&item| self.question(items[item], rng)).collect(), order)
+    }
+
+    /// Which item of a query each question is about.
+    fn order(&self, items: usize, rng: &mut SecretRng) -> Secret<Vec<usize>> {
+        let mut order = Secret::new((0..items).collect::<Vec<usize>>());
         if self.turns.is_some() {
             shuffle(&mut order, rng);
         }
-        (order.iter().map(|&item| self.question(items[item], rng)).collect(), order)
+        order
     }
 
     fn question(&self, item: u128, rng: &mut SecretRng) -> CountedQuestion {

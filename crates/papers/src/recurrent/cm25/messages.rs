@@ -17,6 +17,16 @@ vesica_party::arrows! { "cm25" =>
     pub(super) stream Results[u8] = 7, Sender, "the results";
 }
 
+vesica_party::arrows! { "cm25-count" =>
+    /// Arrow 1, behind what Protocol 2 sends once: a seed and the first halves of keys that turn slots; nothing in the
+    /// printed form.
+    pub(super) stream CountTurns[u8] = 1, Sender, "the server's keys for turns";
+    /// Arrow 2: for each item of a query, `D`.
+    pub(super) stream CountSums[u8] = 2, Receiver, "the products";
+    /// Arrow 3: for each item, a byte that is 1 where a slot was zero.
+    pub(super) stream CountFound[u8] = 3, Sender, "which products have a zero";
+}
+
 vesica_party::arrows! { "cm25-basic" =>
     /// Arrow 1: the seed of the sender's ciphertexts, and the first halves of its key for products.
     pub(super) stream BasicKey[u8] = 1, Sender, "the sender's key for products";

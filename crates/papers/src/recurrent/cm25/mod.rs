@@ -108,13 +108,16 @@
 //!
 //! # Without a row
 //!
-//! [`basic`] is Protocol 1, the blueprint of Protocol 2, as printed. [`CountingSender`] and [`CountingReceiver`] are
-//! footnote 1 carried over to Protocol 2. Repaired, the sender learns the size of the intersection; literally, which is
-//! **broken**, it learns items.
+//! [`basic`] is Protocol 1, the blueprint of Protocol 2, as printed.
+//!
+//! # Footnote 1
+//!
+//! [`counted`] is footnote 1 carried over to Protocol 2. Repaired, the sender learns the size of the intersection;
+//! literally, which is **broken**, it learns items.
 
 pub mod basic;
 mod client;
-mod counted;
+pub mod counted;
 mod messages;
 mod params;
 mod receiver;

@@ -25,14 +25,12 @@ pub enum Form {
     Repaired,
 }
 
-/// Hash functions, `h`.
-pub(super) const FUNCTIONS: usize = 4;
+/// Most hash functions, `h`; the least number is three.
+pub(super) const MOST_FUNCTIONS: usize = 4;
 /// Bits of a right part of faithful forms: their smallest packing modulus is 40,961.
 pub(super) const FAITHFUL_BITS: u32 = 15;
 /// Values of a limb of repaired forms: their smallest packing modulus has two more.
 const LIMB_VALUES: u64 = 65_535;
-/// Values of a right part in the lowest limb of repaired forms, beside the function.
-const LOW_VALUES: u64 = LIMB_VALUES / FUNCTIONS as u64;
 
 /// Items that a client asks about from one enrolment, at most: their false matches share one budget,
 /// and what noise may say of them another.
@@ -53,9 +51,14 @@ fn tables_of(configuration: Configuration) -> usize {
     }
 }
 
-/// Limbs of right parts of so many bits, and of the function.
-fn limbs_for(right_bits: u32) -> usize {
-    let mut rest = (u128::MAX >> (u128::BITS - right_bits)) / u128::from(LOW_VALUES);
+/// Values of a right part in the lowest limb of repaired forms, beside one of so many functions.
+fn low_values(functions: usize) -> u64 {
+    LIMB_VALUES / functions as u64
+}
+
+/// Limbs of right parts of so many bits, and of one of so many functions.
+fn limbs_for(right_bits: u32, functions: usize) -> usize {
+    let mut rest = (u128::MAX >> (u128::BITS - right_bits)) / u128::from(low_values(functions));
     let mut limbs = 1;
     while rest > 0 {
         rest /= u128::from(LIMB_VALUES);
@@ -87,18 +90,19 @@ pub struct Params {
 }
 
 impl Params {
-    /// Parameters for a set of so many items of `item_bits` bits each.
+    /// Parameters for a set of so many items of `item_bits` bits each, in tables of three or four hash functions.
     ///
     /// # Errors
     /// If the tables are not served, or a cell has no room for a right part.
     pub fn new(
         configuration: Configuration,
         form: Form,
+        functions: usize,
         set_items: usize,
         item_bits: u32,
     ) -> Result<Self, Unsupported> {
         let tables = tables_of(configuration);
-        let shape = Self::shape(set_items, item_bits, tables)?;
+        let shape = shape(set_items, item_bits, tables, functions)?;
         let limbs = match form {
             Form::Faithful if shape.right_bits() > FAITHFUL_BITS => {
                 return Err(Unsupported::new(
@@ -110,7 +114,7 @@ impl Params {
                 ));
             }
             Form::Faithful => 1,
-            Form::Repaired => limbs_for(shape.right_bits()),
+            Form::Repaired => limbs_for(shape.right_bits(), functions),
         };
         let scheme = scheme(configuration, form).params().clone();
         let partitions = match configuration {
@@ -126,10 +130,11 @@ impl Params {
     /// If there are no such partitions, or the modulus has no room for their products.
     pub fn with_partitions(self, partitions: [usize; 2]) -> Result<Self, Unsupported> {
         let [asked, answered] = partitions;
-        if !(1..=FUNCTIONS).contains(&asked) || !(1..=asked).contains(&answered) {
+        let functions = self.functions();
+        if !(1..=functions).contains(&asked) || !(1..=asked).contains(&answered) {
             return Err(Unsupported::new(
-                format_args!("{asked} partitions of {FUNCTIONS} differences, and {answered} of their products"),
-                format_args!("take 1 to {FUNCTIONS} partitions, and no more of products than of differences"),
+                format_args!("{asked} partitions of {functions} differences, and {answered} of their products"),
+                format_args!("take 1 to {functions} partitions, and no more of products than of differences"),
             ));
         }
         // Products of a plaintext modulus of 32 bits leave no room for a second one, of ciphertexts or with the
@@ -182,13 +187,20 @@ impl Params {
     ///
     /// # Errors
     /// If the tables are not served, or false matches are not within their budget.
-    pub fn compressed(configuration: Configuration, form: Form, set_items: usize) -> Result<Self, Unsupported> {
+    pub fn compressed(
+        configuration: Configuration,
+        form: Form,
+        functions: usize,
+        set_items: usize,
+    ) -> Result<Self, Unsupported> {
         let item_bits = match form {
-            Form::Faithful => Self::shape(set_items, u128::BITS, tables_of(configuration))?.bin_bits + FAITHFUL_BITS,
+            Form::Faithful => {
+                shape(set_items, u128::BITS, tables_of(configuration), functions)?.bin_bits + FAITHFUL_BITS
+            }
             // Any of the items that a client asks about is compressed as one of the set's.
             Form::Repaired => FailureEvent::TagCollision.bits() + ITEMS_AN_ENROLMENT.ilog2() + ceil_log2(set_items),
         };
-        let params = Self::new(configuration, form, set_items, item_bits)?;
+        let params = Self::new(configuration, form, functions, set_items, item_bits)?;
         if form == Form::Repaired && params.mixed_match_bits() < f64::from(FailureEvent::ZeroDifference.bits()) {
             return Err(Unsupported::new(
                 format_args!("limbs of two cells that may seem to be one item, of {set_items} items"),
@@ -205,22 +217,14 @@ impl Params {
         if self.blocks() == 1 {
             return f64::INFINITY;
         }
-        let pairs = (FUNCTIONS * (FUNCTIONS - 1) / 2) as f64;
+        let pairs = (self.functions() * (self.functions() - 1) / 2) as f64;
         let slots = (self.scheme.degree as f64 / pairs).log2();
         slots + f64::from(self.shape.right_bits()) - self.limbs as f64 - f64::from(ITEMS_AN_ENROLMENT.ilog2())
     }
 
-    /// The smallest tables that hold the set.
-    fn shape(set_items: usize, item_bits: u32, tables: usize) -> Result<PermutedShape, Unsupported> {
-        // A table holds fewer items than it has bins.
-        let mut bin_bits = ceil_log2(set_items.div_ceil(tables)).max(1);
-        loop {
-            let shape = PermutedShape::new(item_bits, bin_bits, tables, FUNCTIONS)?;
-            if shape.most_items(FailureEvent::HashTable.bits() - 1)? >= set_items {
-                return Ok(shape);
-            }
-            bin_bits += 1;
-        }
+    /// Hash functions, `h`.
+    pub fn functions(&self) -> usize {
+        self.shape.functions
     }
 
     /// The receiver's ciphertexts for one of the sender's, `n_s / n_r`.
@@ -282,8 +286,9 @@ impl Params {
         if self.form == Form::Faithful {
             return vec![right as u64];
         }
-        let low = (right % u128::from(LOW_VALUES)) as u64 * FUNCTIONS as u64 + u64::from(function);
-        let mut rest = right / u128::from(LOW_VALUES);
+        let (functions, low_values) = (self.functions() as u64, u128::from(low_values(self.functions())));
+        let low = (right % low_values) as u64 * functions + u64::from(function);
+        let mut rest = right / low_values;
         let higher = (1..self.limbs).map(|_| {
             let limb = (rest % u128::from(LIMB_VALUES)) as u64;
             rest /= u128::from(LIMB_VALUES);
@@ -294,7 +299,7 @@ impl Params {
 
     /// Bits of each of the four draws of a flood on sums `D`.
     pub(super) fn flood_bits_d(&self) -> u32 {
-        match depth(FUNCTIONS, self.partitions[0]) {
+        match depth(self.functions(), self.partitions[0]) {
             0 | 1 => 73,
             _ => 98,
         }
@@ -347,6 +352,29 @@ impl Params {
     pub(super) fn in_chunks(&self, plain: &Plain) -> Vec<Plain> {
         let slots = Secret::new(self.scheme().decode(plain));
         slots.chunks_exact(self.receivers.degree).map(|slots| self.receivers().encode(slots)).collect()
+    }
+}
+
+/// The smallest tables that hold the set.
+///
+/// # Errors
+/// For fewer than three functions, or more than four, and for sets that no tables are served for.
+fn shape(set_items: usize, item_bits: u32, tables: usize, functions: usize) -> Result<PermutedShape, Unsupported> {
+    if !(3..=MOST_FUNCTIONS).contains(&functions) {
+        return Err(Unsupported::new(
+            format_args!("tables of {functions} hash functions, of which nothing is known at a failure rate of 2^-40"),
+            format_args!("take 3 or {MOST_FUNCTIONS}"),
+        ));
+    }
+    // A table holds fewer items than it has bins.
+    let mut bin_bits = ceil_log2(set_items.div_ceil(tables)).max(1);
+    loop {
+        let shape = PermutedShape::new(item_bits, bin_bits, tables, functions)?;
+        // For some widths of tables of three functions there is no bound, but for wider ones.
+        if shape.most_items(FailureEvent::HashTable.bits() - 1).is_ok_and(|most| most >= set_items) {
+            return Ok(shape);
+        }
+        bin_bits += 1;
     }
 }
 

@@ -21,6 +21,9 @@ pub(super) const WORDS: usize = 8;
 /// Rises when compression, hashing, limbs or floods change.
 const VERSION: u64 = 1;
 
+/// Where the number of hash functions stands in the last of them.
+const FUNCTIONS_SHIFT: u32 = 48;
+
 /// Bytes of the key of the compression.
 pub(super) const KEY_BYTES: usize = 16;
 
@@ -41,10 +44,11 @@ impl RowParams {
     pub(super) fn derive(
         configuration: Configuration,
         form: Form,
+        functions: usize,
         request: &IntersectRequest,
     ) -> Result<Self, Unsupported> {
         let Sizes { set_items, query_items, .. } = Sizes::of_slow_membership(request, ITEMS_AN_ENROLMENT)?;
-        let params = Params::compressed(configuration, form, set_items)?;
+        let params = Params::compressed(configuration, form, functions, set_items)?;
         if params.items_of_a_set() < ITEMS_OF_A_SET {
             return Err(Unsupported::new(
                 format_args!("items of {} limbs, which a set floods too often", params.limbs),
@@ -54,11 +58,15 @@ impl RowParams {
         Ok(Self { query_items, params })
     }
 
-    /// Seeds, the server's keys and tables, and the client's keys.
-    pub fn enrolment_bytes(&self) -> u64 {
+    /// Seeds, the server's keys and tables.
+    pub(super) fn server_bytes(&self) -> u64 {
         let scheme = self.params.scheme();
-        let table = Setup::halves(&self.params, scheme) * half_bytes(scheme);
-        (KEY_BYTES + SEED_BYTES + table + CLIENT_SEED_BYTES + client_bytes(&self.params)) as u64
+        (KEY_BYTES + SEED_BYTES + Setup::halves(&self.params, scheme) * half_bytes(scheme)) as u64
+    }
+
+    /// These, and the client's keys.
+    pub fn enrolment_bytes(&self) -> u64 {
+        self.server_bytes() + (CLIENT_SEED_BYTES + client_bytes(&self.params)) as u64
     }
 
     /// For each item: a seed, sums, halves of masks, and results.
@@ -90,19 +98,24 @@ impl RowParams {
             shape.item_bits.into(),
             shape.bin_bits.into(),
             *limbs as u64,
-            VERSION | (partitions[0] as u64) << 16 | (partitions[1] as u64) << 24 | (receivers.degree as u64) << 32,
+            VERSION
+                | (partitions[0] as u64) << 16
+                | (partitions[1] as u64) << 24
+                | (receivers.degree as u64) << 32
+                | (shape.functions as u64) << FUNCTIONS_SHIFT,
         ]
     }
 
     /// The parameters that give these numbers; `None` if none do.
     pub(super) fn from_words(words: [u64; WORDS]) -> Option<Self> {
-        let [configuration, form, set_items, query_items, ..] = words;
+        let [configuration, form, set_items, query_items, .., layout] = words;
+        let functions = (layout >> FUNCTIONS_SHIFT) as usize;
         let configuration = [Configuration::FastSetup, Configuration::FastIntersection]
             .into_iter()
             .find(|&one| one as u64 == configuration)?;
         let form = [Form::Faithful, Form::Repaired].into_iter().find(|&one| one as u64 == form)?;
         let request = Sizes::request([set_items, query_items, 0], Security::SemiHonest)?;
-        Self::derive(configuration, form, &request).ok().filter(|params| params.to_words() == words)
+        Self::derive(configuration, form, functions, &request).ok().filter(|params| params.to_words() == words)
     }
 }
 

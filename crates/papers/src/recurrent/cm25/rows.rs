@@ -5,11 +5,13 @@ use std::ops::RangeInclusive;
 
 use vesica_party::service::Service;
 use vesica_party::{
-    Assumption, Attack, CostClass, Effort, Entry, Mode, Resistance, Rounds, Security, Status, Task, assume,
+    Assumption, Attack, Choice, ChoiceValue, CostClass, Effort, Entry, Mode, Resistance, Rounds, Security, Status,
+    Task, assume,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rlwe::RingLwe;
 
+use super::params::MOST_FUNCTIONS;
 use super::{Client, Configuration, Form, RowParams, Server};
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
@@ -35,8 +37,13 @@ impl<V: Variant> Service for Cm25<V> {
     type Client = Client;
 
     fn derive(request: &IntersectRequest) -> Result<RowParams, Unsupported> {
-        V::ENTRY.require(request.security)?;
-        RowParams::derive(V::CONFIGURATION, V::FORM, request)
+        Self::derive_chosen(request, &V::ENTRY)
+    }
+
+    fn derive_chosen(request: &IntersectRequest, entry: &'static Entry) -> Result<RowParams, Unsupported> {
+        entry.require(request.security)?;
+        let functions = if entry.chosen(HASHES.name) == "3" { 3 } else { MOST_FUNCTIONS };
+        RowParams::derive(V::CONFIGURATION, V::FORM, functions, request)
     }
 
     fn terms(params: &RowParams) -> Vec<u8> {
@@ -60,32 +67,46 @@ const PAPER: Paper = Paper {
     reference: "Chielle, Maniatakos. NDSS 2025",
 };
 
-const COMPRESSED: &str = "Items are compressed to 15 bits more than the number of a bin has, the most that the packing \
+pub(super) const COMPRESSED: &str = "Items are compressed to 15 bits more than the number of a bin has, the most that the packing \
                           modulus 40961 takes: 35 bits for a table of 2^20 bins. Eq. 4 asks for about 79 bits at 2^20 \
                           items, which the paper's parameters do not hold. A bin does not say which function filled \
                           it, either, so that an item that only the client has matches with probability up to 2^-13.";
-const SWITCHED: &str = "Keys are switched at the full modulus, by digits of 14 bits, and both sides send ciphertexts of \
+pub(super) const SWITCHED: &str = "Keys are switched at the full modulus, by digits of 14 bits, and both sides send ciphertexts of \
                         two primes.";
-const RANDOM: &str = "Masks, factors and rotations come from a CSPRNG; the authors' code draws them from a Mersenne \
+pub(super) const RANDOM: &str = "Masks, factors and rotations come from a CSPRNG; the authors' code draws them from a Mersenne \
                       Twister with a seed of 32 bits.";
-const LOADS: &str = "Tables are the smallest powers of two for which a bound gives the probability that no table exists: a \
+pub(super) const LOADS: &str = "Tables are the smallest powers of two for which a bound gives the probability that no table exists: a \
                      load of 0.88 for four hash functions. The paper extrapolates loads from experiments.";
-const EXCHANGE: &str = "The rotation is followed by an exchange of the rows at random: a rotation alone does not bring \
+const LOADS_OF_THREE: &str = "Tables are the smallest powers of two for which a bound gives the probability that no table exists: a load of 0.76 \
+     for three hash functions, from 2^14 bins on. The paper extrapolates loads from experiments.";
+
+/// How many hash functions, for which the paper has loads and its rows have four.
+pub(super) const HASHES: Choice = Choice {
+    name: "functions",
+    what: "Hash functions of a cuckoo table, h.",
+    values: &[
+        ChoiceValue::new("4", "Four: tables are full to 0.88, and four cells of an item are multiplied.")
+            .deviating(&[LOADS]),
+        ChoiceValue::new("3", "Three: tables are full to 0.76 alone, and three cells of an item are multiplied.")
+            .deviating(&[LOADS_OF_THREE]),
+    ],
+};
+pub(super) const EXCHANGE: &str = "The rotation is followed by an exchange of the rows at random: a rotation alone does not bring \
                         a slot to every place.";
-const ENCRYPTION: &str = "Polynomials have 8192 coefficients and ciphertexts 165 bits, instead of 4096 and 109: drowned \
+pub(super) const ENCRYPTION: &str = "Polynomials have 8192 coefficients and ciphertexts 165 bits, instead of 4096 and 109: drowned \
                           noise needs the room. Packing moduli are 65537 and, in Fast Setup, 114689.";
-const HIDDEN: &str = "What travels is first added to a fresh encryption of zero under the key of who decrypts it, and its \
+pub(super) const HIDDEN: &str = "What travels is first added to a fresh encryption of zero under the key of who decrypts it, and its \
                       noise is drowned. In the paper, the server recognises the item by the second half of D, and the \
                       client cells of the tables by that of E.";
-const INDEX: &str = "A bin holds the index of the hash function with the right part, which alone also matches items that \
+pub(super) const INDEX: &str = "A bin holds the index of the hash function with the right part, which alone also matches items that \
                      other functions bring to the bin.";
-const LIMBS: &str = "Items are compressed to 60 + log2(n_s) bits under a key of the server: Eq. 4 also counts pairs within \
+pub(super) const LIMBS: &str = "Items are compressed to 60 + log2(n_s) bits under a key of the server: Eq. 4 also counts pairs within \
                      a set, which do no harm. A right part takes several plaintexts, its limbs. Step 5c multiplies the \
                      limbs of a slot by a uniformly random invertible matrix, so that no match of a part shows.";
 const PARTITIONS: &str = "The server permutes the partitions. In the paper, the one with the match tells which two of the \
                           four hash functions placed the item.";
 
-const RING_LWE: Assumption = Assumption::new(
+pub(super) const RING_LWE: Assumption = Assumption::new(
     "ring-LWE with 8192 coefficients, 165 bits and ternary secrets, also where the key's own encryptions are known (circular \
      security of the keys for rotations and products)",
 )
@@ -95,7 +116,7 @@ const PRINTED_RING_LWE: Assumption = Assumption::new(
      security of the keys for rotations and products)",
 )
 .attacked(attack(4096, 109));
-const FUNCTIONS: Assumption = Assumption::new(
+pub(super) const FUNCTIONS: Assumption = Assumption::new(
     "AES under a random key, which both sides know, is a random function; keyed BLAKE3 gives uniform polynomials",
 );
 
@@ -107,11 +128,16 @@ const fn attack(degree: u32, modulus_bits: u32) -> Attack {
     }
 }
 
-const fn entry(id: &'static str, status: Status, deviations: &'static [&'static str], modes: &'static [Mode]) -> Entry {
+pub(super) const fn entry(
+    id: &'static str,
+    status: Status,
+    deviations: &'static [&'static str],
+    modes: &'static [Mode],
+) -> Entry {
     Entry {
         id,
         aliases: &[],
-        variants: &[],
+        variants: &[HASHES],
         task: Intersect::NAME,
         paper: PAPER,
         status,
@@ -170,11 +196,11 @@ impl Variant for FastIntersectionRepaired {
     const FORM: Form = Form::Repaired;
 }
 
-/// Probability of a false match of faithful forms: at most four bins, filled at 0.88, and right parts of 15
+/// Probability of a false match of faithful forms: at most four bins, filled at 0.88 at most, and right parts of 15
 /// bits.
-const FALSE_MATCH_BITS: Option<u32> = Some(13);
+pub(super) const FALSE_MATCH_BITS: Option<u32> = Some(13);
 
-const FAITHFUL_MODES: &[Mode] = &[Mode {
+pub(super) const FAITHFUL_MODES: &[Mode] = &[Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::None,
     corrupt_receiver: Resistance::None,

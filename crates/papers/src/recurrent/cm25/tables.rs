@@ -4,7 +4,7 @@ use vesica_structures::hashing::PermutedHash;
 use vesica_structures::rlwe::bfv::{Ciphertext, Coefficients, PublicKey, Scheme, SwitchKey, Values};
 use vesica_structures::rng::SecretRng;
 
-use super::params::{FUNCTIONS, factors_of};
+use super::params::factors_of;
 use super::setup::Setup;
 use super::{Form, Params, slots};
 
@@ -47,8 +47,8 @@ impl Tables {
     pub(super) fn products(&self, item: u128) -> Vec<Vec<Ciphertext<Values>>> {
         let (scheme, params) = (self.scheme, &self.params);
         let place = self.hash.place(item);
-        let mut limbs: Vec<Vec<Ciphertext<Values>>> = vec![Vec::with_capacity(FUNCTIONS); params.limbs];
-        for (function, &bin) in (0u8..).zip(&place.bins) {
+        let mut limbs: Vec<Vec<Ciphertext<Values>>> = vec![Vec::with_capacity(params.functions()); params.limbs];
+        for (function, &bin) in (0u8..).zip(&place.bins[..params.functions()]) {
             let (block, slot) = (bin as usize / scheme.slots(), bin as usize % scheme.slots());
             let values = params.limbs_of(place.right, function);
             for (limb, (differences, value)) in limbs.iter_mut().zip(values).enumerate() {
@@ -61,7 +61,7 @@ impl Tables {
         }
         let partitions = params.partitions[0];
         let of_partition = |partition: usize| {
-            let factors = factors_of(partition, FUNCTIONS, partitions);
+            let factors = factors_of(partition, params.functions(), partitions);
             limbs.iter().map(|limb| product(scheme, limb[factors.clone()].to_vec(), &self.product)).collect()
         };
         (0..partitions).map(of_partition).collect()

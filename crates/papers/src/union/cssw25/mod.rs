@@ -28,10 +28,11 @@
 //! | paper | here | what |
 //! |---|---|---|
 //! | `S`, `R` | sender, receiver | `R` learns the union |
-//! | `F_k(x)`, `F_k(y)` (Figure 2) | steps 1 and 2, `union::oprf` | the OPRF before the hashing; the sender has the key |
+//! | `F_k(x)`, `F_k(y)` (Figure 2) | steps 1 and 2, `oprf` | the OPRF before the hashing; the sender has the key |
 //! | circuit PSI (Figure 7), `T_X` | `union::circuit`, `Matched::items` | the table is the sender's |
 //! | combine and permute (Figures 8, 12) | `combine`, steps 3 and 4 | the order is the sender's |
-//! | share translation (Figure 13) | `share_translation`, in the set-up | the paper's three instantiations, and Waksman's network by OTs |
+//! | share translation (Figure 13) | `combine` in the set-up, `params::shuffle` | the paper's three instantiations, and networks by OTs |
+//! | a network in a circuit (section 6.3.1) | `combine=direct` | step 3 falls away |
 //! | `{T_X[pi(i)], bottom}` (Figure 10) | steps 5 and 6 | an OT for each bin |
 //!
 //! # Empty bins
@@ -88,6 +89,7 @@
 
 mod combine;
 mod messages;
+mod oprf;
 pub mod params;
 mod receiver;
 mod sender;
@@ -100,16 +102,13 @@ use vesica_mpc::base_ot;
 use vesica_mpc::bits::Bits;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::permute_share::bits::BitNetwork;
-use vesica_mpc::permute_share::bits::circuit::SwitchCircuit;
-use vesica_mpc::permute_share::bits::opv::PuncturedVectors;
 use vesica_mpc::permute_share::bits::prf::WeakPrf;
 use vesica_mpc::random_one_of_n_ot::OneOfN;
 use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
-use vesica_mpc::tasks::PermuteShareBits;
 use vesica_party::{
-    Abort, Assumption, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Registered, Rounds, Row, Status,
-    Task, assumptions,
+    Abort, Assumption, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assume,
+    assumptions,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::fields::Gf128;
@@ -118,6 +117,7 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use self::messages::Transfer;
+use crate::psi::cm20;
 use vesica_protocols::membership::{BESIDE_UNION, For, MembershipTest, semi_honest};
 use vesica_protocols::styles;
 use vesica_protocols::tasks::Union;
@@ -142,7 +142,7 @@ impl MembershipTest for Cssw25 {
     }
 
     fn derive_chosen(sender_items: usize, receiver_items: usize, entry: &'static Entry) -> Result<Params, Unsupported> {
-        Params::derive(sender_items, receiver_items, share_translation(entry))
+        Params::derive(sender_items, receiver_items, entry)
     }
 
     fn places(params: &Params) -> usize {
@@ -170,8 +170,7 @@ impl MembershipTest for Cssw25 {
     }
 }
 
-/// The OPRF, circuit PSI, the permutation and the transfers; each share translation rests on random
-/// tables.
+/// The OPRF, circuit PSI, the permutation and the transfers; each shuffle rests on random tables.
 const ASSUMPTIONS: &[Assumption] = assumptions![
     <Opprf<Band> as Protocol>::ENTRY.modes[0].assumptions,
     <SilentVole<Gf128> as Protocol>::ENTRY.modes[0].assumptions,
@@ -181,17 +180,27 @@ const ASSUMPTIONS: &[Assumption] = assumptions![
     vesica_protocols::union::PADS,
 ];
 
-/// Which share translation. All of them give every order of all bins.
+/// Which shuffle of shared bits. All of them give every order of all bins.
 const SHUFFLE: Choice = Choice {
     name: "shuffle",
-    what: "Share translation, by which the sender orders the shared bits of all bins (Figure 13).",
+    what: "Permute and share, by which the sender orders the shared bits of all bins (sections 6.3.1 and 6.3.2).",
     values: &[
         ChoiceValue::new("waksman", "permute-share-1: Waksman's network, an OT for each switch.").deviating(WAKSMAN),
+        ChoiceValue::new("benes", "permute-share-1-benes: the network of Benes, an OT for each switch.")
+            .deviating(BENES),
         ChoiceValue::new("opv", "permute-share-1-opv: oblivious punctured vectors of four bits.").deviating(OPV),
         ChoiceValue {
             modes: Some(CIRCUIT_MODES),
             ..ChoiceValue::new("circuit", "permute-share-1-circuit: Waksman's network, an AND gate for each switch.")
                 .deviating(CIRCUIT)
+        },
+        ChoiceValue {
+            modes: Some(CIRCUIT_MODES),
+            ..ChoiceValue::new(
+                "circuit-benes",
+                "permute-share-1-circuit-benes: the network of Benes, an AND gate for each switch.",
+            )
+            .deviating(CIRCUIT_BENES)
         },
         ChoiceValue {
             modes: Some(PRF_MODES),
@@ -201,19 +210,93 @@ const SHUFFLE: Choice = Choice {
     ],
 };
 
-const WAKSMAN: &[&str] = &[
-    "Share translation is permute-share-1, with an OT for each switch of Waksman's network instead of an AND gate in \
-     GMW.",
+const WAKSMAN: &[&str] =
+    &["The shuffle is permute-share-1, with an OT for each switch of Waksman's network instead of an AND gate in GMW."];
+const BENES: &[&str] = &[
+    "The shuffle is permute-share-1-benes, with an OT for each switch of a Benes network for any number of bins instead \
+     of an AND gate in GMW.",
 ];
 const OPV: &[&str] =
-    &["Share translation is permute-share-1-opv, on a network of layers of permutations of four bits instead of one \
-     permutation."];
-const CIRCUIT: &[&str] =
-    &["Share translation is permute-share-1-circuit: Waksman's network in GMW, as in the paper's section 6.3.2."];
+    &["The shuffle is permute-share-1-opv, on a network of layers of permutations of four bits instead of \
+                        one permutation."];
+const CIRCUIT: &[&str] = &["The shuffle is permute-share-1-circuit: Waksman's network in GMW, as in the paper."];
+const CIRCUIT_BENES: &[&str] =
+    &["The shuffle is permute-share-1-circuit-benes: a Benes network for any number of bins in GMW."];
 const PRF: &[&str] =
-    &["Share translation is permute-share-1-prf: permutation correlations, with 64 trits a bin instead of 256."];
+    &["The shuffle is permute-share-1-prf: permutation correlations, with 64 trits a bin instead of 256."];
 
-const MODES: &[Mode] = &semi_honest(Rounds::between(23, 39), ASSUMPTIONS, BESIDE_UNION);
+/// The OPRF before the hashing.
+const OPRF: Choice = Choice {
+    name: oprf::CHOICE,
+    what: "The OPRF that both sides apply to all items before they hash them to bins (section 6.1).",
+    values: &[
+        ChoiceValue::new("vole", "VOLE and an OKVS of the receiver's items: 9 bytes an item.").deviating(VOLE),
+        ChoiceValue {
+            modes: Some(COLUMNS_MODES),
+            ..ChoiceValue::new(
+                "cm20",
+                "The columns of CM20, as cm20 has them: 79 bytes an item, and little arithmetic.",
+            )
+            .deviating(COLUMNS)
+        },
+    ],
+};
+
+const VOLE: &[&str] = &["The OPRF before the hashing is from VOLE and an OKVS, instead of CM20's."];
+const COLUMNS: &[&str] = &[
+    "The OPRF is that of cm20: random OTs of keys, so that one masked matrix travels and not two; \
+                            a width by the binomial sum at what circuit PSI leaves of the failure budget; H_2 is also of \
+                            the item.",
+];
+
+/// Equality tests and OKVS of circuit PSI.
+const CIRCUIT_PSI: Choice = Choice {
+    name: "circuit",
+    what: "Circuit PSI (section 6.2).",
+    values: &[
+        ChoiceValue::new("vesica", "That of vesica-circuit: the band OKVS, equality tests by cubic polynomials.")
+            .deviating(VESICA),
+        ChoiceValue {
+            modes: Some(RR22_MODES),
+            ..ChoiceValue::new(
+                "rr22",
+                "That of rr22-circuit: the clustered OKVS, equality tests by trees of AND gates.",
+            )
+            .deviating(RR22)
+        },
+    ],
+};
+
+const VESICA: &[&str] =
+    &["Circuit PSI is that of vesica-circuit, on opprf-band with cubic equality tests and 1.24 bins an \
+                           item by a proven bound (more below 2^13 items), instead of RR22's with 1.4."];
+const RR22: &[&str] =
+    &["Circuit PSI is that of rr22-circuit, with what it says of its own: 1.24 bins an item by a proven \
+                         bound (more below 2^13 items) instead of 1.4, ANDs from random 1-of-4 OTs."];
+
+/// How shares are combined and permuted.
+const COMBINE: Choice = Choice {
+    name: "combine",
+    what: "How the receiver gets the shared bits in the sender's order.",
+    values: &[
+        ChoiceValue::new(
+            "translate",
+            "Combine and permute by share translation (Figures 12 and 13): the shuffle runs in the set-up, on random bits.",
+        ),
+        ChoiceValue::new(
+            "direct",
+            "The shares go through the shuffle themselves (section 6.3.1), when circuit PSI has given them.",
+        )
+        .deviating(DIRECT),
+    ],
+};
+
+const DIRECT: &[&str] =
+    &["The shuffle takes the receiver's shares, to whose permuted ones the sender adds its own in the \
+                           order that it knows: a network is linear, so that no circuit need take both."];
+
+const MODES: &[Mode] = &semi_honest(ROUNDS, ASSUMPTIONS, BESIDE_UNION);
+const ROUNDS: Rounds = Rounds::between(23, 39);
 /// A round for each layer of switches.
 const CIRCUIT_MODES: &[Mode] = &semi_honest(Rounds::between(39, 79), ASSUMPTIONS, BESIDE_UNION);
 /// The weak PRF, and a round more for its key.
@@ -222,12 +305,19 @@ const PRF_MODES: &[Mode] = &semi_honest(
     assumptions![ASSUMPTIONS, <WeakPrf as Protocol>::ENTRY.modes[0].assumptions],
     BESIDE_UNION,
 );
-
+/// OTs for the columns, instead of a VOLE; circuit PSI still takes its own.
+const COLUMNS_MODES: &[Mode] = &semi_honest(
+    Rounds::between(23, 39),
+    assumptions![ASSUMPTIONS, cm20::ASSUMPTIONS, assume!["BLAKE3 is a random oracle (H_2 of CM20, keys from its key)"],],
+    BESIDE_UNION,
+);
+/// Trees are deeper than cubic polynomials.
+const RR22_MODES: &[Mode] = &semi_honest(Rounds::between(23, 41), ASSUMPTIONS, BESIDE_UNION);
 impl For<Union> for Cssw25 {
     const ENTRY: Entry = Entry {
         id: "cssw25",
         aliases: &[],
-        variants: &[SHUFFLE, base_ot::CHOICE],
+        variants: &[SHUFFLE, OPRF, CIRCUIT_PSI, COMBINE, base_ot::CHOICE],
         task: Union::NAME,
         paper: Paper {
             key: "CSSW25",
@@ -239,9 +329,8 @@ impl For<Union> for Cssw25 {
         cost: CostClass::Symmetric,
         map_and_compare: Some(styles::CIRCUIT_UNION),
         deviations: &[
-            "The OPRF before the hashing is from VOLE and an OKVS, instead of CM20's.",
-            "Circuit PSI is that of vesica-circuit, on opprf-band with cubic equality tests and 1.24 bins an item by a \
-             proven bound (more below 2^13 items), instead of RR22's with 1.4.",
+            VOLE[0],
+            VESICA[0],
             WAKSMAN[0],
             "Random OTs by ot-silent, each turned by a bit.",
             "Records of any width under a pad that BLAKE3 makes of an OT's block and the place, instead of items; a \
@@ -250,14 +339,4 @@ impl For<Union> for Cssw25 {
         ],
         modes: MODES,
     };
-}
-
-/// Share translation as a row or variant has it: the union's receiver enters `a` and chooses `b`.
-fn share_translation(entry: &Entry) -> &'static dyn Registered<PermuteShareBits> {
-    match entry.chosen(SHUFFLE.name) {
-        "opv" => const { &Row::<PuncturedVectors>::new() },
-        "circuit" => const { &Row::<SwitchCircuit>::new() },
-        "prf" => const { &Row::<WeakPrf>::new() },
-        _ => const { &Row::<BitNetwork>::new() },
-    }
 }

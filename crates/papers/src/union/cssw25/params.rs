@@ -3,56 +3,82 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_mpc::opprf;
+use vesica_mpc::peqt;
 use vesica_mpc::tasks::{PermuteBitsRequest, PermuteShareBits};
-use vesica_party::{Registered, Security};
+use vesica_mpc::{opprf, permute_share};
+use vesica_party::{Entry, Registered, Row, Security};
 use vesica_structures::facts::Unsupported;
+use vesica_structures::okvs;
 
-use vesica_protocols::circuit_psi::{self, Matching};
+use super::{CIRCUIT_PSI, COMBINE, SHUFFLE, oprf};
+use vesica_protocols::circuit_psi::{self, Exchangeable, Matching};
 use vesica_protocols::union::circuit::{self, Circuit, left_bits};
-use vesica_protocols::union::oprf;
 
 /// The parameters that both sides derive from the sizes.
 pub struct Params {
-    /// Its value at a new item is the receiver's with half of what circuit PSI leaves of the budget,
-    /// and its table cannot be encoded with the other half.
+    /// It fails with what circuit PSI leaves of the budget.
     pub(super) oprf: oprf::Params,
     pub(super) circuit: circuit_psi::Params<opprf::Params>,
-    /// Share translation of a bit for each bin.
-    pub(super) translation: &'static dyn Registered<PermuteShareBits>,
+    /// Permute and share of a bit for each bin.
+    pub(super) shuffle: &'static dyn Registered<PermuteShareBits>,
     /// What is asked of it.
     pub(super) permuted: PermuteBitsRequest,
-    translation_bytes: RangeInclusive<u64>,
+    shuffle_bytes: RangeInclusive<u64>,
+    /// Whether shares go through the shuffle themselves, instead of random bits in the set-up.
+    pub(super) is_direct: bool,
 }
 
 impl Params {
-    /// Parameters for sets of these sizes.
+    /// Parameters for sets of these sizes, for the row or variant that is described.
     ///
     /// # Errors
     /// For sizes beyond the bounds of the parts.
-    pub(super) fn derive(
-        sender_items: usize,
-        receiver_items: usize,
-        translation: &'static dyn Registered<PermuteShareBits>,
-    ) -> Result<Self, Unsupported> {
-        let share = left_bits(sender_items, 1)? + 1;
-        let circuit = circuit::derive(sender_items, receiver_items, 1)?;
+    pub(super) fn derive(sender_items: usize, receiver_items: usize, entry: &Entry) -> Result<Self, Unsupported> {
+        let circuit = circuit::derive_with(sender_items, receiver_items, 1, circuit_psi(entry))?;
         let permuted = PermuteBitsRequest { len: circuit.bins, kept: circuit.bins, security: Security::SemiHonest };
+        let shuffle = shuffle(entry);
         Ok(Self {
-            oprf: oprf::Params::derive(sender_items, receiver_items, share, share)?,
-            translation,
-            translation_bytes: translation.predicted_bytes(&permuted)?,
+            oprf: oprf::Params::derive(sender_items, receiver_items, left_bits(sender_items, 1)?, entry)?,
+            shuffle,
+            shuffle_bytes: shuffle.predicted_bytes(&permuted)?,
             permuted,
             circuit,
+            is_direct: entry.chosen(COMBINE.name) == "direct",
         })
     }
 
-    /// Bytes of all messages of the test: the building blocks, and two bits for each bin.
+    /// Bytes of all messages of the test: the building blocks, a bit for each place, and one for each bin where shares
+    /// are translated.
     pub fn predicted_bytes(&self) -> RangeInclusive<u64> {
-        let Self { oprf, circuit, translation_bytes: translation, .. } = self;
-        let fixed = oprf.predicted_bytes() + 2 * circuit.bins.div_ceil(8) as u64;
-        let circuit = Circuit::predicted_bytes(circuit);
-        fixed + circuit.start() + translation.start()..=fixed + circuit.end() + translation.end()
+        let Self { oprf, circuit, shuffle_bytes: shuffle, is_direct, .. } = self;
+        let bits = if *is_direct { 1 } else { 2 } * circuit.bins.div_ceil(8) as u64;
+        let (oprf, circuit) = (oprf.predicted_bytes(), Circuit::predicted_bytes(circuit));
+        bits + oprf.start() + circuit.start() + shuffle.start()..=bits + oprf.end() + circuit.end() + shuffle.end()
+    }
+}
+
+/// Equality tests and OKVS of circuit PSI, as a row or variant has them.
+fn circuit_psi(entry: &Entry) -> Exchangeable {
+    match entry.chosen(CIRCUIT_PSI.name) {
+        "rr22" => Exchangeable::new(peqt::Variant::AndTree).on(okvs::Kind::Clustered),
+        _ => circuit::EXCHANGEABLE,
+    }
+}
+
+/// Permute and share as a row or variant has it: its sender is the union's receiver.
+fn shuffle(entry: &Entry) -> &'static dyn Registered<PermuteShareBits> {
+    use permute_share::bits::circuit::SwitchCircuit;
+    use permute_share::bits::opv::PuncturedVectors;
+    use permute_share::bits::prf::WeakPrf;
+    use permute_share::bits::{Benes, BitNetwork};
+
+    match entry.chosen(SHUFFLE.name) {
+        "benes" => const { &Row::<BitNetwork<Benes>>::new() },
+        "opv" => const { &Row::<PuncturedVectors>::new() },
+        "circuit" => const { &Row::<SwitchCircuit>::new() },
+        "circuit-benes" => const { &Row::<SwitchCircuit<Benes>>::new() },
+        "prf" => const { &Row::<WeakPrf>::new() },
+        _ => const { &Row::<BitNetwork>::new() },
     }
 }
 
@@ -70,7 +96,9 @@ mod tests {
     #[test]
     fn the_oprf_takes_what_circuit_psi_leaves_and_not_more() {
         for (n_s, n_r) in [(1, 1), (1 << 10, 7), (1 << 14, 1 << 14), (1 << 20, 1 << 20), (1_234_567, 54_321)] {
-            let oprf = <Cssw25 as MembershipTest>::derive(n_s, n_r).unwrap().oprf;
+            let oprf::Params::Vole(oprf) = <Cssw25 as MembershipTest>::derive(n_s, n_r).unwrap().oprf else {
+                panic!("the row's OPRF is from VOLE");
+            };
             let power = |bits: u32| f64::exp2(-f64::from(bits));
             let left = power(left_bits(n_s, 1).unwrap());
             let failures = |value_bits| power(oprf.encoding_bits) + n_s as f64 * power(value_bits);

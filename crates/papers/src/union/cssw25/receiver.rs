@@ -4,10 +4,9 @@ use vesica_mpc::bits::Bits;
 use vesica_party::{Abort, Channel};
 use vesica_structures::rng::SecretRng;
 
-use super::{Params, combine};
+use super::{Params, combine, oprf};
 use vesica_protocols::circuit_psi::Matching;
 use vesica_protocols::union::circuit::Circuit;
-use vesica_protocols::union::oprf;
 
 /// The receiver, set up.
 pub struct Receiver {
@@ -22,7 +21,7 @@ pub(super) struct AfterOprf {
 }
 
 impl Receiver {
-    /// Step 1, share translation, and all that needs no input.
+    /// Step 1, the shuffle's set-up, and all that needs no input.
     pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
             oprf: oprf::Receiver::setup(&params.oprf, ch, rng)?,
@@ -46,6 +45,6 @@ impl AfterOprf {
     pub(super) fn test(self, values: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
         let Self { combine, circuit } = self;
         let shares = ch.reversed(|ch| Circuit::send(circuit, values, &[], &[], ch, rng))?;
-        combine.permute(&shares, ch)
+        combine.permute(&shares, ch, rng)
     }
 }

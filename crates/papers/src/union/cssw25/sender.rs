@@ -5,11 +5,10 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 use vesica_structures::shuffle::random_order;
 
-use super::{Params, combine};
+use super::{Params, combine, oprf};
 use vesica_protocols::circuit_psi::Matching;
 use vesica_protocols::membership::NO_ITEM;
 use vesica_protocols::union::circuit::Circuit;
-use vesica_protocols::union::oprf;
 
 /// The sender, set up.
 pub struct Sender {
@@ -19,7 +18,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Step 1, share translation, and all that needs no input.
+    /// Step 1, the shuffle's set-up, and all that needs no input.
     pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         let order = Secret::new(random_order(params.circuit.bins, rng));
         Self::setup_in_order(params, order, ch, rng)
@@ -45,7 +44,7 @@ impl Sender {
         let Self { oprf, combine, circuit } = self;
         let values = oprf.evaluate(items, ch)?;
         let matched = ch.reversed(|ch| Circuit::receive(circuit, &values, ch, rng))?;
-        let mut places = combine.permute(&matched.membership, ch)?;
+        let mut places = combine.permute(&matched.membership, ch, rng)?;
         places.iter_mut().for_each(|place| *place = matched.items[*place as usize].unwrap_or(NO_ITEM));
         Ok(places)
     }

@@ -40,8 +40,8 @@ impl Counting {
 
 fn params(configuration: Configuration, form: Form, count: usize, partitions: usize) -> Params {
     let params = match form {
-        Form::Faithful => Params::compressed(configuration, form, count),
-        Form::Repaired => Params::new(configuration, form, count, 40),
+        Form::Faithful => Params::compressed(configuration, form, 4, count),
+        Form::Repaired => Params::new(configuration, form, 4, count, 40),
     };
     params.unwrap().with_partitions([partitions; 2]).unwrap()
 }
@@ -210,7 +210,7 @@ fn the_order_of_questions_of_the_repaired_form_says_nothing() {
 /// What the flood of the repaired form rests on, and that it is there: docs/parameters/cm25.md.
 #[test]
 fn noise_below_the_flood_and_above_is_as_stated() {
-    let params = Params::new(Configuration::FastIntersection, Form::Repaired, 3000, 80).unwrap();
+    let params = Params::new(Configuration::FastIntersection, Form::Repaired, 4, 3000, 80).unwrap();
     let mut on = counting(&params);
     let tables = &on.receiver.tables;
     let scheme = tables.scheme;

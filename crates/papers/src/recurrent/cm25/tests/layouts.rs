@@ -8,7 +8,7 @@ const PARTITIONS: [[usize; 2]; 10] = [[1, 1], [2, 1], [2, 2], [3, 1], [3, 2], [3
 
 fn params(configuration: Configuration, form: Form) -> Params {
     let item_bits = if form == Form::Faithful { NARROW } else { 40 };
-    Params::new(configuration, form, 3000, item_bits).unwrap()
+    Params::new(configuration, form, 4, 3000, item_bits).unwrap()
 }
 
 /// A member and a stranger, and for the member the number of zeros.
@@ -100,7 +100,7 @@ fn zeros_come_to_all_results() {
 #[test]
 fn a_smaller_ring_of_the_receiver_is_served() {
     for count in [3000, 9000] {
-        let same = Params::new(Configuration::FastIntersection, Form::Repaired, count, 80).unwrap();
+        let same = Params::new(Configuration::FastIntersection, Form::Repaired, 4, count, 80).unwrap();
         let small = same.clone().with_receivers_degree(4096).unwrap();
         assert_eq!((small.chunks(), small.masks(), small.results()), (2, 2 * same.masks(), 2 * same.results()));
         are_told_apart(small);
@@ -129,7 +129,7 @@ fn a_larger_ring_of_the_receiver_is_refused() {
 /// What floods of results rest on, root mean squares: docs/parameters/cm25.md.
 #[test]
 fn noise_of_results_below_the_floods_is_as_stated() {
-    let params = Params::new(Configuration::FastIntersection, Form::Repaired, 3000, 80).unwrap();
+    let params = Params::new(Configuration::FastIntersection, Form::Repaired, 4, 3000, 80).unwrap();
     let cases = [
         (params.clone().with_partitions([4, 2]).unwrap(), 32.0),
         (params.clone().with_partitions([4, 1]).unwrap(), 46.0),

@@ -8,6 +8,7 @@ use vesica_structures::facts::FailureEvent;
 use vesica_structures::rlwe::bfv::SecretKey;
 use vesica_testkit::{try_two_party, two_party};
 
+use super::super::counted::rows::{self as counting, Counted, FastIntersectionCount, FastIntersectionCountRepaired};
 use super::super::messages::{ClientKeys, Masks, Results, Seeds, ServerKeys, Sums};
 use super::super::request::compressed;
 use super::*;
@@ -57,6 +58,32 @@ fn a_query_of_more_bytes_than_a_channel_takes_ends() {
     assert!(output.matches.into_iter().eq(0..10));
 }
 
+/// The rows of footnote 1: the client's output, and the number that the server learns. The questions are more
+/// than a channel takes.
+#[test]
+fn a_server_that_counts_learns_how_many_match() {
+    fn check(params: &RowParams) {
+        let server: counting::Server = prepared(params, &set(0, 10));
+        let items: Vec<u128> = (5..).take(params.query_items).collect();
+        let ((), output) = two_party(
+            |ch, rng| {
+                admit(&server, Standing::New, ch, rng)?;
+                answer(&server, &mut (), ch, rng)?;
+                answer(&server, &mut (), ch, rng)
+            },
+            |ch, rng| {
+                let mut client = counting::Client::enrol(params, ch, rng)?;
+                client.query(0, query(&items), ch, rng)?;
+                client.query(1, query(&items), ch, rng)
+            },
+        );
+        assert!(output.matches.into_iter().eq(0..5));
+        assert_eq!(server.matched.load(Ordering::Relaxed), 10, "five of each query");
+    }
+    check(&params::<Counted<FastIntersectionCountRepaired>>(10, 24));
+    check(&params::<Counted<FastIntersectionCount>>(10, 7));
+}
+
 #[test]
 fn a_replaced_set_reaches_clients_that_come_back() {
     let [params, others] = [2, 3].map(|items| params::<IntersectionRow>(10, items));
@@ -98,7 +125,7 @@ fn a_set_stops_when_its_budget_is_used_up() {
 /// Items of the set that are compressed to the same are one, and are found.
 #[test]
 fn items_that_are_compressed_to_the_same_all_match() {
-    let params = Params::compressed(Configuration::FastIntersection, Form::Faithful, 3000).unwrap();
+    let params = Params::compressed(Configuration::FastIntersection, Form::Faithful, 4, 3000).unwrap();
     assert_eq!(params.shape.right_bits(), 15);
     let items: Vec<u128> = (0..1 << 15).collect();
     let short = compressed(&params, &[7; 16], &items);
@@ -192,13 +219,13 @@ fn false_matches_are_within_their_budget_at_every_size() {
     for configuration in CONFIGURATIONS {
         for log in 0..=25u32 {
             for set_items in [1 << log, (1 << log) * 7 / 8, (1 << log) + 1] {
-                let params = Params::compressed(configuration, Form::Repaired, set_items).unwrap();
+                let params = Params::compressed(configuration, Form::Repaired, 4, set_items).unwrap();
                 assert!(params.limbs <= 4, "{configuration:?}, {set_items} items");
                 // An item asked about that is compressed as one of the set.
                 let pairs = (set_items.max(1) as f64).log2() + f64::from(ITEMS_AN_ENROLMENT.ilog2());
                 assert!(f64::from(params.shape.item_bits) - pairs >= f64::from(FailureEvent::TagCollision.bits()));
                 least = least.min(params.mixed_match_bits());
-                let faithful = Params::compressed(configuration, Form::Faithful, set_items).unwrap();
+                let faithful = Params::compressed(configuration, Form::Faithful, 4, set_items).unwrap();
                 assert_eq!((faithful.shape.right_bits(), faithful.limbs), (15, 1));
             }
         }
