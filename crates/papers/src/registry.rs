@@ -9,11 +9,12 @@ use vesica_protocols::passes::InPasses;
 use vesica_protocols::psi::hfh99::Hfh99;
 use vesica_protocols::psi::vole::VolePsi;
 use vesica_protocols::registry::Rows;
-use vesica_protocols::tasks::{Cardinality, Intersect, Shares, Sum, Union, UnionCardinality, UnionSum};
+use vesica_protocols::tasks::{Cardinality, Intersect, JoinAndCompute, Shares, Sum, Union, UnionCardinality, UnionSum};
 
 use crate::cardinality::hfh99::EcdhCaHfh99;
-use crate::circuit_psi;
+use crate::circuit_psi::aggregates::{PepsiCardinality, PepsiSum, Psty19Cardinality, Psty19Sum};
 use crate::circuit_psi::cgs22::Cgs22;
+use crate::circuit_psi::ltsxq26::{Circuit, Ltsxq26Cardinality, Ltsxq26JoinAndCompute, Ltsxq26Sum};
 use crate::circuit_psi::pepsi::Pepsi;
 use crate::circuit_psi::vole::{Rr22Circuit, Rs21Circuit};
 use crate::membership::gmr21::{self, Gmr21};
@@ -101,16 +102,30 @@ registries! {
         Pepsi,
         Rs21Circuit,
         Rr22Circuit,
-        circuit_psi::ltsxq26::Circuit,
+        Circuit,
     ];
     /// Protocols for [`Cardinality`].
-    cardinality: Cardinality = [Membership<Gmr21, Cardinality>, EcdhCaHfh99];
+    cardinality: Cardinality = [
+        Membership<Gmr21, Cardinality>,
+        EcdhCaHfh99,
+        Psty19Cardinality,
+        PepsiCardinality,
+        Ltsxq26Cardinality,
+    ];
     /// Protocols for [`UnionCardinality`].
     union_cardinality: UnionCardinality = [Membership<Gmr21, UnionCardinality>];
     /// Protocols for [`Sum`].
-    sum: Sum = [Membership<Gmr21, Sum>, Ikn20];
+    sum: Sum = [
+        Membership<Gmr21, Sum>,
+        Ikn20,
+        Psty19Sum,
+        PepsiSum,
+        Ltsxq26Sum,
+    ];
     /// Protocols for [`UnionSum`].
     union_sum: UnionSum = [Membership<Gmr21, UnionSum>];
+    /// Protocols for [`JoinAndCompute`].
+    join_and_compute: JoinAndCompute = [Ltsxq26JoinAndCompute];
 }
 
 /// The protocols for [`Intersect`] that run in passes.
@@ -129,7 +144,7 @@ pub fn rows() -> Rows {
         union_cardinality: union_cardinality(),
         sum: sum(),
         union_sum: union_sum(),
-        join_and_compute: &[],
+        join_and_compute: join_and_compute(),
         intersect_in_passes: intersect_in_passes(),
     }
 }

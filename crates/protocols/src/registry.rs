@@ -181,7 +181,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
     let files = [
         circuit_psi::messages::MESSAGES,
-        circuit_psi::vole::aggregate::messages::MESSAGES,
+        circuit_psi::aggregate::messages::MESSAGES,
         prty20::MESSAGES,
         vole::messages::MESSAGES,
         oprf::messages::MESSAGES,

@@ -71,6 +71,12 @@ pub const HE_SHARES: MapAndCompare = style(
         "for each 2^13 slots of the sender's bins about a hundred products of plaintexts and ciphertexts and four of two ciphertexts; an equality test of 17 bits a bin of 1.24 n_r",
     ),
 );
+/// The same, of which totals are opened.
+pub const HE_TOTALS: MapAndCompare = style(
+    Map::HomomorphicEncryption,
+    Compare::ShareRecovery,
+    Work::symmetric("as with pepsi; a conversion or a multiplexer a bin"),
+);
 /// Tables of the server under its key, and products with what the client selects.
 pub const HE_PRODUCTS: MapAndCompare = style(
     Map::HomomorphicEncryption,

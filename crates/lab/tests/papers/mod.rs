@@ -256,16 +256,16 @@ fn the_papers_numbers_are_theirs() {
     let at = |protocol, column| cell(&spot, "2", Some((20, 20)), protocol, Security::SemiHonest, column);
     assert_eq!((at("spot-fast", 0), at("spot-fast", 1), at("KKRT", 3), at("spot-low", 0)), (76.4, 25.6, 120.1, 63.1));
     let ltsxq26 = paper("ltsxq26");
-    let at = |security, column| cell(&ltsxq26, "III", Some((24, 24)), "Ours, RR", security, column);
+    let at = |security, column| cell(&ltsxq26, "III", Some((24, 24)), "Ours, RR †", security, column);
     assert_eq!(
         (at(Security::SemiHonest, 0), at(Security::Malicious, 0), at(Security::SemiHonest, 1)),
         (490.8, 570.8, 14.4)
     );
     // "3.6x faster" in the LAN, and less traffic, than circuit PSI by VOLE.
     let at = |protocol, column| cell(&ltsxq26, "IV", Some((20, 20)), protocol, Security::SemiHonest, column);
-    let less = |column| at("VOLE-based CPSI, RR", column) / at("Ours, RR", column);
+    let less = |column| at("VOLE-based CPSI, RR", column) / at("Ours, RR †‡", column);
     assert_eq!([less(1), less(0)].map(|times| (times * 10.0).round()), [36.0, 11.0]);
-    assert_eq!(cell(&ltsxq26, "VIII", Some((22, 14)), "Ours, RR", Security::Malicious, 1), 0.36);
+    assert_eq!(cell(&ltsxq26, "VIII", Some((22, 14)), "Ours, RR †", Security::Malicious, 1), 0.36);
     let cssw25 = paper("cssw25");
     let at = |table, protocol, column| cell(&cssw25, table, Some((20, 20)), protocol, Security::SemiHonest, column);
     // "1.6 - 9.8x less communication", its section 7.4.

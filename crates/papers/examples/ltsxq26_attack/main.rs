@@ -17,6 +17,7 @@ use attack::{Narrow, Secret};
 use vesica_papers::psi::ltsxq26::{Aes, AesBand, Sha, ShaBand};
 use vesica_papers::registry;
 use vesica_party::{Security, Status};
+use vesica_structures::okvs::Kind;
 
 /// Outer hashes after which an attack gives up.
 const BUDGET: u64 = 1 << 36;
@@ -42,7 +43,8 @@ fn main() {
         ("fig14" | "fig15", "ltsxq26-band") => psi::<ShaBand>(&scene, figure),
         ("fig14" | "fig15", "ltsxq26-aes") => psi::<Aes>(&scene, figure),
         ("fig14" | "fig15", "ltsxq26-aes-band") => psi::<AesBand>(&scene, figure),
-        ("fig16", "ltsxq26-circuit") => circuit(&scene),
+        ("fig16", "ltsxq26-circuit") => circuit(&scene, Kind::Clustered),
+        ("fig16", "ltsxq26-circuit:okvs=band") => circuit(&scene, Kind::Band),
         _ => panic!("no attack on {figure} of {row}"),
     }
 }
@@ -71,9 +73,9 @@ fn psi<V: Narrow>(scene: &Scene, figure: &str) {
     println!("  the protocol's output has {} of them", scene.known_by_output());
 }
 
-fn circuit(scene: &Scene) {
+fn circuit(scene: &Scene, okvs: Kind) {
     let mut ended = stopwatch();
-    let view = play::circuit(scene);
+    let view = play::circuit(scene, okvs);
     ended(PROTOCOL);
     let outcome = bins::circuit(&view, &scene.asked, &scene.dictionary, BUDGET, ended);
     print_secret(&outcome.secret, bins::width(&view));

@@ -1,6 +1,7 @@
 //! Circuit PSI from VOLE as its papers have it. The figure is that of
 //! [`vesica_protocols::circuit_psi::vole`].
 
+use super::OKVS;
 use vesica_mpc::base_ot;
 use vesica_mpc::opprf::{self, Opprf};
 use vesica_mpc::peqt;
@@ -59,7 +60,7 @@ circuit_row!(
     Rr22Circuit, OpprfMatching<VoleOpprf<false>>, TREES_ON_CLUSTERED, Entry {
         id: "rr22-circuit",
         aliases: &[],
-        variants: &[EQUALITY, base_ot::CHOICE],
+        variants: &[EQUALITY, OKVS, base_ot::CHOICE],
         task: Shares::NAME,
         paper: RR22,
         status: Status::Sound,

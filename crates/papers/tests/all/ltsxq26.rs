@@ -10,10 +10,13 @@ use attack::bins;
 use attack::play::{self, Conduct};
 use attack::scene::{Scene, scene};
 use attack::{Narrow, Outcome};
+use vesica_papers::circuit_psi::ltsxq26::{Ltsxq26Cardinality, Ltsxq26JoinAndCompute, Ltsxq26Sum};
 use vesica_papers::psi::ltsxq26::{Aes, AesBand, Sha, ShaBand, View, Wide};
 use vesica_papers::registry;
-use vesica_party::Security;
+use vesica_party::{Protocol, Security};
+use vesica_protocols::circuit_psi::aggregate;
 use vesica_structures::fields::Cell;
+use vesica_structures::okvs::Kind;
 
 /// Far more outer hashes than an attack within reach takes.
 const BUDGET: u64 = 1 << 28;
@@ -73,8 +76,13 @@ fn without_guesses_there_is_the_output_only() {
 /// payloads but for one constant.
 #[test]
 fn an_honest_receiver_of_figure_16_finds_members_and_payloads() {
+    figure_16(Kind::Clustered);
+    figure_16(Kind::Band);
+}
+
+fn figure_16(okvs: Kind) {
     let scene = scene(1 << 12, 1 << 14, 16);
-    let view = play::circuit(&scene);
+    let view = play::circuit(&scene, okvs);
     let outcome = bins::circuit(&view, &scene.asked, &scene.dictionary, BUDGET, drop);
     assert_eq!(outcome.secret.known.count_ones(), bins::width(&view), "{:?}", outcome.secret);
     let members: Vec<u128> = scene.members.iter().map(|&i| scene.dictionary[i]).collect();
@@ -108,12 +116,19 @@ fn no_candidate_of_the_wide_row_is_light() {
     assert!(weights.iter().all(|&weight| weight == 0 || weight >= 128));
 }
 
+/// The id of a row that runs the very circuit PSI that is attacked, and counts or adds up after it.
+fn on_figure_16<P: Protocol<Receiver = aggregate::Receiver<play::Broken>>>() -> &'static str {
+    P::ENTRY.id
+}
+
 /// The leaks of unions are shown by tests beside the rows.
 #[test]
 fn the_rows_under_attack_are_marked() {
     let intersections = ["ltsxq26", "ltsxq26-band", "ltsxq26-aes", "ltsxq26-aes-band"];
     let lattices = ["cm25-fast-setup", "cm25-fast-intersection", "cm25-fast-intersection-count"];
-    let attacked = [&lattices[..], &intersections, &["jsz22-s", "krtw19"], &["ltsxq26-circuit"]].concat();
+    let totals =
+        [on_figure_16::<Ltsxq26Cardinality>(), on_figure_16::<Ltsxq26Sum>(), on_figure_16::<Ltsxq26JoinAndCompute>()];
+    let attacked = [&lattices[..], &intersections, &["jsz22-s", "krtw19"], &["ltsxq26-circuit"], &totals].concat();
     let marked: Vec<&str> =
         registry::entries().filter(|entry| entry.broken().is_some()).map(|entry| entry.id).collect();
     assert_eq!(marked, attacked, "a row is marked where an attack on it runs in a test, and nowhere else");

@@ -6,7 +6,7 @@ use vesica_party::Registered;
 use vesica_party::fuzzing::AnyMessage;
 use vesica_party::variants::with_variants;
 use vesica_protocols::registry as product;
-use vesica_protocols::tasks::{Intersect, JoinAndCompute, Shares};
+use vesica_protocols::tasks::{Intersect, Shares};
 use vesica_testkit::Trials;
 
 /// Trials in which a row is tried at one size, or in full in the nightly run.
@@ -17,11 +17,6 @@ pub(crate) fn trials_of(suite: &'static str) -> Trials {
 /// The messages of all rows that the suites go through, variants of the product's rows among them.
 pub(crate) fn all_messages() -> impl Iterator<Item = &'static AnyMessage> {
     product::messages().chain(messages())
-}
-
-/// No paper has its own.
-pub(crate) fn join_and_compute() -> &'static [&'static dyn Registered<JoinAndCompute>] {
-    &[]
 }
 
 /// The rows of the product and of papers, with all variants.

@@ -17,7 +17,7 @@ use vesica_structures::secret::Secret;
 use super::bins::{Hashes, join, split};
 use super::messages::Salt;
 use super::params::{POSITIONS, Params};
-use super::{Asked, BinOpprf, Matched, Matching, MatchingRequest, Pairs};
+use super::{Asked, BinOpprf, Carry, Matched, Matching, MatchingRequest, Pairs};
 
 /// Steps 1 to 8 with one equality test a bin, after the OPPRF `O`.
 pub struct OpprfMatching<O>(PhantomData<fn() -> O>);
@@ -242,14 +242,11 @@ impl<O: BinOpprf> Matching for OpprfMatching<O> {
     fn send(
         sender: Sender<O>,
         items: &[u128],
-        payloads: &[u8],
-        masks: &[u8],
+        carry: &Carry<'_>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Bits, Abort> {
-        // Step 5.
-        let own = sender.params.carried_bytes;
-        sender.run(items, masked(payloads, own, masks), ch, rng)
+        sender.run(items, carry, ch, rng)
     }
 
     fn receive(receiver: Receiver<O>, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {

@@ -26,14 +26,15 @@
 //!
 //! Two interfaces are enough. [`BinOpprf`] is what papers differ in most: polynomials, VOLE, or the
 //! broken hint, around the same bins and tests. [`Matching`] is there because two papers
-//! do not test what an OPPRF gives, while the multiplexer behind them is the same: `cgs22` has two
-//! OPPRFs and a membership test, `pepsi` compares under homomorphic encryption. Both end alike: the sender's shares of payloads are the masks
-//! that it was given. A row itself is a plain [`Protocol`]: it names its
-//! description, a matching, the equality test and the source of random OTs, by one use of `circuit_row`.
+//! do not test what an OPPRF gives, while what follows is the same: `cgs22` has two
+//! OPPRFs and a membership test, `pepsi` compares under homomorphic encryption. All end alike: the receiver holds what the
+//! sender [carries](Carry) for common items, be it for the shares of `shares` or for the totals of `aggregate`. A row itself is a plain [`Protocol`]: it names its
+//! description, a matching, the equality test and the source of random OTs, by one use of `circuit_row` or `aggregate_row`.
 //!
 //! Semi-honest only: a cheating receiver may learn from where its items do not fit into bins, a
 //! cheating sender may program what it likes.
 
+pub mod aggregate;
 pub mod bins;
 pub mod entry;
 pub mod matching;
@@ -187,6 +188,13 @@ impl Exchangeable {
     }
 }
 
+/// What the sender carries for an item (by number) in a bin, written to as many bytes as agreed: the item's payload, masked
+/// by what the sender keeps as its share of the payload in that bin. These masks hide nothing else.
+pub type Carry<'a> = dyn Fn(usize, usize, &mut [u8]) + Sync + 'a;
+
+/// [Carries](Carry) nothing, for what needs no payloads.
+pub fn nothing(_item: usize, _bin: usize, _out: &mut [u8]) {}
+
 /// Steps 1 to 8 without the multiplexer: how the sides come to shares of what matched.
 pub trait Matching: Send + Sync + 'static {
     /// The parameters of the parts in which the sides differ.
@@ -208,13 +216,11 @@ pub trait Matching: Send + Sync + 'static {
     fn sender(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Sender, Abort>;
     /// The receiver's set-up.
     fn receiver(params: &Params<Self::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self::Receiver, Abort>;
-    /// The sender's run: its shares of membership. `masks` are its shares of the payload in each
-    /// bin, and hide nothing else.
+    /// The sender's run: its shares of membership. `carry` says what goes to the receiver if it has an item.
     fn send(
         sender: Self::Sender,
         items: &[u128],
-        payloads: &[u8],
-        masks: &[u8],
+        carry: &Carry<'_>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Bits, Abort>;
@@ -233,8 +239,7 @@ pub struct Matched {
     pub items: Vec<Option<u32>>,
     /// The share of whether the item is common.
     pub membership: Bits,
-    /// The share of the sender's payload if the item is common (the payload masked by the sender's
-    /// masks); random otherwise.
+    /// What the sender carries for the item if it is common; random otherwise.
     pub carried: Secret<Vec<u8>>,
 }
 

@@ -8,6 +8,7 @@ use vesica_party::{Abort, Channel, Party, Phase, Protocol, Role};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
+use super::matching::masked;
 use super::{Exchangeable, Matching, MatchingRequest, params};
 use crate::tasks::{ReceiverShares, SenderShares, SharesInput, SharesRequest};
 
@@ -92,7 +93,8 @@ impl<M: Matching> Party for Sender<M> {
         let own = params.sender_payload_bytes;
         input.check(params.matching.sender_items, own)?;
         let masks = multiplexer.as_ref().map_or(&[][..], MultiplexSender::masks);
-        let membership = M::send(matching, &input.items, &input.payloads, masks, ch, rng)?;
+        // Step 5.
+        let membership = M::send(matching, &input.items, &masked(&input.payloads, own, masks), ch, rng)?;
         let bits: Vec<bool> = membership.iter().collect();
         let Some(multiplexer) = multiplexer else {
             return Ok(SenderShares { payloads: vec![0; bits.len() * params.width()], membership: bits });

@@ -116,7 +116,7 @@ pub struct AggregateRequest {
     pub noisy: bool,
     /// Runs of these sizes, one for each bucket, that share one failure budget. In several runs the
     /// sender adds a mask to each number that is opened, and a threshold goes by all runs together: none of
-    /// them compares anything ([`Withheld`](crate::circuit_psi::vole::Withheld)).
+    /// them compares anything ([`Withheld`](crate::circuit_psi::aggregate::Withheld)).
     pub runs: usize,
 }
 

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use vesica_party::{Abort, Channel, Role, Step, Stream, Task};
-use vesica_protocols::circuit_psi::vole::Withheld;
+use vesica_protocols::circuit_psi::aggregate::Withheld;
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{
     Aggregate, AggregateOptions, AggregateOutput, AggregateReceiverInput, AggregateRequest, AggregateSenderInput,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use vesica_party::{Abort, Channel, Entry, Registered, Role, Task};
-use vesica_protocols::circuit_psi::vole::Withheld;
+use vesica_protocols::circuit_psi::aggregate::Withheld;
 use vesica_protocols::passes::InPasses;
 use vesica_protocols::registry::Rows as Lists;
 use vesica_protocols::tasks::{AggregateOutput, Extent, SetFunctionality};

@@ -6,9 +6,11 @@ use vesica_papers::circuit_psi::ltsxq26::{BinsView, BrokenOpprf};
 use vesica_papers::psi::ltsxq26::{Ltsxq26, Receiver, Sender, Variant, View};
 use vesica_party::transport::memory;
 use vesica_party::{Abort, Channel, ChannelOptions, Party, Protocol, Security};
+use vesica_protocols::circuit_psi::matching::masked;
 use vesica_protocols::circuit_psi::{Exchangeable, Matching, MatchingRequest, OpprfMatching};
 use vesica_protocols::tasks::{IntersectReceiverInput, IntersectRequest, IntersectSenderInput};
 use vesica_structures::fields::Cell;
+use vesica_structures::okvs::Kind;
 use vesica_structures::rng::SecretRng;
 use vesica_testkit::{options, two_party_over};
 
@@ -48,7 +50,7 @@ pub fn psi<V: Variant>(scene: &Scene, security: Security, conduct: Conduct) -> V
 }
 
 /// Steps 1 to 8 of Figure 16.
-type Broken = OpprfMatching<BrokenOpprf>;
+pub type Broken = OpprfMatching<BrokenOpprf>;
 
 /// Bits of a payload of Figure 16.
 pub const PAYLOAD_BITS: u32 = u64::BITS;
@@ -59,15 +61,15 @@ pub fn payload(item: u128) -> u64 {
 }
 
 /// A run of Figure 16 with an honest receiver, up to the tests: `ltsxq26-circuit` with a payload of
-/// the sender's.
-pub fn circuit(scene: &Scene) -> BinsView {
+/// the sender's, and its OKVS.
+pub fn circuit(scene: &Scene, okvs: Kind) -> BinsView {
     let bytes = PAYLOAD_BITS as usize / 8;
     let request = MatchingRequest {
         sender_items: scene.sent.len(),
         receiver_items: scene.asked.len(),
         security: Security::SemiHonest,
         carried_bytes: bytes,
-        exchangeable: Exchangeable::new(peqt::Variant::AndTree),
+        exchangeable: Exchangeable::new(peqt::Variant::AndTree).on(okvs),
         runs: 1,
     };
     let params = Broken::derive(&request).expect("sizes that are served");
@@ -76,7 +78,7 @@ pub fn circuit(scene: &Scene) -> BinsView {
         let sender = Broken::sender(&params, ch, rng)?;
         let mut tags = vec![0; params.bins * bytes];
         rng.fill_bytes(&mut tags);
-        Broken::send(sender, &scene.sent, &payloads, &tags, ch, rng).map(drop)
+        Broken::send(sender, &scene.sent, &masked(&payloads, bytes, &tags), ch, rng).map(drop)
     };
     play(send, |ch, rng| Ok(BinsView::observe(&params, &scene.asked, ch, rng)?.1)).expect("sets that are not empty")
 }

@@ -6,4 +6,6 @@ vesica_party::arrows! { "cgs22" =>
     pub(super) stream Hint[u8] = 6, Sender, "the hint";
     /// Arrow 9: nonces and cells of the tables of four; see [`super::quads`].
     pub(super) stream Quads[u8] = 9, Receiver, "the candidates' hints";
+    /// Arrow 11: the sender's shares of what is carried, bin after bin.
+    pub(super) stream Carried[u8] = 11, Sender, "its shares of what is carried";
 }

@@ -5,11 +5,12 @@
 //!
 //! ```text
 //!   Sender                                                            Receiver
-//!   5. r_i, tau_i of each bin random                                  random keys for empty bins
+//!   5. r_i, tau_i of each bin random;                                 random keys for empty bins
+//!      p_x: what is carried for x, its payload masked for the multiplexer
 //!                                [ 4: KKRT16 ]
 //!   F_i(x) for each pair (bin i, key x)                               F_i(y_i)
 //!   T: each pair in one of its 3 cells, as
-//!      F_i(x) + (r_i || payload_x masked by tau_i)
+//!      F_i(x) + (r_i || p_x masked by tau_i)
 //!                                6. T, the rest of it random
 //!      ------------------------------------------------------------------------>
 //!                                                                     7. w_ib || c_ib = T[b-th cell of y_i] + F_i(y_i), b = 0, 1, 2
@@ -20,13 +21,12 @@
 //!                                                                     T_i: there G_i(w_ib) + (s_i || c_ib masked by u_i)
 //!                                9. n_i, T_i, the rest of it random
 //!      <------------------------------------------------------------------------
-//!   s'_i || p_i = T_i[h(G_i(r_i), n_i)] + G_i(r_i)
+//!   s'_i || c_i = T_i[h(G_i(r_i), n_i)] + G_i(r_i)
 //!                                [ 10: equality tests, roles swapped ]
 //!   share of q_i = (s_i = s'_i)                                       share of q_i
-//!   p_i unmasked by tau_i                                             u_i
-//!                                (payloads) how that differs from the mask that the multiplexer gave
+//!                                11. (payloads) c_i unmasked by tau_i
 //!      ------------------------------------------------------------------------>
-//!   that mask                                                         u_i plus the difference
+//!                                                                     that plus u_i: p_x, if the item is common
 //! ```
 //!
 //! Steps 4 to 7 are the *relaxed* batch OPPRF: a programmed value is among three candidates, which
@@ -68,7 +68,7 @@ pub use sender::Sender;
 use vesica_protocols::circuit_psi::entry::{
     BINS, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT_OTS, SOFTSPOKEN_OTS, mode,
 };
-use vesica_protocols::circuit_psi::{Exchangeable, Matched, Matching, MatchingRequest, Params};
+use vesica_protocols::circuit_psi::{Carry, Exchangeable, Matched, Matching, MatchingRequest, Params};
 use vesica_protocols::circuit_row;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::Shares;
@@ -139,12 +139,11 @@ impl Matching for RelaxedMatching {
     fn send(
         sender: Sender,
         items: &[u128],
-        payloads: &[u8],
-        masks: &[u8],
+        carry: &Carry<'_>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Bits, Abort> {
-        sender.run(items, payloads, masks, ch, rng)
+        sender.run(items, carry, ch, rng)
     }
 
     fn receive(receiver: Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {

@@ -15,11 +15,10 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Parts;
-use super::messages::{Hint, Quads as QuadsArrow};
+use super::messages::{Carried, Hint, Quads as QuadsArrow};
 use super::quads::{self, CELLS, Quads};
 use vesica_protocols::circuit_psi::bins::{Hashes, join, split};
 use vesica_protocols::circuit_psi::matching::{place, receive_salt, unmatched};
-use vesica_protocols::circuit_psi::messages::Differences;
 use vesica_protocols::circuit_psi::params::POSITIONS;
 use vesica_protocols::circuit_psi::{Asked, Matched, Params};
 
@@ -57,9 +56,9 @@ impl Receiver {
         let mut matched = self.run_to_shares(items, ch, rng)?;
         if is_told {
             let _phase = ch.phase(Phase::Payload);
-            let mut differences = vec![0; matched.carried.len()];
-            ch.recv_stream::<Differences>(&mut differences)?;
-            matched.carried.iter_mut().zip(differences).for_each(|(carried, difference)| *carried ^= difference);
+            let mut shares = vec![0; matched.carried.len()];
+            ch.recv_stream::<Carried>(&mut shares)?;
+            matched.carried.iter_mut().zip(shares).for_each(|(carried, share)| *carried ^= share);
         }
         Ok(matched)
     }
@@ -179,7 +178,7 @@ mod tests {
         };
         let params = params::derive(&request).unwrap();
         let send = |ch: &mut Channel, rng: &mut SecretRng| {
-            Sender::setup(&params, ch, rng)?.run_to_shares(&items, &[7; ITEMS * OWN], ch, rng)
+            Sender::setup(&params, ch, rng)?.run_to_shares(&items, &|_, _, out| out.fill(7), ch, rng)
         };
         let ((_, sender), receiver) =
             two_party(send, |ch, rng| Receiver::setup(&params, ch, rng)?.run_to_shares(&items, ch, rng));

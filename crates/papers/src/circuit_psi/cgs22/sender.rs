@@ -16,12 +16,11 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::Parts;
-use super::messages::{Hint, Quads as QuadsArrow};
+use super::messages::{Carried, Hint, Quads as QuadsArrow};
 use super::quads::{self, CELLS, Quads};
-use vesica_protocols::circuit_psi::Params;
 use vesica_protocols::circuit_psi::bins::{Hashes, split};
-use vesica_protocols::circuit_psi::matching::{masked, pairs, send_salt};
-use vesica_protocols::circuit_psi::messages::Differences;
+use vesica_protocols::circuit_psi::matching::{pairs, send_salt};
+use vesica_protocols::circuit_psi::{Carry, Params};
 
 /// The sender, set up. Empty where a set is.
 pub struct Sender {
@@ -42,32 +41,28 @@ impl Sender {
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, first, second)) })
     }
 
-    /// Steps 3 to 10: shares of membership. Those of the payloads become `masks`, by differences
-    /// that the receiver is told.
+    /// Steps 3 to 10: shares of membership. The receiver is told the other share of what is carried.
     pub(super) fn run(
         self,
         items: &[u128],
-        payloads: &[u8],
-        masks: &[u8],
+        carry: &Carry<'_>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Bits, Abort> {
         let tells = !self.params.is_empty() && self.params.carried_bytes > 0;
-        let (membership, shares) = self.run_to_shares(items, payloads, ch, rng)?;
+        let (membership, shares) = self.run_to_shares(items, carry, ch, rng)?;
         if tells {
             let _phase = ch.phase(Phase::Payload);
-            ch.send_stream::<Differences>(
-                &shares.iter().zip(masks).map(|(share, mask)| share ^ mask).collect::<Vec<u8>>(),
-            )?;
+            ch.send_stream::<Carried>(&shares)?;
         }
         Ok(membership)
     }
 
-    /// Steps 3 to 10: shares of membership and of the payload, for each bin.
+    /// Steps 3 to 10: shares of membership and of what is carried, for each bin.
     pub(super) fn run_to_shares(
         self,
         items: &[u128],
-        payloads: &[u8],
+        carry: &Carry<'_>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<(Bits, Secret<Vec<u8>>), Abort> {
@@ -83,8 +78,11 @@ impl Sender {
         let targets: Secret<Vec<u128>> =
             Secret::new((0..params.bins).map(|_| rng.block() >> (128 - sizes.target_bits)).collect());
         rng.fill_bytes(&mut carried);
-        let pairs =
-            pairs(&hashes, items, (|bin: usize| targets[bin], sizes.target_bits), own, masked(payloads, own, &carried));
+        let hidden = |item: usize, bin: usize, out: &mut [u8]| {
+            carry(item, bin, out);
+            out.iter_mut().zip(&carried[bin * own..][..own]).for_each(|(out, mask)| *out ^= mask);
+        };
+        let pairs = pairs(&hashes, items, (|bin: usize| targets[bin], sizes.target_bits), own, hidden);
         let positions = Positions::new(hashes.further(), sizes.cells).of(&pairs.programmed.keys);
         drop(phase);
         // Step 4.

@@ -26,11 +26,14 @@
 //! | `P` of step 4 | `psi::ltsxq26::messages::Table` | the PSI's table |
 //! | `P` of step 6 | `Hint` | the hint |
 //!
+//! The rows of Figures 17 to 19 are this one with the totals of [`vesica_protocols::circuit_psi::aggregate`] behind it.
+//!
 //! A value wider than 128 bits takes a hint for each 128 bits, its masks with `w` counted up.
 
+mod bins;
 mod messages;
 mod receiver;
-mod row;
+mod rows;
 mod sender;
 mod view;
 
@@ -39,11 +42,12 @@ use vesica_mpc::oprf::table;
 use vesica_party::Security;
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::fields::Gf128;
-use vesica_structures::okvs::{Clustered, Okvs};
+use vesica_structures::okvs::{AnyOkvs, Kind, Okvs};
 use vesica_structures::secret::Secret;
 
+pub use bins::{BinsView, BrokenOpprf};
 pub use receiver::Receiver;
-pub use row::{BinsView, BrokenOpprf, Circuit};
+pub use rows::{Circuit, Ltsxq26Cardinality, Ltsxq26JoinAndCompute, Ltsxq26Sum};
 pub use sender::Sender;
 pub use view::View;
 
@@ -67,7 +71,7 @@ impl Params {
     ///
     /// # Errors
     /// For sizes that the OKVS refuses.
-    pub fn derive(receiver_keys: usize, sender_keys: usize, output_bits: u32) -> Result<Self, Unsupported> {
+    pub fn derive(receiver_keys: usize, sender_keys: usize, output_bits: u32, okvs: Kind) -> Result<Self, Unsupported> {
         let request = IntersectRequest {
             sender_items: sender_keys,
             receiver_items: receiver_keys,
@@ -76,7 +80,7 @@ impl Params {
             both_learn: false,
             runs: 1,
         };
-        let mut params = Self { oprf: ltsxq26::Params::derive::<Sha>(&request)?, output_bits, hint_bytes: 0 };
+        let mut params = Self { oprf: ltsxq26::Params::derive_on::<Sha>(&request, okvs)?, output_bits, hint_bytes: 0 };
         let parts = params.hint(0)?.parts();
         if !params.oprf.is_empty() {
             params.hint_bytes = block_widths(output_bits).map(|width| table::predicted_bytes(&parts, width)).sum();
@@ -90,8 +94,8 @@ impl Params {
     }
 
     /// The hint's store, its rows keyed by `w`.
-    fn hint(&self, omega: u128) -> Result<Clustered, Unsupported> {
-        Clustered::new(self.oprf.sender_items, FailureEvent::Encoding.bits(), omega)
+    fn hint(&self, omega: u128) -> Result<AnyOkvs, Unsupported> {
+        self.oprf.okvs.store(self.oprf.sender_items, FailureEvent::Encoding.bits(), omega)
     }
 
     /// Bytes of all messages.
@@ -123,16 +127,16 @@ mod tests {
     /// them to whoever has `s`.
     #[test]
     fn what_is_programmed_is_found() {
-        for (sender_keys, receiver_keys, output_bits) in
-            [(0, 5, 60u32), (5, 0, 60), (1, 1, 1), (300, 200, 57), (90, 90, 300)]
-        {
+        let clustered = [(0, 5, 60u32), (5, 0, 60), (1, 1, 1), (300, 200, 57), (90, 90, 300)];
+        let sizes = clustered.map(|sizes| (sizes, Kind::Clustered)).into_iter().chain([((300, 200, 57), Kind::Band)]);
+        for ((sender_keys, receiver_keys, output_bits), okvs) in sizes {
             let blocks = output_bits.div_ceil(128) as usize;
             let keys: Vec<u128> = (0..sender_keys as u128).map(|i| i * i + 1).collect();
             let asked: Vec<u128> = (sender_keys as u128 / 2..).map(|i| i * i + 1).take(receiver_keys).collect();
             let values: Vec<u128> = (0..(blocks * sender_keys) as u128)
                 .map(|i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
                 .collect();
-            let params = Params::derive(receiver_keys, sender_keys, output_bits).expect("served");
+            let params = Params::derive(receiver_keys, sender_keys, output_bits, okvs).expect("served");
             let ((s, sent), ((out, view), received)) = two_party(
                 |ch, rng| {
                     let sender = Sender::setup(&params, ch, rng)?;

@@ -111,10 +111,31 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use vesica_protocols::circuit_psi::entry::{BINS, EQUALITY_TESTS, mode};
-use vesica_protocols::circuit_psi::{Exchangeable, Matched, Matching, MatchingRequest, Params};
+use vesica_protocols::circuit_psi::{Carry, Exchangeable, Matched, Matching, MatchingRequest, Params};
 use vesica_protocols::circuit_row;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::Shares;
+
+/// The paper.
+pub(super) const PAPER: Paper = Paper {
+    key: "PEPSI24",
+    title: "PEPSI: Practically Efficient Private Set Intersection in the Unbalanced Setting",
+    reference: "Mahdavi, Lukas, Ebrahimianghazani, Humphries, Kacsmar, Premkumar, Li, Oya, Amjadian, Kerschbaum. \
+                USENIX Security 2024",
+};
+
+pub(super) const FROM_CODE: &str = "Written without the paper's text, from what is known of it and from facts of its public \
+                                    code, which gives the receiver a result; here both sides get shares. Answers are \
+                                    masked by uniform numbers, and exclusive-or shares come from equality tests of 17 bits.";
+pub(super) const HIDDEN: &str = "Answers are added to a fresh encryption of zero under the receiver's key, and flooded; the \
+                                 public code does neither.";
+pub(super) const ONE_WEIGHT: &str = "One weight, 16, and four products of ciphertexts for a comparison, by a factorisation \
+                                     of the polynomial, instead of one for each factor, 15 at this weight.";
+pub(super) const WIDE_ITEMS: &str = "Items are hashed to 42 bits or more, by a bound on false matches over all comparisons; \
+                                     the public code takes items of 32 bits and permutation-based hashing to 19.";
+pub(super) const REPEATED: &str = "A table that fills a fraction of the slots is repeated in them, and rows are as many as \
+                                   an exact binomial bound takes.";
+pub(super) const ONE_SWITCH: &str = "Keys are switched once for the sum of all rows.";
 
 const RING_LWE: Assumption = Assumption::new(
     "ring-LWE with 8192 coefficients and 214 bits (with payloads 16,384 and 245) and ternary secrets, also where the \
@@ -126,7 +147,8 @@ const RING_LWE: Assumption = Assumption::new(
     source: "docs/parameters/pepsi.md",
 });
 
-const ASSUMPTIONS: &[Assumption] = assumptions![
+/// What rows on this matching rest on.
+pub(super) const ASSUMPTIONS: &[Assumption] = assumptions![
     assume![
         RING_LWE,
         "AES under random keys, which both sides know, gives random functions; keyed BLAKE3 gives uniform polynomials",
@@ -141,28 +163,17 @@ circuit_row!(
         aliases: &[],
         variants: &[base_ot::CHOICE],
         task: Shares::NAME,
-        paper: Paper {
-            key: "PEPSI24",
-            title: "PEPSI: Practically Efficient Private Set Intersection in the Unbalanced Setting",
-            reference: "Mahdavi, Lukas, Ebrahimianghazani, Humphries, Kacsmar, Premkumar, Li, Oya, Amjadian, Kerschbaum. \
-                        USENIX Security 2024",
-        },
+        paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Lattice,
         map_and_compare: Some(styles::HE_SHARES),
         deviations: &[
-            "Written without the paper's text, from what is known of it and from facts of its public code, which gives the \
-             receiver a result; here both sides get shares. Answers are masked by uniform numbers, and exclusive-or \
-             shares come from equality tests of 17 bits.",
-            "Answers are added to a fresh encryption of zero under the receiver's key, and flooded; the public code does \
-             neither.",
-            "One weight, 16, and four products of ciphertexts for a comparison, by a factorisation of the polynomial, \
-             instead of one for each factor, 15 at this weight.",
-            "Items are hashed to 42 bits or more, by a bound on false matches over all comparisons; the public code \
-             takes items of 32 bits and permutation-based hashing to 19.",
-            "A table that fills a fraction of the slots is repeated in them, and rows are as many as an exact binomial \
-             bound takes.",
-            "Keys are switched once for the sum of all rows.",
+            FROM_CODE,
+            HIDDEN,
+            ONE_WEIGHT,
+            WIDE_ITEMS,
+            REPEATED,
+            ONE_SWITCH,
             "Payloads of both sides: limbs of 16 bits are multiplied to what was found, and a multiplexer follows.",
             BINS,
         ],
@@ -204,12 +215,11 @@ impl Matching for ConstantWeightMatching {
     fn send(
         sender: Sender,
         items: &[u128],
-        payloads: &[u8],
-        masks: &[u8],
+        carry: &Carry<'_>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Bits, Abort> {
-        sender.run(items, payloads, masks, ch, rng)
+        sender.run(items, carry, ch, rng)
     }
 
     fn receive(receiver: Receiver, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Matched, Abort> {

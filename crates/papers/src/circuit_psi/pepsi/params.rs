@@ -98,7 +98,7 @@ pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsuppo
     if carried_bytes > MOST_CARRIED_BYTES {
         return Err(Unsupported::new(
             format_args!("a payload of {carried_bytes} bytes, each two of which are a ciphertext"),
-            format_args!("send columns of at most {MOST_CARRIED_BYTES} bytes, or choose vesica-circuit"),
+            format_args!("send columns of at most {MOST_CARRIED_BYTES} bytes, or choose another protocol"),
         ));
     }
     let capacity = simple_capacity(sender_items, bins, table_bits).max(1);
@@ -109,7 +109,7 @@ pub(super) fn derive(request: &MatchingRequest) -> Result<Params<Parts>, Unsuppo
                 "{sender_items} items in {bins} bins, up to {capacity} in one: their sums have more noise than answers \
                  can hide"
             ),
-            "use fewer items, split them by a public column, or choose vesica-circuit",
+            "use fewer items, split them by a public column, or choose another protocol",
         ));
     }
     params.parts = Some((parts, peqt::Params::with(bins, SHARE_BITS, equality)?.with_tables_from(ots)?));

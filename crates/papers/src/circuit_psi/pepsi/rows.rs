@@ -10,9 +10,9 @@ use super::Parts;
 use super::codewords::{Codeword, Codewords, columns};
 use super::equality::{INVERSE, PLAIN, equal};
 use super::sender::{Masks, limb};
-use vesica_protocols::circuit_psi::Params;
 use vesica_protocols::circuit_psi::bins::Hashes;
 use vesica_protocols::circuit_psi::params::POSITIONS;
+use vesica_protocols::circuit_psi::{Carry, Params};
 
 /// Products with plaintexts that are added up at a time.
 const PRODUCTS_AT_A_TIME: usize = 16;
@@ -26,9 +26,7 @@ pub(super) struct Rows<'a> {
     table: SimpleTable,
     /// For each position of an item, its codeword there.
     codewords: [Secret<Vec<Codeword>>; POSITIONS],
-    payloads: &'a [u8],
-    /// The sender's shares of the payload of each bin.
-    masks: &'a [u8],
+    carry: &'a Carry<'a>,
 }
 
 impl<'a> Rows<'a> {
@@ -41,13 +39,13 @@ impl<'a> Rows<'a> {
         parts: &'a Parts,
         hashes: &Hashes,
         items: &[u128],
-        [payloads, masks]: [&'a [u8]; 2],
+        carry: &'a Carry<'a>,
     ) -> Result<Self, Abort> {
         let table = SimpleTable::build_vartime(&hashes.positions(items), params.bins, parts.capacity)
             .map_err(|_| Abort::StatisticalFailure("a bin of the sender is fuller than any should be"))?;
         let codewords = Codewords::new(parts.item_bits);
         let codewords = std::array::from_fn(|choice| codewords.all(&Secret::new(hashes.keys(choice, items))));
-        Ok(Self { parts, bins: params.bins, carried_bytes: params.carried_bytes, table, codewords, payloads, masks })
+        Ok(Self { parts, bins: params.bins, carried_bytes: params.carried_bytes, table, codewords, carry })
     }
 
     /// The item in a slot of a row of a batch, and the slot's bin.
@@ -118,13 +116,10 @@ impl<'a> Rows<'a> {
     /// In each slot with an item, how its limb, under the sender's mask, differs from the number of a bin
     /// without a match; over `16!`.
     fn differences(&self, batch: usize, row: usize, number: usize, masks: &Masks) -> Secret<Vec<u64>> {
-        let own = self.carried_bytes;
-        let mut masked = Secret::new(vec![0; own]);
+        let mut masked = Secret::new(vec![0; self.carried_bytes]);
         let mut difference = |slot: usize| {
             let Some((bin, entry)) = self.entry(batch, row, slot) else { return 0 };
-            let payload = self.payloads[entry.item as usize * own..][..own].iter();
-            let bytes = payload.zip(&self.masks[bin * own..][..own]);
-            masked.iter_mut().zip(bytes).for_each(|(masked, (byte, mask))| *masked = byte ^ mask);
+            (self.carry)(entry.item as usize, bin, &mut masked);
             let unmatched = masks.unmatched[bin * self.parts.limbs + number];
             (limb(&masked, number) + PLAIN - unmatched) * INVERSE % PLAIN
         };

@@ -18,9 +18,9 @@ use super::rows::Rows;
 use vesica_protocols::bfv::ciphertexts::{receive_halves, receive_seed, send_short};
 use vesica_protocols::bfv::keys;
 use vesica_protocols::bfv::{hide, residue};
-use vesica_protocols::circuit_psi::Params;
 use vesica_protocols::circuit_psi::bins::Hashes;
 use vesica_protocols::circuit_psi::matching::send_salt;
+use vesica_protocols::circuit_psi::{Carry, Params};
 
 /// The sender, set up. Empty where a set is.
 pub struct Sender {
@@ -95,12 +95,11 @@ impl Sender {
         Ok(Self { params: params.clone(), parts: Some((hashes, peqt, keys)) })
     }
 
-    /// Steps 3 and 5 to 8: shares of membership. Those of the payloads are `masks`.
+    /// Steps 3 and 5 to 8: shares of membership.
     pub(super) fn run(
         self,
         items: &[u128],
-        payloads: &[u8],
-        masks: &[u8],
+        carry: &Carry<'_>,
         ch: &mut Channel,
         rng: &mut SecretRng,
     ) -> Result<Bits, Abort> {
@@ -110,7 +109,7 @@ impl Sender {
         };
         // Step 3.
         let phase = ch.phase(Phase::HashItems);
-        let rows = Rows::new(&params, parts, &hashes, items, [payloads, masks])?;
+        let rows = Rows::new(&params, parts, &hashes, items, carry)?;
         drop(phase);
         let phase = ch.phase(Phase::Match);
         let hidden = Masks::new(&params, parts, rng);

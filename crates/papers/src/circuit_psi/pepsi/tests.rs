@@ -24,6 +24,11 @@ fn params(sender_items: usize, receiver_items: usize, carried_bytes: usize) -> P
     params::derive(&request(sender_items, receiver_items, carried_bytes)).unwrap()
 }
 
+/// Carries zeros for any item in any bin.
+fn zeros(_: usize, _: usize, out: &mut [u8]) {
+    out.fill(0);
+}
+
 /// A receiver's keys, as both sides have them.
 struct Keys {
     secret: SecretKey,
@@ -138,13 +143,14 @@ struct Evaluated {
     rng: SecretRng,
 }
 
-fn evaluated(params: Params<Parts>, sent: &[u128], asked: &[u128], payloads: &[u8], own: &[u8]) -> Evaluated {
+/// What is carried is zero for all items.
+fn evaluated(params: Params<Parts>, sent: &[u128], asked: &[u128]) -> Evaluated {
     let parts = params.parts.clone().unwrap().0;
     let mut rng = SecretRng::from_os().unwrap();
     let (hashes, ()) = two_party(|ch, _| Ok(Hashes::derive(ch, &params, &[7; 32])), |_, _| Ok(()));
     let keys = keys(&parts, &mut rng);
     let masks = Masks::new(&params, &parts, &mut rng);
-    let rows = Rows::new(&params, &parts, &hashes, sent, [payloads, own]).unwrap();
+    let rows = Rows::new(&params, &parts, &hashes, sent, &zeros).unwrap();
     let (bins, in_bins) = vesica_protocols::circuit_psi::matching::place(&hashes, asked, params.bins).unwrap();
     let codewords = Codewords::new(parts.item_bits).all(&in_bins.keys);
     let slots = parts.form.ring().scheme.slots();
@@ -168,8 +174,7 @@ fn answers_show_shares_alone() {
         let asked: Vec<u128> = (0..400).collect();
         let sent: Vec<u128> = (200..5200).collect();
         let params = params(sent.len(), asked.len(), carried_bytes);
-        let (payloads, own) = (vec![0; sent.len() * carried_bytes], vec![0; params.bins * carried_bytes]);
-        let on = evaluated(params, &sent, &asked, &payloads, &own);
+        let on = evaluated(params, &sent, &asked);
         let (parts, mut rng) = (&on.params.parts.as_ref().unwrap().0, on.rng);
         assert!(parts.replicas > 1 && parts.rows > 1, "{parts:?}");
         let ring = parts.form.ring();
@@ -224,14 +229,12 @@ fn answers_show_shares_alone() {
     }
 }
 
-/// A run of both sides. All payloads are zero, and so are the sender's masks: what the receiver holds of
-/// a common item is zero, and anything else is random.
+/// A run of both sides. What the receiver holds of a common item is zero, and anything else is random.
 fn run(n_s: u128, n_r: u128, carried_bytes: usize) -> (Params<Parts>, Bits, Matched) {
     let params = params(n_s as usize, n_r as usize, carried_bytes);
     let (sent, asked): (Vec<u128>, Vec<u128>) = ((0..n_s).collect(), (n_s - 1..n_s - 1 + n_r).collect());
-    let (payloads, masks) = (vec![0; sent.len() * carried_bytes], vec![0; params.bins * carried_bytes]);
     let (sender, receiver) = two_party(
-        |ch, rng| Sender::setup(&params, ch, rng)?.run(&sent, &payloads, &masks, ch, rng),
+        |ch, rng| Sender::setup(&params, ch, rng)?.run(&sent, &zeros, ch, rng),
         |ch, rng| Receiver::setup(&params, ch, rng)?.run(&asked, ch, rng),
     );
     (params, sender, receiver)
@@ -297,7 +300,7 @@ fn exhausted_noise_ends_the_run() {
     let params = params(10, 2, 0);
     let items: Vec<u128> = (0..10).collect();
     let (_, asked) = try_two_party(
-        |ch, rng| Sender::setup(&params, ch, rng)?.run(&items, &[], &[], ch, rng),
+        |ch, rng| Sender::setup(&params, ch, rng)?.run(&items, &zeros, ch, rng),
         |ch, rng| {
             let mut receiver = Receiver::setup(&params, ch, rng)?;
             let scheme = &Form::Matches.ring().scheme;

@@ -7,7 +7,7 @@ use vesica_mpc::oprf::table;
 use vesica_mpc::tasks::CorrelationRequest;
 use vesica_party::{Protocol, Security};
 use vesica_structures::facts::{FailureEvent, KAPPA, LAMBDA, Unsupported, ceil_log2};
-use vesica_structures::okvs::Okvs;
+use vesica_structures::okvs::{AnyOkvs, Kind, Okvs};
 
 use super::{Ltsxq26, Variant};
 use vesica_protocols::tags::TagCoding;
@@ -28,6 +28,8 @@ pub struct Params {
     pub tag_bits: u32,
     /// The coding of the tags.
     pub coding: TagCoding,
+    /// The OKVS.
+    pub okvs: Kind,
     /// Cells of `P`.
     pub table_len: usize,
     /// Bytes of arrow 3.
@@ -46,6 +48,11 @@ pub const FIGURE_15: u32 = KAPPA;
 impl Params {
     /// Parameters of row `V` for a request, refused where the mode or a size is not served.
     pub fn derive<V: Variant>(request: &IntersectRequest) -> Result<Self, Unsupported> {
+        Self::derive_on::<V>(request, V::OKVS)
+    }
+
+    /// The same on another OKVS.
+    pub(crate) fn derive_on<V: Variant>(request: &IntersectRequest, okvs: Kind) -> Result<Self, Unsupported> {
         <Ltsxq26<V>>::ENTRY.require(request.security)?;
         request.check_sizes()?;
         let &IntersectRequest { sender_items, receiver_items, security, payload_bytes, both_learn, .. } = request;
@@ -59,17 +66,26 @@ impl Params {
             Security::SemiHonest => V::widths(sender_items, receiver_items)?,
             Security::Malicious => (FIGURE_15 as usize, FIGURE_15),
         };
-        let okvs = V::OKVS.store(receiver_items, FailureEvent::Encoding.bits(), 0)?;
-        Ok(Self {
+        let mut params = Self {
             security,
             sender_items,
             receiver_items,
             width,
             tag_bits,
             coding: V::CODING,
-            table_len: okvs.len(),
-            table_bytes: table::predicted_bytes(&okvs.parts(), width as u32),
-        })
+            okvs,
+            table_len: 0,
+            table_bytes: 0,
+        };
+        let store = params.store(0)?;
+        params.table_len = store.len();
+        params.table_bytes = table::predicted_bytes(&store.parts(), width as u32);
+        Ok(params)
+    }
+
+    /// The store of `P`, its rows keyed by `r`.
+    pub(super) fn store(&self, r: u128) -> Result<AnyOkvs, Unsupported> {
+        self.okvs.store(self.receiver_items, FailureEvent::Encoding.bits(), r)
     }
 
     /// Whether a set is empty: then nothing is sent and nothing matches.

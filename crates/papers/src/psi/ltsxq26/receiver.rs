@@ -7,7 +7,6 @@ use vesica_mpc::base_ot::BaseOt;
 use vesica_mpc::oprf::table;
 use vesica_mpc::tasks::OtPairs;
 use vesica_party::{Abort, Channel, Message, Party, Phase, Protocol};
-use vesica_structures::facts::FailureEvent;
 use vesica_structures::okvs::{FreeCells, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -119,7 +118,7 @@ impl<V: Variant> Receiver<V> {
         let phase = ch.phase(Phase::Encode);
         let (r, offset) = (rng.block(), keys.promise.is_some().then(|| rng.block()));
         ch.send(&Randomness { r, offset })?;
-        let okvs = V::OKVS.store(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
+        let okvs = params.store(r)?;
         let items = okvs.arrange(&own.items);
         let values = Secret::new(items.arranged(&own.d));
         let mut whole = if seen.is_some() { vec![Bits::<V>::default(); okvs.len()] } else { Vec::new() };

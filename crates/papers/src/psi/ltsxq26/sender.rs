@@ -6,7 +6,6 @@ use vesica_mpc::base_ot::BaseOt;
 use vesica_mpc::oprf::table;
 use vesica_mpc::tasks::OtChosen;
 use vesica_party::{Abort, Channel, Party, Phase, Protocol};
-use vesica_structures::facts::FailureEvent;
 use vesica_structures::okvs::{AnyOkvs, Arrangement, Okvs};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
@@ -88,7 +87,7 @@ impl<V: Variant> Sender<V> {
         drop(phase);
 
         let Randomness { r, offset } = ch.recv(params.is_malicious())?;
-        let okvs = V::OKVS.store(params.receiver_items, FailureEvent::Encoding.bits(), r)?;
+        let okvs = params.store(r)?;
         let items = okvs.arrange(items);
         let mut inputs = Secret::new(items.arranged(&c));
         drop(c);

@@ -6,7 +6,7 @@
 //! them lies `D`, which a receiver that does not follow Figure 15 may encode as it likes.
 
 use vesica_party::{Abort, Channel};
-use vesica_structures::facts::{FailureEvent, Unsupported};
+use vesica_structures::facts::Unsupported;
 use vesica_structures::fields::Cell;
 use vesica_structures::okvs::Okvs;
 use vesica_structures::rng::SecretRng;
@@ -90,7 +90,7 @@ impl<V: Variant> View<V> {
             let keys: Vec<u128> = self.transfers.iter().map(|pair| pair[slot]).collect();
             oracle::bits::<V::Oracle>(&keys, self.tau, items)
         });
-        let okvs = V::OKVS.store(self.params.receiver_items, FailureEvent::Encoding.bits(), self.r)?;
+        let okvs = self.params.store(self.r)?;
         let mut delta = vec![Bits::<V>::default(); items.len()];
         okvs.decode(&self.table, items, &mut delta);
         for ((delta, &a), &b) in delta.iter_mut().zip(&*a).zip(&*b) {

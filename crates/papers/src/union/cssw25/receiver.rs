@@ -5,7 +5,7 @@ use vesica_party::{Abort, Channel};
 use vesica_structures::rng::SecretRng;
 
 use super::{Params, combine, oprf};
-use vesica_protocols::circuit_psi::Matching;
+use vesica_protocols::circuit_psi::{self, Matching};
 use vesica_protocols::union::circuit::Circuit;
 
 /// The receiver, set up.
@@ -44,7 +44,7 @@ impl AfterOprf {
     /// Circuit PSI on the OPRF's values, and the permutation.
     pub(super) fn test(self, values: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Bits, Abort> {
         let Self { combine, circuit } = self;
-        let shares = ch.reversed(|ch| Circuit::send(circuit, values, &[], &[], ch, rng))?;
+        let shares = ch.reversed(|ch| Circuit::send(circuit, values, &circuit_psi::nothing, ch, rng))?;
         combine.permute(&shares, ch, rng)
     }
 }

@@ -13,7 +13,7 @@ use super::messages::{Flips, Records, Tags};
 use super::params::Parts;
 use super::{PAD_CONTEXT, Params};
 use crate::union::jsz22;
-use vesica_protocols::circuit_psi::Matching;
+use vesica_protocols::circuit_psi::{self, Matching};
 use vesica_protocols::tasks::{UnionReceiverInput, UnionReceiverOutput};
 use vesica_protocols::union::circuit::Circuit;
 use vesica_protocols::union::pads::Pads;
@@ -59,7 +59,7 @@ impl SetUp {
     /// Steps 1 to 3, and the equality tests of step 4.
     pub(super) fn compare(self, items: &[u128], ch: &mut Channel, rng: &mut SecretRng) -> Result<Compared, Abort> {
         let Self { ots, permutation, circuit } = self;
-        let shares = ch.reversed(|ch| Circuit::send(circuit, items, &[], &[], ch, rng))?;
+        let shares = ch.reversed(|ch| Circuit::send(circuit, items, &circuit_psi::nothing, ch, rng))?;
         Ok(Compared { shares, ots, permutation })
     }
 }

@@ -55,6 +55,20 @@ use crate::circuit_row;
 use crate::styles;
 use crate::tasks::Shares;
 
+/// The paper.
+pub const PAPER: Paper = Paper {
+    key: "PSTY19",
+    title: "Efficient Circuit-Based PSI with Linear Communication",
+    reference: "Pinkas, Schneider, Tkachenko, Yanai. Eurocrypt 2019, ePrint 2019/241",
+};
+
+/// A deviation: the field.
+pub const POLYNOMIALS: &str = "Polynomials over GF(2^128), whose points are the items' keys, instead of a prime field of 61 bits: there two points of a mega-bin would be equal with a probability of 2^-32 at 2^20 items.";
+/// A deviation: what a polynomial goes through.
+pub const MEGA_BINS: &str = "Mega-bins by the key and not by the bin, of at most 512 points instead of 1024.";
+/// A deviation: the OPRF.
+pub const OPRF_WIDTH: &str = "The OPRF's width follows from a binomial sum over all evaluations.";
+
 const MODES: &[Mode] = &[mode(Rounds::between(18, 32), OT_AND_TESTS)];
 const SOFTSPOKEN_MODES: &[Mode] = &[mode(Rounds::between(18, 32), OT_AND_SOFTSPOKEN_TESTS)];
 const ON_SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(SOFTSPOKEN_MODES), ..SOFTSPOKEN };
@@ -66,18 +80,14 @@ circuit_row!(
         aliases: &[],
         variants: &[EQUALITY, Choice { values: &[SILENT, ON_SOFTSPOKEN], ..OTS }, base_ot::CHOICE],
         task: Shares::NAME,
-        paper: Paper {
-            key: "PSTY19",
-            title: "Efficient Circuit-Based PSI with Linear Communication",
-            reference: "Pinkas, Schneider, Tkachenko, Yanai. Eurocrypt 2019, ePrint 2019/241",
-        },
+        paper: PAPER,
         status: Status::Sound,
         cost: CostClass::Polynomials,
         map_and_compare: Some(styles::CIRCUIT_SHARES),
         deviations: &[
-            "Polynomials over GF(2^128), whose points are the items' keys, instead of a prime field of 61 bits: there two points of a mega-bin would be equal with a probability of 2^-32 at 2^20 items.",
-            "Mega-bins by the key and not by the bin, of at most 512 points instead of 1024.",
-            "The OPRF's width follows from a binomial sum over all evaluations.",
+            POLYNOMIALS,
+            MEGA_BINS,
+            OPRF_WIDTH,
             "Payloads of both sides: the hint carries the sender's, and a multiplexer follows, as in the later papers.",
             BINS,
             AND_TREES,

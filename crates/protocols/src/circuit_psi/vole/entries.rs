@@ -1,23 +1,18 @@
 //! The rows.
 
-use std::ops::RangeInclusive;
-
 use vesica_mpc::base_ot;
-use vesica_mpc::inner_product::InnerProduct;
 use vesica_mpc::opprf::Opprf;
 use vesica_mpc::peqt;
-use vesica_party::{
-    Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Rounds, Status, Task, assumptions,
-};
-use vesica_structures::facts::{Paper, Unsupported};
+use vesica_party::{Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, assumptions};
+use vesica_structures::facts::Paper;
 use vesica_structures::okvs::Band;
 
-use super::aggregate;
 use super::opprf::VoleOpprf;
+use crate::circuit_psi::aggregate::{self, COUNT, MASKED_SUM, PRODUCT};
 use crate::circuit_psi::entry::{BINS, CUBIC, EQUALITY_TESTS, SILENT_TABLES, mode, semi_honest};
 use crate::circuit_psi::{Exchangeable, OpprfMatching};
-use crate::tasks::{Aggregate, AggregateRequest, Cardinality, JoinAndCompute, Shares, Sum, UnionCardinality, UnionSum};
-use crate::{circuit_row, okvs_choice, styles};
+use crate::tasks::{Cardinality, JoinAndCompute, Shares, Sum, UnionCardinality, UnionSum};
+use crate::{aggregate_row, circuit_row, okvs_choice, styles};
 
 /// What the circuit rows rest on.
 pub const ASSUMPTIONS: &[Assumption] = assumptions![semi_honest::<Opprf<Band>>(), EQUALITY_TESTS];
@@ -26,7 +21,7 @@ pub const ASSUMPTIONS: &[Assumption] = assumptions![semi_honest::<Opprf<Band>>()
 pub const MODES: &[Mode] = &[mode(Rounds::between(16, 32), ASSUMPTIONS)];
 
 /// Products and groups take inner products.
-const AGGREGATE_ASSUMPTIONS: &[Assumption] = assumptions![ASSUMPTIONS, semi_honest::<InnerProduct>()];
+const AGGREGATE_ASSUMPTIONS: &[Assumption] = assumptions![ASSUMPTIONS, aggregate::ASSUMPTIONS];
 
 /// The paper of the figures; its own OPRF is broken.
 pub const LTSXQ26: Paper = Paper {
@@ -54,15 +49,17 @@ const SOUND_OPRF: &str = "The OPRF is VOLE-PSI's and not the paper's, which is b
 pub const EMPTY_BINS: &str = "Empty bins take something random on the receiver's side and no dummy item: the OPRF's table \
                           holds n_r keys, not one a bin.";
 
-/// Which OKVS holds keys and hint.
-const OKVS: Choice = Choice {
-    name: okvs_choice::NAME,
-    what: "The table of the OPRF and of the hint.",
-    values: &[
-        ChoiceValue::new("band", "The band table of one row of bits a key: 1.05 cells a key, the least traffic."),
-        ChoiceValue::new("clustered", "The clustered 3-hash table: 1.3 cells a key, faster."),
-    ],
-};
+/// The band table.
+pub const BAND: ChoiceValue =
+    ChoiceValue::new("band", "The band table of one row of bits a key: 1.05 cells a key, the least traffic.");
+
+/// The clustered table.
+pub const CLUSTERED: ChoiceValue =
+    ChoiceValue::new("clustered", "The clustered 3-hash table: 1.3 cells a key, faster.");
+
+/// Which OKVS holds keys and hint, for rows on the band table.
+const OKVS: Choice =
+    Choice { name: okvs_choice::NAME, what: "The table of the OPRF and of the hint.", values: &[BAND, CLUSTERED] };
 
 circuit_row!(
     /// `vesica-circuit`: the band OKVS, narrow values, tests by cubic polynomials.
@@ -80,31 +77,21 @@ circuit_row!(
     }
 );
 
-const COUNT: &str = "Shares of bits become additive ones by one OT each, modulo the power of two that holds the \
-                     count; the sender opens its sum.";
-const MASKED_SUM: &str = "The hint carries values that are masked additively, by masks out of the multiplexer's \
-                          random OTs: it takes 66 bits a bin for a column; only sums are opened.";
 const SHARED_BITS: &str = "The circuit PSI is that of vesica-cardinality and vesica-sum, with the cuckoo table at the \
                            receiver. Its bits stay shared, so that no permutation and no further OPRF are needed.";
-const PRODUCT: &str =
-    "What is left of the product is one inner product of the sender's shares and the receiver's values, from RLWE.";
-
 /// An aggregate: its name and id, the task, the paper, whether the receiver brings values, status,
-/// rounds, and deviations.
-macro_rules! aggregate_row {
+/// choices, rounds, and deviations.
+macro_rules! vesica_aggregate {
     (
-        $(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $paper:expr, $valued:literal, $status:ident, $rounds:expr,
-        $deviations:expr
+        $(#[$doc:meta])* $name:ident, $id:literal, $task:ident, $paper:expr, $valued:literal, $status:ident, $variants:expr,
+        $rounds:expr, $deviations:expr
     ) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub enum $name {}
-
-        impl Protocol for $name {
-            const ENTRY: Entry = Entry {
+        aggregate_row!(
+            $(#[$doc])* $name, $task, OpprfMatching<NarrowOpprf>, Exchangeable::new(peqt::Variant::Cubic), $valued,
+            Entry {
                 id: $id,
                 aliases: &[],
-                variants: &[base_ot::CHOICE],
+                variants: $variants,
                 task: $task::NAME,
                 paper: $paper,
                 status: Status::$status,
@@ -112,46 +99,34 @@ macro_rules! aggregate_row {
                 map_and_compare: Some(styles::CIRCUIT_TOTALS),
                 deviations: $deviations,
                 modes: &[mode($rounds, AGGREGATE_ASSUMPTIONS)],
-            };
-            type Task = $task;
-            type Params = aggregate::Params;
-            type Sender = aggregate::Sender<NarrowOpprf>;
-            type Receiver = aggregate::Receiver<NarrowOpprf>;
-
-            fn derive(request: &AggregateRequest) -> Result<aggregate::Params, Unsupported> {
-                aggregate::Params::derive::<NarrowOpprf>(request, $task::OVER, $valued)
             }
-
-            fn predicted_bytes(params: &aggregate::Params) -> RangeInclusive<u64> {
-                params.predicted_bytes()
-            }
-        }
+        );
     };
 }
 
-aggregate_row!(
+vesica_aggregate!(
     /// `vesica-cardinality`: Figure 17.
-    VesicaCardinality, "vesica-cardinality", Cardinality, FASTER, false, Recommended, Rounds::between(15, 27), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, COUNT]
+    VesicaCardinality, "vesica-cardinality", Cardinality, FASTER, false, Recommended, &[OKVS, base_ot::CHOICE], Rounds::between(15, 27), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, COUNT]
 );
-aggregate_row!(
+vesica_aggregate!(
     /// `vesica-sum`: Figure 18.
-    VesicaSum, "vesica-sum", Sum, FASTER, false, Recommended, Rounds::between(17, 33), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, MASKED_SUM]
+    VesicaSum, "vesica-sum", Sum, FASTER, false, Recommended, &[OKVS, base_ot::CHOICE], Rounds::between(17, 33), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, MASKED_SUM]
 );
-aggregate_row!(
+vesica_aggregate!(
     /// `vesica-join-and-compute`: Figure 19.
-    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, FASTER, true, Recommended, Rounds::between(21, 37), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, MASKED_SUM, PRODUCT]
+    VesicaJoinAndCompute, "vesica-join-and-compute", JoinAndCompute, FASTER, true, Recommended, &[OKVS, base_ot::CHOICE], Rounds::between(21, 37), &[SOUND_OPRF, EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, MASKED_SUM, PRODUCT]
 );
 // No times are recorded yet by which `auto` could choose these.
-aggregate_row!(
+vesica_aggregate!(
     /// `vesica-union-cardinality`: Figure 17, over new items.
-    VesicaUnionCardinality, "vesica-union-cardinality", UnionCardinality, EXTENSIONS, false, Sound, Rounds::between(15, 27),
+    VesicaUnionCardinality, "vesica-union-cardinality", UnionCardinality, EXTENSIONS, false, Sound, &[base_ot::CHOICE], Rounds::between(15, 27),
     &[EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, SHARED_BITS, COUNT,
       "The sender opens its number of items less its share of the sum, so that the two shares add up to the number \
        of new items: no circuit hides the number of common ones."]
 );
-aggregate_row!(
+vesica_aggregate!(
     /// `vesica-union-sum`: Figure 18, over new items.
-    VesicaUnionSum, "vesica-union-sum", UnionSum, EXTENSIONS, false, Sound, Rounds::between(17, 33),
+    VesicaUnionSum, "vesica-union-sum", UnionSum, EXTENSIONS, false, Sound, &[base_ot::CHOICE], Rounds::between(17, 33),
     &[EMPTY_BINS, BINS, CUBIC, SILENT_TABLES, SHARED_BITS, MASKED_SUM,
       "The sender opens the total of all its values less its share of the sum, and the number of new items stays hidden. The \
        paper's OTs show it; its formula for what they give wants (1 - z_i) a_i for z_i a_i."]

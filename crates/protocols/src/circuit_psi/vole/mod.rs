@@ -16,11 +16,9 @@
 //! | `tau_i`, `tau'_i` | `multiplexer.masks()`, `carried` | the payload's mask |
 //! | `F_2PC` | `vesica_mpc::peqt`, `vesica_mpc::share_conversion` | tests and multiplexers |
 
-pub(crate) mod aggregate;
 pub mod entries;
 pub mod opprf;
 
-pub use aggregate::Withheld;
 pub use entries::NarrowOpprf;
 pub use entries::{
     LTSXQ26, VesicaCardinality, VesicaCircuit, VesicaJoinAndCompute, VesicaSum, VesicaUnionCardinality, VesicaUnionSum,

@@ -10,7 +10,7 @@ use vesica_structures::rng::SecretRng;
 use super::messages::{Flips, Records, Tags};
 use super::params::Parts;
 use super::{PAD_CONTEXT, Params};
-use crate::circuit_psi::Matching;
+use crate::circuit_psi::{self, Matching};
 use crate::tasks::{UnionReceiverInput, UnionReceiverOutput};
 use crate::union::circuit::Circuit;
 use crate::union::pads::Pads;
@@ -79,7 +79,7 @@ impl AfterOprf {
         rng: &mut SecretRng,
     ) -> Result<Shared, Abort> {
         let Self { ots, permutation, circuit } = self;
-        let common = ch.reversed(|ch| Circuit::send(circuit, values, &[], &[], ch, rng))?;
+        let common = ch.reversed(|ch| Circuit::send(circuit, values, &circuit_psi::nothing, ch, rng))?;
         let shares = Bits::random(params.request.sender_items, rng);
         let input = BitsToPermute { values: common, shares: shares.clone() };
         ch.reversed(|ch| permutation.run(input, ch, rng))?;

@@ -1,65 +1,15 @@
-//! The row: the pieces of all circuit PSI around steps 4, 6 and 7, and the receiver's view of it
-//! all.
+//! The pieces of all circuit PSI around steps 4, 6 and 7, and the receiver's view of it all.
 
-use vesica_mpc::peqt;
 use vesica_mpc::tasks::PrfOutputs;
-use vesica_party::{
-    Abort, Channel, CostClass, Entry, Leak, Learner, Mode, Party, Resistance, Rounds, Security, Status, Task, assume,
-    assumptions,
-};
+use vesica_party::{Abort, Channel, Party};
 use vesica_structures::facts::Unsupported;
 use vesica_structures::rng::SecretRng;
 
 use super::{Params, Receiver, Sender, View};
 use vesica_protocols::circuit_psi::bins::Hashes;
-use vesica_protocols::circuit_psi::entry::{AND_TREES, BINS, EQUALITY_TESTS, SILENT_TABLES};
 use vesica_protocols::circuit_psi::matching;
 use vesica_protocols::circuit_psi::params::{POSITIONS, one_run};
-use vesica_protocols::circuit_psi::vole::LTSXQ26;
-use vesica_protocols::circuit_psi::{self, Asked, BinOpprf, Exchangeable, Matched, OpprfMatching, OpprfSizes, Pairs};
-use vesica_protocols::circuit_row;
-use vesica_protocols::styles;
-use vesica_protocols::tasks::{SIZES, Shares};
-
-circuit_row!(
-    /// `ltsxq26-circuit`: SHA-256 and the clustered OKVS, AND trees.
-    Circuit, OpprfMatching<BrokenOpprf>, Exchangeable::new(peqt::Variant::AndTree), Entry {
-        id: "ltsxq26-circuit",
-        aliases: &[],
-        variants: &[],
-        task: Shares::NAME,
-        paper: LTSXQ26,
-        status: Status::Broken {
-            how: "as in ltsxq26 the receiver gets the sender's secret s, here by the hint: with it all of the sender's items in one bin show the same r_i, and anything else something \
-                 random. So it learns the sender's items, the members of the intersection among them, and their payloads up to a constant. See docs/ltsxq26.md; vesica-circuit is sound",
-            false_match_bits: None,
-        },
-        cost: CostClass::Symmetric,
-        map_and_compare: Some(styles::CIRCUIT_SHARES),
-        deviations: &[
-            BINS,
-            AND_TREES,
-            SILENT_TABLES,
-            "Free cells of both tables are random.",
-            "The rows of the hint are keyed by w, those of the first table by its own r.",
-        ],
-        modes: &[Mode {
-            security: Security::SemiHonest,
-            corrupt_sender: Resistance::SemiHonest,
-            corrupt_receiver: Resistance::None,
-            rounds: Rounds::between(16, 32),
-            assumptions: assumptions![EQUALITY_TESTS, assume!["SHA-256 is a random oracle", "AES-128 is a PRF (rows, keys)"]],
-            leakage: &[
-                SIZES,
-                Leak {
-                    to: Learner::Receiver,
-                    what: "all items of the sender that the receiver can think of, and their payloads up to a constant",
-                    extra: None,
-                },
-            ],
-        }],
-    }
-);
+use vesica_protocols::circuit_psi::{self, Asked, BinOpprf, Matched, OpprfSizes, Pairs};
 
 /// Steps 4, 6 and 7. Empty bins are filled with random keys, as the figure has it.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +28,7 @@ impl BinOpprf for BrokenOpprf {
 
     fn derive(sizes: &OpprfSizes) -> Result<Params, Unsupported> {
         one_run(sizes.runs)?;
-        Params::derive(sizes.bins, sizes.sender_keys, sizes.output_bits)
+        Params::derive(sizes.bins, sizes.sender_keys, sizes.output_bits, sizes.okvs)
     }
 
     fn predicted_bytes(params: &Params) -> u64 {

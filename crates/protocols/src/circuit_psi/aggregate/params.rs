@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use vesica_mpc::inner_product::{self, InnerProduct};
 use vesica_mpc::share_conversion::{BitsParams, BitsToRing, MultiplexParams, Multiplexer};
 use vesica_mpc::tasks::{BitsToRingRequest, InnerProductRequest, MultiplexRequest};
-use vesica_mpc::{gmw, opprf, peqt, share_conversion};
-use vesica_party::Protocol;
+use vesica_mpc::{gmw, share_conversion};
+use vesica_party::{Protocol, Role};
 use vesica_structures::facts::Unsupported;
 
 use super::threshold;
-use crate::circuit_psi::{self, BinOpprf, Exchangeable, MatchingRequest};
+use crate::circuit_psi::{self, Exchangeable, Matching, MatchingRequest};
 use crate::tasks::{AggregateRequest, Over};
 
 /// Entries of the receiver's vectors: 8 bytes each are held at a time.
@@ -19,13 +19,13 @@ const MOST_ENTRIES: usize = 1 << 28;
 /// What both sides agree on. The parts are absent where a set is empty, save for the circuit of a
 /// threshold of new items.
 #[derive(Clone, Debug)]
-pub struct Params {
+pub struct Params<P> {
     pub(super) request: AggregateRequest,
     /// Which items are aggregated.
     pub(super) over: Over,
     /// Whether the receiver brings values, which those of common items are multiplied by.
     pub(super) valued: bool,
-    pub(super) matching: circuit_psi::Params<opprf::Params>,
+    pub(super) matching: circuit_psi::Params<P>,
     /// Shares of the bits, if they are counted: as the result, or for the threshold.
     pub(super) count: Option<BitsParams>,
     /// The values of common items.
@@ -41,11 +41,17 @@ pub struct Params {
     pub(super) threshold_bits: u32,
 }
 
-impl Params {
-    pub(crate) fn derive<O>(request: &AggregateRequest, over: Over, valued: bool) -> Result<Self, Unsupported>
-    where
-        O: BinOpprf<Params = opprf::Params>,
-    {
+impl<P> Params<P> {
+    /// Parameters of a row on the matching `M`.
+    ///
+    /// # Errors
+    /// For sizes, groups and thresholds that are not served.
+    pub fn derive<M: Matching<Parts = P>>(
+        request: &AggregateRequest,
+        over: Over,
+        valued: bool,
+        exchangeable: Exchangeable,
+    ) -> Result<Self, Unsupported> {
         request.check_sizes_of_runs()?;
         let &AggregateRequest { sender_items, receiver_items, security, columns, groups, at_least, runs, .. } = request;
         if valued && columns == 0 {
@@ -71,9 +77,9 @@ impl Params {
                 "lower the threshold",
             ));
         }
-        let (carried_bytes, exchangeable) = (8 * columns, Exchangeable::new(peqt::Variant::Cubic));
+        let carried_bytes = 8 * columns;
         let matching = MatchingRequest { sender_items, receiver_items, security, carried_bytes, exchangeable, runs };
-        let matching = circuit_psi::Params::derive::<O>(&matching)?;
+        let matching = M::derive(&matching)?;
         let len = matching.bins;
         if (valued || groups > 1) && len * groups > MOST_ENTRIES {
             return Err(Unsupported::new(
@@ -166,8 +172,13 @@ impl Params {
         self.matching.is_empty() && !self.request.is_masked() && self.over == Over::Common
     }
 
+    /// What the matching takes.
+    pub fn further_memory<M: Matching<Parts = P>>(&self, role: Role) -> u64 {
+        M::further_memory(&self.matching, role)
+    }
+
     /// Bytes of all parts and of what is opened.
-    pub(crate) fn predicted_bytes(&self) -> RangeInclusive<u64> {
+    pub fn predicted_bytes<M: Matching<Parts = P>>(&self) -> RangeInclusive<u64> {
         if self.is_silent() {
             return 0..=0;
         }
@@ -184,11 +195,8 @@ impl Params {
         let products = self.products.iter().map(InnerProduct::predicted_bytes);
         let count = self.count.as_ref().map(BitsToRing::predicted_bytes);
         let columns = self.columns.as_ref().map(Multiplexer::<u64>::predicted_bytes);
-        let parts = [self.matching.predicted_bytes(opprf::Params::predicted_bytes), opened]
-            .into_iter()
-            .chain(count)
-            .chain(columns)
-            .chain(products);
+        let parts =
+            [M::predicted_bytes(&self.matching), opened].into_iter().chain(count).chain(columns).chain(products);
         parts.fold(0..=0, |sum, part| sum.start() + part.start()..=sum.end() + part.end())
     }
 }

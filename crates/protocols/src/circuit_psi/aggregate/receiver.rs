@@ -1,34 +1,34 @@
 //! The right column.
 
 use vesica_mpc::gmw::Evaluator;
+use vesica_mpc::inner_product;
 use vesica_mpc::share_conversion::{BitsReceiver, MultiplexReceiver};
 use vesica_mpc::tasks::{RingVectors, SharedBits, SharedRows};
-use vesica_mpc::{inner_product, opprf};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::Opened;
 use super::{Params, threshold};
-use crate::circuit_psi::{BinOpprf, matching};
+use crate::circuit_psi::Matching;
 use crate::tasks::{AggregateOutput, AggregateReceiverInput};
 
 /// The receiver, set up.
-pub struct Receiver<O: BinOpprf<Params = opprf::Params>> {
-    params: Params,
+pub struct Receiver<M: Matching> {
+    params: Params<M::Parts>,
     count: Option<BitsReceiver>,
     columns: Option<MultiplexReceiver<u64>>,
     products: Vec<inner_product::Receiver>,
     circuit: Option<Evaluator>,
-    matching: matching::Receiver<O>,
+    matching: M::Receiver,
 }
 
-impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
-    type Params = Params;
+impl<M: Matching> Party for Receiver<M> {
+    type Params = Params<M::Parts>;
     type Input = AggregateReceiverInput;
     type Output = AggregateOutput;
 
-    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn setup(params: &Params<M::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
             params: params.clone(),
             count: params.count.as_ref().map(|count| BitsReceiver::setup(count, ch, rng)).transpose()?,
@@ -39,7 +39,7 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
                 .map(|product| inner_product::Receiver::setup(product, ch, rng))
                 .collect::<Result<_, _>>()?,
             circuit: params.circuit.as_ref().map(|circuit| Evaluator::setup(circuit, ch, rng)).transpose()?,
-            matching: matching::Receiver::setup(&params.matching, ch, rng)?,
+            matching: M::receiver(&params.matching, ch, rng)?,
         })
     }
 
@@ -55,7 +55,7 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
         if params.is_silent() {
             return Ok(AggregateOutput { groups: vec![Some(vec![0; params.request.results()]); groups] });
         }
-        let matched = matching.run(&input.items, ch, rng)?;
+        let matched = M::receive(matching, &input.items, ch, rng)?;
         let bits: Vec<bool> = matched.membership.iter().collect();
 
         // Shares of the bins, total after total.
@@ -106,7 +106,12 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Receiver<O> {
 }
 
 /// For each group: the value of each bin's item, or 1, if the item is in the group, else 0.
-fn vectors(params: &Params, input: &AggregateReceiverInput, items: &[Option<u32>], weighted: bool) -> Vec<Vec<u64>> {
+fn vectors<P>(
+    params: &Params<P>,
+    input: &AggregateReceiverInput,
+    items: &[Option<u32>],
+    weighted: bool,
+) -> Vec<Vec<u64>> {
     let mut vectors = vec![vec![0; params.matching.bins]; params.request.groups];
     for (bin, item) in items.iter().enumerate() {
         if let Some(item) = item.map(|item| item as usize) {

@@ -1,34 +1,34 @@
 //! The left column.
 
 use vesica_mpc::gmw::Evaluator;
+use vesica_mpc::inner_product;
 use vesica_mpc::share_conversion::{BitsSender, MultiplexSender};
 use vesica_mpc::tasks::{RingVector, SharedBits};
-use vesica_mpc::{inner_product, opprf};
 use vesica_party::{Abort, Channel, Party, Phase};
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::messages::Opened;
 use super::{Params, threshold};
-use crate::circuit_psi::{BinOpprf, matching};
+use crate::circuit_psi::Matching;
 use crate::tasks::AggregateSenderInput;
 
 /// The sender, set up.
-pub struct Sender<O: BinOpprf<Params = opprf::Params>> {
-    params: Params,
+pub struct Sender<M: Matching> {
+    params: Params<M::Parts>,
     count: Option<BitsSender>,
     columns: Option<MultiplexSender<u64>>,
     products: Vec<inner_product::Sender>,
     circuit: Option<Evaluator>,
-    matching: matching::Sender<O>,
+    matching: M::Sender,
 }
 
-impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
-    type Params = Params;
+impl<M: Matching> Party for Sender<M> {
+    type Params = Params<M::Parts>;
     type Input = AggregateSenderInput;
     type Output = ();
 
-    fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+    fn setup(params: &Params<M::Parts>, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
         Ok(Self {
             params: params.clone(),
             count: params.count.as_ref().map(|count| BitsSender::setup(count, ch, rng)).transpose()?,
@@ -40,7 +40,7 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
                 .collect::<Result<_, _>>()?,
             circuit: params.circuit.as_ref().map(|circuit| Evaluator::setup(circuit, ch, rng)).transpose()?,
             // Last: the matching's receiver leaves some of its set-up to its run.
-            matching: matching::Sender::setup(&params.matching, ch, rng)?,
+            matching: M::sender(&params.matching, ch, rng)?,
         })
     }
 
@@ -61,7 +61,7 @@ impl<O: BinOpprf<Params = opprf::Params>> Party for Sender<O> {
                 *out = value.wrapping_add(*mask).to_le_bytes();
             }
         };
-        let bits: Vec<bool> = matching.run(&input.items, carry, ch, rng)?.iter().collect();
+        let bits: Vec<bool> = M::send(matching, &input.items, &carry, ch, rng)?.iter().collect();
 
         // Shares of the bins, total after total.
         let _phase = ch.phase(Phase::Payload);
