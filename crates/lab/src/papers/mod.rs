@@ -13,6 +13,8 @@ mod show;
 
 pub use column::{Column, Part, What, link_name};
 pub use compare::{Comparison, Line, lines};
-pub use paper::{Figure, Hashing, HashingSaid, KEYS, Paper, PaperCell, PaperRow, PhaseRow, Phases, Table};
+pub use paper::{
+    Figure, Hashing, HashingSaid, KEYS, Paper, PaperCell, PaperRow, PhaseRow, Phases, RatioRow, Ratios, Table,
+};
 pub use runs::{Cell, Runs, Time, amount, seconds};
 pub use show::{json, markdown, text};
