@@ -37,6 +37,11 @@ pub struct Paper {
     pub table: Vec<Table>,
     /// Rows of all tables.
     pub row: Vec<PaperRow>,
+    /// Its table of ratios, if it has one.
+    pub ratios: Option<Ratios>,
+    /// Rows of that table.
+    #[serde(default)]
+    pub ratio: Vec<RatioRow>,
     /// Its table of phases, if it has one.
     pub phases: Option<Phases>,
     /// Rows of that table.
@@ -155,6 +160,38 @@ impl fmt::Display for PaperCell {
             Self::Unreadable => f.write_str("cannot be read"),
         }
     }
+}
+
+/// A table of what other protocols take over what the paper's own ones take.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratios {
+    /// Its number in the paper.
+    pub number: String,
+    /// What it is of.
+    pub caption: String,
+    /// What else is to be known.
+    pub note: String,
+    /// `log2` of the items a side of our runs.
+    pub log: f64,
+    /// What its cells are ratios of.
+    pub columns: Vec<Column>,
+}
+
+/// A row of that table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RatioRow {
+    /// What the paper compares with.
+    pub baseline: String,
+    /// The paper's own protocol.
+    pub own: String,
+    /// Ours of the same kind as the first.
+    pub ours_baseline: String,
+    /// Ours of the same kind as the second.
+    pub ours_own: Vec<String>,
+    /// One for each column.
+    pub cells: Vec<PaperCell>,
 }
 
 /// A table of what each phase of a run takes.

@@ -5,6 +5,7 @@ mod cuckoo;
 mod figure;
 mod ours;
 mod own;
+mod ratios;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -135,6 +136,9 @@ fn documents() -> (BTreeMap<String, String>, Pictures) {
              vesica-lab --test readme`; do not edit."
         );
         text = text.replacen("\n\n", &format!("\n\n{of}\n\n"), 1);
+        if let Some(table) = &paper.ratios {
+            ratios::lines(&mut text, paper, table, &recordings);
+        }
         let first = &paper.table[0].number;
         if let Some(phases) = &paper.phases {
             phase_lines(&mut text, phases, &paper.phase, &runs_of(&comparison, first));
@@ -266,6 +270,31 @@ fn the_papers_numbers_are_theirs() {
     let less = |column| at("VOLE-based CPSI, RR", column) / at("Ours, RR †‡", column);
     assert_eq!([less(1), less(0)].map(|times| (times * 10.0).round()), [36.0, 11.0]);
     assert_eq!(cell(&ltsxq26, "VIII", Some((22, 14)), "Ours, RR †", Security::Malicious, 1), 0.36);
+    // Its Table I, of the tables behind it: a row for each column and size that it is of.
+    for (row, column, table, log, theirs, own, at) in [
+        (0, 0, "III", 24, "VOLE-based PSI, RR", "Ours, RR †", 1),
+        (0, 1, "III", 24, "VOLE-based PSI, RR", "Ours, RR †", 2),
+        (1, 0, "IV", 20, "VOLE-based CPSI, RR", "Ours, RR †‡", 1),
+        (1, 1, "IV", 20, "VOLE-based CPSI, BPSY", "Ours, BPSY †‡", 2),
+        (1, 2, "IV", 20, "VOLE-based CPSI, BPSY", "Ours, BPSY †‡", 3),
+        (1, 3, "IV", 20, "VOLE-based CPSI, BPSY", "Ours, BPSY †‡", 0),
+        (2, 0, "V", 24, "CZZ+", "Ours, RR †‡", 1),
+        (2, 1, "V", 24, "CZZ+", "Ours, BPSY †‡", 2),
+        (3, 0, "VI", 24, "CZZ+", "Ours, RR †‡", 1),
+        (3, 1, "VI", 24, "CZZ+", "Ours, BPSY †‡", 2),
+    ] {
+        let is = |protocol| cell(&ltsxq26, table, Some((log, log)), protocol, Security::SemiHonest, at);
+        let said = ltsxq26.ratio[row].cells[column].number().expect("a number");
+        assert!((is(theirs) / is(own) / said - 1.0).abs() < 0.04, "Table I, {row}, {column}");
+    }
+    // "731x faster", of two of our tables.
+    let at = |table: &str, protocol: &str, column| {
+        cell(&ltsxq26, table, Some((20, 20)), protocol, Security::SemiHonest, column)
+    };
+    for (column, own, said) in [(1, "RR", 731.0), (2, "BPSY", 120.7), (3, "BPSY", 17.9), (0, "BPSY", 3.22)] {
+        let is = at("VII, IKN+", "IKN+", column) / at("VII", &format!("Ours, {own} †‡"), column);
+        assert!((is / said - 1.0).abs() < 0.01, "{column}: {is}");
+    }
     let cssw25 = paper("cssw25");
     let at = |table, protocol, column| cell(&cssw25, table, Some((20, 20)), protocol, Security::SemiHonest, column);
     // "1.6 - 9.8x less communication", its section 7.4.
