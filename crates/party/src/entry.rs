@@ -252,6 +252,8 @@ pub struct ChoiceValue {
     /// Rounds, assumptions and leakage, if they are not those of the row. A mode that is not among them falls away.
     /// Where other choices change modes, too, what differs here from the row's is what counts.
     pub modes: Option<&'static [Mode]>,
+    /// What any mode resists of a corrupt sender at most, whatever the row and other values say.
+    pub sender_at_most: Resistance,
     /// Assumptions that make way, each for the one behind it, in what the row and other values say.
     pub replaced: &'static [[Assumption; 2]],
     /// What most of the time goes into, if that is not as in the row.
@@ -261,7 +263,15 @@ pub struct ChoiceValue {
 impl ChoiceValue {
     /// A value with the security and the deviations of the row.
     pub const fn new(name: &'static str, what: &'static str) -> Self {
-        Self { name, what, deviations: &[], modes: None, replaced: &[], cost: None }
+        Self {
+            name,
+            what,
+            deviations: &[],
+            modes: None,
+            sender_at_most: Resistance::Malicious,
+            replaced: &[],
+            cost: None,
+        }
     }
 
     /// The same value with further deviations.
