@@ -261,6 +261,8 @@ pub struct ChoiceValue {
     /// Where other choices change modes, too, what differs here from the row's is what counts: rounds that come or go
     /// add up, and an assumption of the row falls away if all values that change assumptions do without it.
     pub modes: Option<&'static [Mode]>,
+    /// What any mode resists of a corrupt sender at most, whatever the row and other values say.
+    pub sender_at_most: Resistance,
     /// Assumptions that make way, each for the one behind it, in what the row and other values say.
     pub replaced: &'static [[Assumption; 2]],
     /// What most of the time goes into, if that is not as in the row.
@@ -270,7 +272,15 @@ pub struct ChoiceValue {
 impl ChoiceValue {
     /// A value with the security and the deviations of the row.
     pub const fn new(name: &'static str, what: &'static str) -> Self {
-        Self { name, what, deviations: &[], modes: None, replaced: &[], cost: None }
+        Self {
+            name,
+            what,
+            deviations: &[],
+            modes: None,
+            sender_at_most: Resistance::Malicious,
+            replaced: &[],
+            cost: None,
+        }
     }
 
     /// The same value with further deviations.

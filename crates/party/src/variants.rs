@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 use vesica_structures::facts::Unsupported;
 
-use crate::{Assumption, Choice, ChoiceValue, Entry, Mode, Registered, Task};
+use crate::{Assumption, Choice, ChoiceValue, Entry, Mode, Registered, Resistance, Task};
 
 impl Choice {
     fn value(&self, name: &str) -> Option<usize> {
@@ -145,11 +145,7 @@ impl Entry {
             variants: variants.leak(),
             cost: values.iter().find_map(|value| value.cost).unwrap_or(self.cost),
             deviations: deviations.leak(),
-            modes: if values.iter().any(|value| value.modes.is_some() || !value.replaced.is_empty()) {
-                self.modes_with(&values).leak()
-            } else {
-                self.modes
-            },
+            modes: self.modes_with(&values).leak(),
             ..*self
         }
     }
@@ -162,8 +158,8 @@ impl Entry {
             let (mut mode, mut assumptions) = (*own, Vec::new());
             for modes in values.iter().filter_map(|value| value.modes) {
                 let other = modes.iter().find(|other| other.security == own.security)?;
-                mode.corrupt_sender = mode.corrupt_sender.min(other.corrupt_sender);
-                mode.corrupt_receiver = mode.corrupt_receiver.min(other.corrupt_receiver);
+                mode.corrupt_sender = changed(own.corrupt_sender, mode.corrupt_sender, other.corrupt_sender);
+                mode.corrupt_receiver = changed(own.corrupt_receiver, mode.corrupt_receiver, other.corrupt_receiver);
                 mode.rounds = mode.rounds.changed(own.rounds, other.rounds);
                 if other.assumptions != own.assumptions {
                     assumptions.push(other.assumptions);
@@ -172,6 +168,8 @@ impl Entry {
                     mode.leakage = other.leakage;
                 }
             }
+            let most = values.iter().map(|value| value.sender_at_most).min();
+            mode.corrupt_sender = most.map_or(mode.corrupt_sender, |most| most.min(mode.corrupt_sender));
             mode.assumptions = match assumptions[..] {
                 [] => own.assumptions,
                 [only] => only,
@@ -218,6 +216,16 @@ impl Entry {
     fn example(&self) -> String {
         let other = |choice: &Choice| Some(format!("{}={}", choice.name, choice.values.get(1)?.name));
         self.variants.iter().find_map(other).unwrap_or_default()
+    }
+}
+
+/// The resistance where a row has `own`, values before have made it `so_far`, and one more value says `other`: of those
+/// that differ from the row's the least.
+fn changed(own: Resistance, so_far: Resistance, other: Resistance) -> Resistance {
+    match (so_far == own, other == own) {
+        (_, true) => so_far,
+        (true, false) => other,
+        (false, false) => so_far.min(other),
     }
 }
 
@@ -359,7 +367,7 @@ mod tests {
     fn choices_change_what_they_say_and_no_more() {
         const PLAIN: Mode = Mode::semi_honest(Rounds::exactly(3), assume!["oranges"], &[]);
         const STRICT: Mode = Mode { security: Security::Malicious, ..PLAIN };
-        const SLOWER: Mode = Mode { rounds: Rounds::exactly(9), ..PLAIN };
+        const SLOWER: Mode = Mode { rounds: Rounds::exactly(9), corrupt_sender: Resistance::Malicious, ..PLAIN };
         const OTHER: Mode = Mode { assumptions: assume!["leaves"], ..PLAIN };
         static ROW: Entry = Entry {
             variants: &[
@@ -382,6 +390,7 @@ mod tests {
                         ChoiceValue {
                             modes: Some(&[OTHER]),
                             cost: Some(CostClass::Lattice),
+                            sender_at_most: Resistance::SemiHonest,
                             ..ChoiceValue::new("tea", "Hot.").deviating(&["Tea."])
                         },
                     ],
@@ -398,6 +407,7 @@ mod tests {
         assert_eq!((pear.cost, tea.cost, both.cost), (CostClass::Symmetric, CostClass::Lattice, CostClass::Lattice));
         assert_eq!(pear.modes, [SLOWER, STRICT]);
         assert_eq!(tea.modes, [OTHER]);
+        // Tea permits no more of the sender than the row does.
         assert_eq!(both.modes, [Mode { rounds: SLOWER.rounds, ..OTHER }]);
     }
 
@@ -437,6 +447,22 @@ mod tests {
         let modes = |choices| ROW.with(choices).expect("a variant").modes;
         assert_eq!(modes("drink=tea"), [TEA]);
         assert_eq!(modes("fruit=pear,drink=tea"), [BOTH]);
+    }
+
+    /// A value may raise or lower what the row resists; one that says what the row says changes nothing.
+    #[test]
+    fn of_resistances_that_differ_from_the_rows_the_least_counts() {
+        use Resistance::{Malicious, None, SemiHonest};
+        for (own, values, wanted) in [
+            (SemiHonest, [Malicious, SemiHonest], Malicious),
+            (SemiHonest, [SemiHonest, Malicious], Malicious),
+            (SemiHonest, [Malicious, None], None),
+            (Malicious, [SemiHonest, Malicious], SemiHonest),
+            (Malicious, [Malicious, Malicious], Malicious),
+        ] {
+            let found = values.into_iter().fold(own, |so_far, other| changed(own, so_far, other));
+            assert_eq!(found, wanted, "{own}: {values:?}");
+        }
     }
 
     #[test]

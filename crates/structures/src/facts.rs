@@ -135,8 +135,10 @@ mod tests {
         // row[i] = C(l, i) for i < KAPPA.
         let mut row = vec![Wide::default(); KAPPA as usize];
         row[0][0] = 1;
-        let mut widths = [0; AND_WIDTHS.len()];
-        for l in 1..=usize::from(*AND_WIDTHS.last().unwrap()) {
+        // 2^e evaluations that fail with 2^-80 take what 2^(e + 40) take that fail with 2^-LAMBDA.
+        const MORE: usize = 80 - LAMBDA as usize;
+        let mut widths = [0; AND_WIDTHS.len() + MORE];
+        for l in 1..=600 {
             for i in (1..row.len()).rev() {
                 row[i] = add(&row[i], &row[i - 1]);
             }
@@ -148,8 +150,10 @@ mod tests {
                 }
             }
         }
-        assert_eq!(widths.map(|width| width as u16), AND_WIDTHS);
-        // Figure 6 of PRTY19.
+        assert!(widths.iter().zip(AND_WIDTHS).all(|(&width, of_table)| width == usize::from(of_table)));
+        // Figure 6 of PRTY19: its row for 2^-80, then that for 2^-40.
+        let figure = [(10, 491), (12, 495), (14, 498), (16, 502), (18, 505), (20, 509), (22, 512), (24, 515)];
+        assert_eq!(figure.map(|(log, _)| (log, widths[log + MORE])), figure);
         let figure =
             [(10, 416), (12, 420), (14, 424), (16, 428), (18, 432), (20, 436), (22, 440), (24, 444), (26, 448)];
         assert!(figure.iter().all(|&(log, width)| bitwise_and_width(1 << log).is_ok_and(|found| found == width)));

@@ -8,6 +8,8 @@
 //! one bin are as random as the key's bits allow, that is, uniform and independent for inputs that
 //! are linearly independent, and sums of others where they are not. For inputs that are hashes, `n`
 //! in a bin, one more is in their span with probability below `2^(n - 128)`.
+//!
+//! [`Columns::oracle_rows`] is another function of the same keys, for proofs that take it for a random oracle.
 
 use std::ops::Range;
 
@@ -67,6 +69,30 @@ impl Columns {
             }
         }
         matrices
+    }
+
+    /// The rows of these inputs: bit `j` of the row at `x` is the lowest bit of `AES_j(x + j) + x + j`, with addition
+    /// in GF(2). For an input that nobody has asked for, each bit is uniform, and all are independent, also to who
+    /// knows or chose the keys, if AES is an ideal cipher; with `j` in it they are where keys are equal, too.
+    ///
+    /// # Panics
+    /// If there are not as many rows as inputs.
+    pub fn oracle_rows(&self, inputs: &[u128], rows: &mut [Row]) {
+        assert_eq!(inputs.len(), rows.len(), "a row for each input");
+        rows.par_chunks_mut(128).zip(inputs.par_chunks(128)).for_each(|(rows, inputs)| {
+            let (mut blocks, mut tile) = (Secret::new([0; 128]), Secret::new([0; 128]));
+            for (group, columns) in self.0.chunks(128).enumerate() {
+                tile.fill(0);
+                for ((number, column), bits) in (128 * group as u128..).zip(columns).zip(tile.iter_mut()) {
+                    blocks.iter_mut().zip(inputs).for_each(|(block, input)| *block = input ^ number);
+                    *bits = column.mmo_bits(&blocks);
+                }
+                transpose_128x128(&mut tile);
+                for (row, &bits) in rows.iter_mut().zip(tile.iter()) {
+                    row[2 * group..][..2].copy_from_slice(&[bits as u64, (bits >> 64) as u64]);
+                }
+            }
+        });
     }
 }
 
@@ -172,6 +198,25 @@ mod tests {
         for (row, out) in rows.iter().zip(out) {
             let bytes: Vec<u8> = row.iter().flat_map(|word| word.to_le_bytes()).collect();
             assert_eq!(blake3::keyed_hash(&[7; 32], &bytes).as_bytes()[..16], out.to_le_bytes());
+        }
+    }
+
+    #[test]
+    fn a_bit_of_an_oracle_row_is_one_of_the_columns_block() {
+        for count in [COLUMNS, 130] {
+            let columns = Columns::new((0..count).map(|column| 7 * column as u128));
+            let inputs: Vec<u128> = (0..131).map(|input| input << 100 | 5).collect();
+            let mut rows = vec![Row::default(); inputs.len()];
+            columns.oracle_rows(&inputs, &mut rows);
+            for (row, input) in rows.iter().zip(inputs) {
+                for column in 0..64 * row.len() {
+                    let x = input ^ column as u128;
+                    let mut block = [x];
+                    Aes128::new(7 * column as u128).encrypt(&mut block);
+                    let wanted = if column < count { (block[0] ^ x) as u64 & 1 } else { 0 };
+                    assert_eq!(row[column / 64] >> (column % 64) & 1, wanted, "column {column} of {count}");
+                }
+            }
         }
     }
 

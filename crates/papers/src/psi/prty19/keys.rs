@@ -2,14 +2,15 @@
 
 use rand_core::Rng;
 use vesica_party::{Abort, Channel};
-use vesica_structures::ot_rows::hash_rows;
+use vesica_structures::fields::Bits256;
+use vesica_structures::ot_rows::{hash_items, hash_rows};
 use vesica_structures::polynomial::Row;
 use vesica_structures::prf::DigestPrf;
 use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
-use super::messages::Salt;
-use super::params::{Layout, Params};
+use super::messages::{ReceiverSalt, Salt};
+use super::params::{Layout, Oracle, Params};
 use vesica_protocols::psi::finish::{self, StoredOutputs};
 
 /// Separates the keystreams of payloads from those of other protocols.
@@ -29,6 +30,8 @@ pub(super) struct Keys {
     outputs: [[u8; 32]; 3],
     /// The seed of the table's rows.
     pub(super) table: u128,
+    /// The key of the hash that takes the place of `inputs` and `coordinates`, where it is to be a random oracle.
+    oracle: Option<[u8; 32]>,
 }
 
 /// Which output of the OPRF.
@@ -55,16 +58,35 @@ pub(super) struct Hashed {
 
 impl Keys {
     /// The sender's side of arrow 1.
-    pub(super) fn send(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let mut salt = [0; 32];
-        rng.fill_bytes(&mut salt);
-        ch.send(&Salt(salt))?;
+    pub(super) fn of_sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let salt = match params.oracle {
+            Oracle::Prf => {
+                let salt = draw(rng);
+                ch.send(&Salt(salt))?;
+                salt
+            }
+            Oracle::Random => {
+                let ReceiverSalt(salt) = ch.recv(())?;
+                salt
+            }
+        };
         Ok(Self::derive(params, ch, &salt))
     }
 
     /// The receiver's.
-    pub(super) fn receive(params: &Params, ch: &mut Channel) -> Result<Self, Abort> {
-        let Salt(salt) = ch.recv(())?;
+    pub(super) fn of_receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
+        let salt = match params.oracle {
+            Oracle::Prf => {
+                let Salt(salt) = ch.recv(())?;
+                salt
+            }
+            // A sender that drew it could search for a salt under which the items that it guesses stop the run.
+            Oracle::Random => {
+                let salt = draw(rng);
+                ch.send(&ReceiverSalt(salt))?;
+                salt
+            }
+        };
         Ok(Self::derive(params, ch, &salt))
     }
 
@@ -79,8 +101,13 @@ impl Keys {
         let mut table = [0; 16];
         keys.fill(&mut table);
         let table = u128::from_le_bytes(table);
+        let oracle = (params.oracle == Oracle::Random).then(|| {
+            let mut key = [0; 32];
+            keys.fill(&mut key);
+            key
+        });
         let [bins, inputs, coordinates] = [bins, inputs, coordinates].map(DigestPrf::new);
-        Self { layout: params.layout, choices: [zero, one], bins, inputs, coordinates, outputs, table }
+        Self { layout: params.layout, choices: [zero, one], bins, inputs, coordinates, outputs, table, oracle }
     }
 
     /// The bins of each item, of which [`Layout::choices`] count.
@@ -102,6 +129,17 @@ impl Keys {
             items[item] ^ self.choices[choice]
         };
         let extended = Secret::new(evaluations.iter().map(extended).collect::<Vec<u128>>());
+        if let Some(key) = &self.oracle {
+            let mut hashed = Secret::new(vec![Bits256::default(); extended.len()]);
+            hash_items(key, &extended, &mut hashed);
+            return Hashed {
+                inputs: Secret::new(
+                    hashed.iter().map(|&Bits256([a, b, ..])| u128::from(b) << 64 | u128::from(a)).collect(),
+                ),
+                coordinates: Secret::new(hashed.iter().map(|hash| hash.0[2] | 1 << 63).collect()),
+                slopes: Secret::new(hashed.iter().map(|hash| hash.0[3]).collect()),
+            };
+        }
         let mut hashed = Secret::new(vec![0; extended.len()]);
         self.coordinates.eval(&extended, &mut hashed);
         let coordinates = Secret::new(hashed.iter().map(|&hash| hash as u64 | 1 << 63).collect());
@@ -116,6 +154,12 @@ impl Keys {
         hash_rows(&self.outputs[part as usize], rows, &mut out);
         out
     }
+}
+
+fn draw(rng: &mut SecretRng) -> [u8; 32] {
+    let mut salt = [0; 32];
+    rng.fill_bytes(&mut salt);
+    salt
 }
 
 /// The outputs of some evaluations.

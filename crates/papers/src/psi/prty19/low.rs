@@ -15,11 +15,8 @@ use vesica_structures::secret::Secret;
 use super::bins::Bins;
 use super::keys::{Collected, Hashed, OprfOutputs};
 use super::messages::Polynomials;
-use super::rows::{ReceiverRows, SenderRows, fill_rows};
+use super::rows::{ReceiverRows, SenderRows};
 use vesica_protocols::psi::finish;
-
-/// Bins whose rows are made at a time.
-const BINS_PER_BATCH: usize = 32;
 
 /// Rows that are hashed at a time.
 const ROWS_PER_BATCH: usize = 1 << 12;
@@ -53,16 +50,8 @@ pub(super) fn receiver_rows(
     // Step 2: the rows T(y) and R(y) = T(y) + U(y) of its own items.
     let _phase = ch.phase(Phase::HashItems);
     let (bins, hashed) = arrange(rows.keys, bins, items);
-    let mut own = Secret::new(vec![Row::default(); items.len()]);
-    let mut differences = Secret::new(vec![Row::default(); items.len()]);
-    for part in bins.parts(BINS_PER_BATCH) {
-        let (t, r) = rows.bins(part.clone());
-        fill_rows(&bins, part.clone(), &t, &hashed.inputs, &mut own);
-        fill_rows(&bins, part, &r, &hashed.inputs, &mut differences);
-    }
-    for (row, &coordinate) in own.iter_mut().zip(hashed.coordinates.iter()) {
-        row[LANES] = coordinate;
-    }
+    let [mut own, differences] = rows.of_items(&bins, &hashed.inputs);
+    set_coordinates(&mut own, &hashed);
     // Step 3, the receiver's side of it: H(T(y)) for its own items.
     for (rows_of_part, numbers) in own.chunks(ROWS_PER_BATCH).zip(bins.order.chunks(ROWS_PER_BATCH)) {
         let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
@@ -71,29 +60,28 @@ pub(super) fn receiver_rows(
     Arranged { bins, hashed, rows: differences }
 }
 
+/// Puts the coordinate of each item beside its row.
+fn set_coordinates(rows: &mut [Row], hashed: &Hashed) {
+    rows.iter_mut().zip(hashed.coordinates.iter()).for_each(|(row, &coordinate)| row[LANES] = coordinate);
+}
+
 /// The sender's rows `Q(x)`.
 pub(super) fn sender_rows(rows: &SenderRows<'_>, bins: usize, items: &[u128], ch: &mut Channel) -> Arranged {
     let _phase = ch.phase(Phase::HashItems);
     let (bins, hashed) = arrange(rows.keys, bins, items);
-    let mut own = Secret::new(vec![Row::default(); items.len()]);
-    for part in bins.parts(BINS_PER_BATCH) {
-        let matrices = rows.bins(part.clone());
-        fill_rows(&bins, part, &matrices, &hashed.inputs, &mut own);
-    }
-    Arranged { bins, hashed, rows: own }
+    let mut rows = rows.of_items(&bins, &hashed.inputs);
+    set_coordinates(&mut rows, &hashed);
+    Arranged { bins, hashed, rows }
 }
 
 /// Of step 3 the sender's side: the tags, proofs and keys of its own items from `Q(x) + s P(x)`.
 pub(super) fn hash_sender_rows(
     rows: &SenderRows<'_>,
-    own: &mut Arranged,
+    own: &Arranged,
     collected: &mut Collected<finish::Sender>,
     ch: &mut Channel,
 ) {
     let _phase = ch.phase(Phase::Masks);
-    for (row, &coordinate) in own.rows.iter_mut().zip(own.hashed.coordinates.iter()) {
-        row[LANES] = coordinate;
-    }
     for (rows_of_part, numbers) in own.rows.chunks(ROWS_PER_BATCH).zip(own.bins.order.chunks(ROWS_PER_BATCH)) {
         let made = OprfOutputs::of(rows.keys, rows.params, rows_of_part);
         collected.add(&made, numbers.iter().copied());
@@ -159,12 +147,25 @@ pub(super) fn evaluate_polynomial(
     collected: &mut Collected<finish::Sender>,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
+    let own = corrected_rows(rows, bins, items, ch)?;
+    // Step 3, the sender's side of it: H(Q(x) + s P(x)).
+    hash_sender_rows(rows, &own, collected, ch);
+    Ok(())
+}
+
+/// The rows `Q(x) + s P(x)`, each with its item's coordinate.
+pub(super) fn corrected_rows(
+    rows: &SenderRows<'_>,
+    bins: usize,
+    items: &[u128],
+    ch: &mut Channel,
+) -> Result<Arranged, Abort> {
     // Step 2: the rows Q(x).
     let mut own = sender_rows(rows, bins, items, ch);
 
     // Step 2: Q(x) + s P(x), a slice at a time; all slices share the trees of the coordinates (section
     // 5.2).
-    let phase = ch.phase(Phase::Decode);
+    let _phase = ch.phase(Phase::Decode);
     let coefficients = rows.params.finish.receiver_items;
     let space = Space::new(coefficients);
     let trees: Vec<Tree<'_>> =
@@ -183,11 +184,7 @@ pub(super) fn evaluate_polynomial(
             rows.correct_slice(slice, rows_of_tree, &values);
         }
     }
-    drop((phase, trees));
-
-    // Step 3, the sender's side of it: H(Q(x) + s P(x)).
-    hash_sender_rows(rows, &mut own, collected, ch);
-    Ok(())
+    Ok(own)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 vesica_party::arrows! { "spot-light" =>
     /// Arrow 1: the salt of all functions of items.
     pub(super) fixed Salt([u8; 32]) = 1, Sender, "the salt";
+    /// Arrow 1, where the sender may cheat: the same salt, drawn by the receiver.
+    pub(super) fixed ReceiverSalt([u8; 32]) = 1, Receiver, "the receiver's salt";
     /// Arrow 2: the receiver's polynomials, coefficient by coefficient.
     pub(super) stream Polynomials[u64] = 2, Receiver, "the receiver's polynomials";
     /// Arrow 2, where a table stands instead of the polynomials: cell by cell.
@@ -19,4 +21,4 @@ vesica_party::arrows! { "spot-light" =>
 /// Arrows 3 to 5.
 pub(super) type FinishArrows = (Tags, Payloads, Proofs);
 
-vesica_party::messages![Salt];
+vesica_party::messages![Salt, ReceiverSalt];

@@ -4,7 +4,7 @@
 //! ```text
 //!   Sender (Alice): X                                                Receiver (Bob): Y
 //!
-//!                                1. salt
+//!                                1. salt (from the receiver with oracle=random)
 //!      ------------------------------------------------------------------------>
 //!      s, q_i = t_i or u_i          [ l random OTs by s ]                  t_i, u_i
 //!
@@ -51,6 +51,30 @@
 //! [`prty20`](vesica_protocols::psi::prty20). For large sets 1.23 rows an item travel instead of one, of exactly the width of the
 //! bound instead of 448 bits. Nothing is interpolated, and there are no coordinates that two items could share.
 //!
+//! # Against a sender that cheats
+//!
+//! `spot-low:oracle=random` is Theorem 2: secure against a sender that does anything, and a receiver that follows the
+//! protocol. `F` is to be a random oracle that nobody programs: the bit of column `j` at `x` is one of `AES_(t_j)(h(x) + j)`,
+//! where `h(x)`, 128 bits, is BLAKE3 of `x` under a key of the run. With AES as an ideal cipher and BLAKE3 as a random
+//! oracle a simulator sees each `x` that the sender asks `h` for. It plays the receiver of the salt and of the OTs, reads
+//! `s`, sends a random `P`, and takes as the sender's set the asked `x` whose tag `H(Q(x) + s P(x))` the sender sent.
+//!
+//! - *`P` says nothing*: of each column one key is unknown to the sender, whatever it does in the OTs, so that the `R(y)`
+//!   are uniform (Proposition 1).
+//! - *No other item matches*: for `y` that it did not ask for, `h(y)` is unknown, so that no block of `Q(y)` was asked for
+//!   with any key, and `T(y) = Q(y) + s P(y)` is uniform, also where the sender chose the keys of its columns or took equal
+//!   ones, which our OTs let it. (The proof asks this much of the OTs and no more.) A tag of `y` is then one of the `n_1` that
+//!   came with probability `n_1 2^-128`.
+//! - *No more items than tags*: tags have 128 bits, instead of 42 + log2(`n_1 n_2`), with which a sender of 2^20 items
+//!   would find two for one tag within `2^41.5` tries.
+//! - *No abort says what `Y` is*: sets that cannot be encoded are those of a bad salt, and the receiver draws it. A sender
+//!   that draws it could search for one that is bad for the items that it guesses, and see the run stop.
+//!
+//! Tags that are malformed or too few stop the run; a tag that comes twice counts once. What a sender can do is what it can
+//! with the ideal functionality: choose its items, and stop. With a filter of tags instead of their list it may fit more
+//! items in than it declared: that is refused. Nothing holds the receiver to anything: the paper's full version shows
+//! how one that cheats learns of more items.
+//!
 //! # Compared by a filter
 //!
 //! Arrow 3 may carry a filter of the tags instead of their list ([`finish::compare`](vesica_protocols::psi::finish::compare)). In
@@ -63,7 +87,7 @@
 //! | `l` | [`COLUMNS`](vesica_structures::ot_rows::COLUMNS) | width of a row |
 //! | `s`, `q_i` | `rows::SenderColumns` | the sender's choices, and the keys of the columns that it chose |
 //! | `t_i`, `u_i` | `rows::ReceiverColumns` | both keys of each column |
-//! | `F` | [`rows::Columns`](vesica_structures::ot_rows::Columns) | from the key of a column to its bits |
+//! | `F` | [`rows::Columns`](vesica_structures::ot_rows::Columns), `bins` or `oracle_rows` | from the key of a column to its bits |
 //! | `Q` | `own` of the sender's columns in `low.rs` and `fast.rs` | rows of the sender |
 //! | `T`, `R` | `own`, `differences` | rows of the receiver |
 //! | `P`, its slices (section 5.2) | `messages::Polynomials` | seven words a coefficient |
@@ -75,6 +99,8 @@
 //! | `FindAssignment` (Algorithm 1) | `fast::assign` | puts items into bins |
 
 mod bins;
+#[cfg(test)]
+mod cheating;
 mod fast;
 mod keys;
 mod low;
@@ -91,7 +117,8 @@ use std::ops::RangeInclusive;
 use vesica_mpc::base_ot;
 use vesica_mpc::ot_extension::OtExtension;
 use vesica_party::{
-    Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Protocol, Role, Rounds, Status, Task, assume, assumptions,
+    Assumption, Choice, ChoiceValue, CostClass, Entry, Leak, Learner, Mode, Protocol, Resistance, Role, Rounds, Status,
+    Task, assume, assumptions,
 };
 use vesica_structures::facts::{Paper, Unsupported};
 
@@ -99,8 +126,9 @@ pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use params::Layout;
+use params::{Layout, Oracle};
 use vesica_protocols::okvs_choice;
+use vesica_protocols::psi::OWN_COLLISIONS;
 use vesica_protocols::psi::finish::compare;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::{Intersect, IntersectRequest, SIZES};
@@ -151,14 +179,34 @@ const fn mode(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
     Mode::semi_honest(rounds, assumptions, &[SIZES])
 }
 
-const ASSUMPTIONS: &[Assumption] = assumptions![
+const LOW_ASSUMPTIONS: &[Assumption] = assumptions![
+    <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
+    assume![
+        "AES-128 as a random permutation (hashes of items; rows of the table with okvs=clustered) and as a PRF (columns)"
+    ],
+];
+const FAST_ASSUMPTIONS: &[Assumption] = assumptions![
     <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
     assume!["AES-128 as a random permutation (hashes of items) and as a PRF (columns)"],
 ];
-const TABLE_ASSUMPTIONS: &[Assumption] = assumptions![
-    <OtExtension as Protocol>::ENTRY.modes[0].assumptions,
-    assume!["AES-128 as a random permutation (hashes of items, rows of the table) and as a PRF (columns)"],
+
+/// Those of Theorem 2, with either value of `okvs`.
+const ORACLE_ASSUMPTIONS: &[Assumption] = assumptions![
+    <OtExtension as Protocol>::ENTRY.modes[1].assumptions,
+    assume![
+        "AES-128 as an ideal cipher (F; rows of the table with okvs=clustered)",
+        "BLAKE3 is a random oracle (hashes of items, H, keys from the salt, keystreams of payloads)",
+        OWN_COLLISIONS,
+    ],
 ];
+
+/// What a corrupt sender can try, as receiver of the OTs.
+const GUESSED_OFFSET: Leak = Leak {
+    to: Learner::Sender,
+    what: "guesses at bits of the receiver's offset of the OTs by a corrupt sender, right ones unnoticed; a wrong one \
+           stops the run",
+    extra: None,
+};
 
 const FIELD: &str = "Polynomials over GF(2^64), seven slices of 64 bits, instead of a prime field of l bits: a slice \
                      of random bits is a uniform element, so that Propositions 1 and 2 hold as they stand. Widths of \
@@ -172,7 +220,14 @@ const FUNCTION: &str = "F(k, x) is the inner product of 128 hashed bits of x wit
                         row of each other item is uniform given them, but for a probability below 2^-50. That is all \
                         that the proof of Theorem 1 takes from F; rows of the sender's items are dependent, which H, \
                         a random oracle, does not mind. A block of AES serves a bin of items. Theorem 2 (a malicious \
-                        sender) wants a random oracle there and is given up.";
+                        sender) wants a random oracle there and does not hold.";
+const ORACLE: &str = "F(k, x), column j, is a bit of AES_k(h(x) + j) with 128 bits of keyed BLAKE3 as h, instead of a random \
+                      oracle: the proof of Theorem 2 asks that the simulator sees which x are asked for, and that F is \
+                      random at others, which holds where AES is an ideal cipher and BLAKE3 a random oracle, also for \
+                      keys that a corrupt sender chose.";
+const ORACLE_SALT: &str = "The receiver draws the salt of the functions of items, so that no sender searches for one under \
+                           which items that it guesses stop the run. Tags have 128 bits, of which coding saves about \
+                           log2(n_1) - 1.5 each, so that no sender finds several items for a tag.";
 const TRANSFERS: &str = "The OTs, one for each column, are extended from 128.";
 const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, instead of AES.";
 const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 tags of 42 + log2(n_1 n_2) \
@@ -182,7 +237,6 @@ const POLYNOMIAL: ChoiceValue =
     ChoiceValue::new("polynomial", "The paper's polynomial: one value an item, the least traffic, and the slowest.")
         .deviating(&[FIELD, ARGUMENTS, BASIS]);
 const CLUSTERED: ChoiceValue = ChoiceValue {
-    modes: Some(&[mode(SPOT_LOW_ROUNDS, TABLE_ASSUMPTIONS)]),
     cost: Some(CostClass::Symmetric),
     ..ChoiceValue::new(
         "clustered",
@@ -192,12 +246,25 @@ const CLUSTERED: ChoiceValue = ChoiceValue {
         "The clustered 3-hash table (Raghuraman, Rindal, CCS 2022) instead of a polynomial, as in PsiBench's \
                   Appendix A. Its cells are rows, of the width of the bound; free cells are random, so that the table \
                   is uniform.",
-        "The sender draws the salt alone. One that does not follow the protocol can search for a salt under which a \
-         guessed set does not encode (2^43 tries), and tests the guess by a failed run.",
+        "The sender draws the salt alone, but with oracle=random. One that does not follow the protocol can search for \
+         a salt under which a guessed set does not encode (2^43 tries), and tests the guess by a failed run.",
     ])
 };
 
-const SPOT_LOW_ROUNDS: Rounds = Rounds::exactly(6);
+const PRF: ChoiceValue = ChoiceValue::new("prf", "As random as Theorem 1 asks: for parties that follow the protocol.")
+    .deviating(&[FUNCTION]);
+const RANDOM: ChoiceValue = ChoiceValue {
+    modes: Some(&[Mode {
+        corrupt_sender: Resistance::Malicious,
+        leakage: &[GUESSED_OFFSET, SIZES],
+        ..mode(Rounds::exactly(7), ORACLE_ASSUMPTIONS)
+    }]),
+    ..ChoiceValue::new(
+        "random",
+        "A random oracle, as Theorem 2 asks: against a sender that does not follow the protocol, too. With compare=list.",
+    )
+    .deviating(&[ORACLE, ORACLE_SALT])
+};
 
 /// `spot-low`: one polynomial, the least traffic; or a table.
 #[derive(Clone, Copy, Debug)]
@@ -212,6 +279,11 @@ const SPOT_LOW: Entry = Entry {
             what: "What encodes the rows of the receiver's items.",
             values: &[POLYNOMIAL, CLUSTERED],
         },
+        Choice {
+            name: Oracle::NAME,
+            what: "The function F that gives the bits of a column from its key.",
+            values: &[PRF, RANDOM],
+        },
         compare::choice(&[SPOT_LOW_LIST, compare::VACUUM, compare::FUSE]),
         base_ot::CHOICE,
     ],
@@ -221,7 +293,7 @@ const SPOT_LOW: Entry = Entry {
     cost: CostClass::Polynomials,
     map_and_compare: Some(styles::SPOT_LOW),
     deviations: &[FIELD, ARGUMENTS, BASIS, FUNCTION, TRANSFERS, HASH, CODED],
-    modes: &[mode(SPOT_LOW_ROUNDS, ASSUMPTIONS)],
+    modes: &[mode(Rounds::exactly(6), LOW_ASSUMPTIONS)],
 };
 
 /// What makes way for a filter.
@@ -264,7 +336,7 @@ const SPOT_FAST: Entry = Entry {
         HASH,
         CODED,
     ],
-    modes: &[mode(Rounds::exactly(5), ASSUMPTIONS)],
+    modes: &[mode(Rounds::exactly(5), FAST_ASSUMPTIONS)],
 };
 
 const PAYLOADS: &str = "A payload travels twice, under either tag of its item.";

@@ -14,6 +14,7 @@ use vesica_structures::polynomial::LANES;
 
 use super::{Variant, table};
 use vesica_protocols::psi::finish::{self, compare};
+use vesica_protocols::psi::prty20::params::MALICIOUS_TAG_BITS;
 use vesica_protocols::tags::{self, TagCoding};
 use vesica_protocols::tasks::IntersectRequest;
 
@@ -36,6 +37,8 @@ pub struct Params {
     pub id: &'static str,
     /// Width of a row, in bits.
     pub width: u32,
+    /// What `F` is: it gives the bits of a column from its key.
+    pub oracle: Oracle,
     /// An OT for each column.
     pub transfers: OtParams,
     /// The layout of the polynomials.
@@ -44,6 +47,25 @@ pub struct Params {
     pub layout_bytes: u64,
     /// Arrows 3 to 5, and the sizes of the sets.
     pub finish: finish::Params,
+}
+
+/// What `F` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Oracle {
+    /// As random as Theorem 1 asks, against parties that follow the protocol.
+    Prf,
+    /// A random oracle, as Theorem 2 asks, against a sender that does not.
+    Random,
+}
+
+impl Oracle {
+    /// The name of the choice.
+    pub(super) const NAME: &'static str = "oracle";
+
+    /// What was chosen; a row without the choice has what its paper's Theorem 1 asks.
+    fn of(entry: &Entry) -> Self {
+        if entry.chosen(Self::NAME) == "random" { Self::Random } else { Self::Prf }
+    }
 }
 
 /// The layout of the polynomials, or what stands instead of them.
@@ -166,17 +188,29 @@ impl Params {
         }
         // Slices of polynomials have 64 bits.
         let width = if let Layout::Table { .. } = layout { width } else { COLUMNS };
-        let tag_bits = tags::tag_bits(evaluations, request.receiver_items);
-        let correlation = CorrelationRequest { len: width, security: Security::SemiHonest, width: None };
+        let (oracle, filter) = (Oracle::of(entry), compare::filter(entry));
+        if oracle == Oracle::Random && filter.is_some() {
+            return Err(Unsupported::new(
+                format_args!("{}: a sender that cheats may put more items into a filter than it has tags", entry.id),
+                "choose compare=list, or omit oracle=random against a sender that follows the protocol",
+            ));
+        }
+        // Against a sender that cheats, tags tell which items it has, and the receiver of the OTs may be corrupt.
+        let (tag_bits, security) = match oracle {
+            Oracle::Prf => (tags::tag_bits(evaluations, request.receiver_items), Security::SemiHonest),
+            Oracle::Random => (MALICIOUS_TAG_BITS, Security::Malicious),
+        };
+        let correlation = CorrelationRequest { len: width, security, width: None };
         Ok(Self {
             id: entry.id,
             width: width as u32,
+            oracle,
             transfers: OtExtension::derive(&correlation)?,
             layout,
             layout_bytes: layout.bytes(request.receiver_items, width as u32)?,
             finish: finish::Params::new(request, tag_bits, TagCoding::SortedCoded)
                 .with_tags_per_item(layout.choices())?
-                .with_filter(compare::filter(entry))?,
+                .with_filter(filter)?,
         })
     }
 

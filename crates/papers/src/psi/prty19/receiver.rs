@@ -30,7 +30,7 @@ impl<V> Party for Receiver<V> {
             None
         } else {
             // Step 1, and the OTs.
-            Some((Keys::receive(params, ch)?, ReceiverColumns::setup(params, ch, rng)?))
+            Some((Keys::of_receiver(params, ch, rng)?, ReceiverColumns::setup(params, ch, rng)?))
         };
         Ok(Self { params: params.clone(), ready, variant: PhantomData })
     }

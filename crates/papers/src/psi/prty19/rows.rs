@@ -11,12 +11,15 @@ use vesica_structures::secret::Secret;
 
 use super::bins::Bins;
 use super::keys::Keys;
-use super::params::Params;
+use super::params::{Oracle, Params};
+
+/// Bins whose rows are made at a time.
+const BINS_PER_BATCH: usize = 32;
 
 /// The result of the OTs for the sender: `s`, and the key of each column that it chose.
 pub(super) struct SenderColumns {
-    columns: Columns,
-    secret: Secret<[u64; LANES]>,
+    pub(super) columns: Columns,
+    pub(super) secret: Secret<[u64; LANES]>,
 }
 
 /// The result of the OTs for the receiver: the keys of `T` and of `U`.
@@ -62,6 +65,18 @@ impl SenderRows<'_> {
         self.own.columns.bins(range)
     }
 
+    /// The rows `Q` of all items, whose `inputs` are in the order of their bins.
+    pub(super) fn of_items(&self, bins: &Bins, inputs: &[u128]) -> Secret<Vec<Row>> {
+        let mut rows = Secret::new(vec![Row::default(); inputs.len()]);
+        match self.params.oracle {
+            Oracle::Prf => bins.parts(BINS_PER_BATCH).into_iter().for_each(|part| {
+                fill_rows(bins, part.clone(), &self.bins(part), inputs, &mut rows);
+            }),
+            Oracle::Random => self.own.columns.oracle_rows(inputs, &mut rows),
+        }
+        rows
+    }
+
     /// Turns `Q(x)` into `Q(x) + s P(x)`, and puts `x`'s coordinate beside it.
     pub(super) fn correct(&self, row: &mut Row, value: &Row, coordinate: u64) {
         for ((word, &value), &secret) in row.iter_mut().zip(value).zip(self.own.secret.iter()) {
@@ -86,10 +101,30 @@ impl ReceiverRows<'_> {
         words.iter_mut().zip(t.as_flattened().as_flattened()).for_each(|(word, &other)| *word ^= other);
         (t, differences)
     }
+
+    /// The rows `T` and `R` of all items, whose `inputs` are in the order of their bins.
+    pub(super) fn of_items(&self, bins: &Bins, inputs: &[u128]) -> [Secret<Vec<Row>>; 2] {
+        let [mut own, mut differences] = [(); 2].map(|()| Secret::new(vec![Row::default(); inputs.len()]));
+        match self.params.oracle {
+            Oracle::Prf => bins.parts(BINS_PER_BATCH).into_iter().for_each(|part| {
+                let (t, r) = self.bins(part.clone());
+                fill_rows(bins, part.clone(), &t, inputs, &mut own);
+                fill_rows(bins, part, &r, inputs, &mut differences);
+            }),
+            Oracle::Random => {
+                let ReceiverColumns([t, u]) = self.own;
+                t.oracle_rows(inputs, &mut own);
+                u.oracle_rows(inputs, &mut differences);
+                let words = differences.as_flattened_mut().iter_mut();
+                words.zip(own.as_flattened()).for_each(|(word, &other)| *word ^= other);
+            }
+        }
+        [own, differences]
+    }
 }
 
 /// Adds the rows of all inputs, which are in the order of their bins, to `rows`.
-pub(super) fn fill_rows(bins: &Bins, range: Range<usize>, matrices: &[BinRows], inputs: &[u128], rows: &mut [Row]) {
+fn fill_rows(bins: &Bins, range: Range<usize>, matrices: &[BinRows], inputs: &[u128], rows: &mut [Row]) {
     for (bin, matrix) in range.zip(matrices) {
         let places = bins.places(bin..bin + 1);
         rows_of(matrix, &inputs[places.clone()], &mut rows[places]);

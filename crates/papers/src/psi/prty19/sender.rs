@@ -30,7 +30,7 @@ impl<V> Party for Sender<V> {
             None
         } else {
             // Step 1, and the OTs.
-            Some((Keys::send(params, ch, rng)?, SenderColumns::setup(params, ch, rng)?))
+            Some((Keys::of_sender(params, ch, rng)?, SenderColumns::setup(params, ch, rng)?))
         };
         Ok(Self { params: params.clone(), ready, variant: PhantomData })
     }

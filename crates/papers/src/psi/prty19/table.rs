@@ -58,11 +58,24 @@ pub(super) fn evaluate_table(
     collected: &mut Collected<finish::Sender>,
     ch: &mut Channel,
 ) -> Result<(), Abort> {
+    let own = corrected_rows(rows, bins, items, ch)?;
+    // Step 3, the sender's side of it: H(Q(x) + s Decode(P, x)).
+    low::hash_sender_rows(rows, &own, collected, ch);
+    Ok(())
+}
+
+/// The rows `Q(x) + s Decode(P, x)`, each with its item's coordinate.
+pub(super) fn corrected_rows(
+    rows: &SenderRows<'_>,
+    bins: usize,
+    items: &[u128],
+    ch: &mut Channel,
+) -> Result<Arranged, Abort> {
     // Step 2: the rows Q(x).
     let mut own = low::sender_rows(rows, bins, items, ch);
 
     // Step 2: Q(x) + s Decode(P, x).
-    let phase = ch.phase(Phase::Decode);
+    let _phase = ch.phase(Phase::Decode);
     let okvs = store(rows.params.finish.receiver_items, rows.keys.table)?;
     let keys = arrange(&okvs, items, &own.bins);
     // Zeroed by the allocator, so that memory follows what has come.
@@ -81,11 +94,7 @@ pub(super) fn evaluate_table(
             rows.correct(&mut own.rows[place], &value.0, own.hashed.coordinates[place]);
         }
     }
-    drop((phase, table, decoded));
-
-    // Step 3, the sender's side of it: H(Q(x) + s Decode(P, x)).
-    low::hash_sender_rows(rows, &mut own, collected, ch);
-    Ok(())
+    Ok(own)
 }
 
 #[cfg(test)]

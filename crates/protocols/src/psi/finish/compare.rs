@@ -19,7 +19,7 @@
 
 use std::ops::RangeInclusive;
 
-use vesica_party::{Abort, Channel, Choice, ChoiceValue, Entry, Phase, Stream};
+use vesica_party::{Abort, Channel, Choice, ChoiceValue, Entry, Phase, Resistance, Stream};
 use vesica_structures::facts::{FailureEvent, Unsupported};
 use vesica_structures::filters::{Demand, Kind, KindError};
 use vesica_structures::secret::Secret;
@@ -59,15 +59,18 @@ const SEMI_HONEST_SENDER: &str = "With a filter the sender must be semi-honest: 
 macro_rules! filter_value {
     ($name:ident, $value:literal, $what:literal, $filter:literal) => {
         /// A value of the choice `compare`.
-        pub const $name: ChoiceValue = ChoiceValue::new($value, $what).deviating(&[
-            concat!(
-                "The sender sends ",
-                $filter,
-                " of its 128-bit tags, sorted first, instead of their list; all look-ups together are wrong with \
-                 probability at most 2^-42."
-            ),
-            SEMI_HONEST_SENDER,
-        ]);
+        pub const $name: ChoiceValue = ChoiceValue {
+            sender_at_most: Resistance::SemiHonest,
+            ..ChoiceValue::new($value, $what).deviating(&[
+                concat!(
+                    "The sender sends ",
+                    $filter,
+                    " of its 128-bit tags, sorted first, instead of their list; all look-ups together are wrong with \
+                     probability at most 2^-42."
+                ),
+                SEMI_HONEST_SENDER,
+            ])
+        };
     };
 }
 
