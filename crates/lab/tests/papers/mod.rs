@@ -3,7 +3,9 @@
 
 mod cuckoo;
 mod figure;
+mod money;
 mod ours;
+mod plot;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -224,6 +226,14 @@ fn document() -> (String, Pictures) {
         }
     }
     text.push_str(&ours::costs(&runs, &prices));
+    let (of_psibench, psibench) = recorded_runs(&["psibench-"], "intersect");
+    let told_of = |origins: &[Origin]| {
+        let shown = |id: &String| money::SHOWN.contains(&id.as_str());
+        told(&origins.iter().filter_map(|origin| origin.of(shown)).collect::<Vec<_>>())
+    };
+    let recordings = [(told_of(&origins), &runs), (told_of(&of_psibench), &psibench)]
+        .map(|(told, runs)| money::Recording { told, runs });
+    text.push_str(&money::section(&paper("spot-light"), &recordings, &mut pictures));
     text.push_str(&link_check());
     (text, pictures)
 }
