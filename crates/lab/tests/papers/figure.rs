@@ -22,7 +22,7 @@ const TOP: f64 = 20.0;
 const BOTTOM: f64 = 460.0;
 /// Colours that people tell apart who see few colours (Wong, Nature Methods 2011); a second round
 /// of them is drawn thinner.
-const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+pub const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
 /// Draws the curves, which have points.
 pub fn draw(unit: &str, curves: &[Curve]) -> String {

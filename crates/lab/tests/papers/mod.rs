@@ -3,8 +3,10 @@
 
 mod cuckoo;
 mod figure;
+mod money;
 mod ours;
 mod own;
+mod plot;
 mod ratios;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,7 +152,14 @@ fn documents() -> (BTreeMap<String, String>, Pictures) {
             cuckoo::lines(&mut text, hashing, &paper.hashing_said);
         }
         if *key == "spot-light" {
-            costs = ours::costs(&runs_of(&comparison, "2"), &prices);
+            let runs = runs_of(&comparison, "2");
+            costs = ours::costs(&runs, &prices);
+            let compared = comparison.tables.iter().find(|compared| compared.table.number == "2").expect("a table");
+            let told = compared.recording.map_or("There are no runs yet.".into(), |at| {
+                let Recording { label, machine, .. } = &recordings[at];
+                format!("Runs: bench/runs/{label}, on {}.", machine.as_deref().unwrap_or("a machine that is not named"))
+            });
+            text.push_str(&money::section(paper, &[money::Recording { told, runs: &runs }], &mut pictures));
         }
         counts.push((format!("[{}](paper-tables/{key}.md)", paper.key), comparison.counts()));
         pages.insert(format!("docs/paper-tables/{key}.md"), text);

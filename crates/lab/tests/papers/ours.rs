@@ -60,23 +60,30 @@ pub fn costs(runs: &Runs, prices: &Prices) -> String {
             wanted.map(|run| (run.security.to_string(), run.protocol.as_str())).collect();
         for (security, id) in ids.into_iter().rev() {
             let mode = if security == "malicious" { Security::Malicious } else { Security::SemiHonest };
-            let cells = places
-                .map(|(kind, link)| cost(runs, prices, (kind, link), id, mode, log).unwrap_or("not measured".into()));
+            let cells = places.map(|place| shown(thousand_runs(runs, prices, place, id, mode, log, 1)));
             let _ = writeln!(text, "| 2^{log} x 2^{log} | {security} | `{id}` | {} |", cells.join(" | "));
         }
     }
     text
 }
 
-/// What a thousand runs over a kind of link cost.
-fn cost(
+/// A cost as cells have it.
+pub fn shown(cost: Option<(f64, bool)>) -> String {
+    let text = |(usd, is_measured)| format!("{}{}", if is_measured { "" } else { "~" }, amount(usd));
+    cost.map_or("not measured".into(), text)
+}
+
+/// What a thousand runs over a kind of link cost in US dollars, with so many cores of either side, and whether their time
+/// was measured.
+pub fn thousand_runs(
     runs: &Runs,
     prices: &Prices,
     (kind, link): (&str, Network),
     id: &str,
     security: Security,
     log: u32,
-) -> Option<String> {
+    cores: usize,
+) -> Option<(f64, bool)> {
     let time = runs.time(id, security, (log, log), link)?;
     let run = runs.of(id, security, (log, log)).next()?;
     let prediction = Prediction {
@@ -89,8 +96,7 @@ fn cost(
         sender_memory: 0,
         receiver_memory: 0,
     };
-    let usd = prices.usd(prices.of(kind).ok()?, &prediction, 1);
-    Some(format!("{}{}", if time.is_measured { "" } else { "~" }, amount(usd * 1000.0)))
+    Some((prices.usd(prices.of(kind).ok()?, &prediction, cores) * 1000.0, time.is_measured))
 }
 
 #[cfg(test)]
@@ -140,8 +146,11 @@ mod tests {
         let expected = 1000.0
             * (2.0 * prices.core.usd_per_hour / 1000.0
                 + 1.25e-3 * prices.of("same-site").expect("a kind").sender_usd_per_gb);
-        let shown = cost(&runs, &prices, ("same-site", Network::Loopback), "vole-fast", Security::SemiHonest, 16);
-        assert_eq!(shown, Some(amount(expected)));
+        let place = ("same-site", Network::Loopback);
+        let cost = |cores| thousand_runs(&runs, &prices, place, "vole-fast", Security::SemiHonest, 16, cores);
+        assert_eq!(shown(cost(1)), amount(expected));
+        let of_a_core = 2.0 * prices.core.usd_per_hour;
+        assert!((cost(2).expect("a cost").0 - expected - of_a_core).abs() < 1e-9);
         assert!(costs(&runs, &prices).contains("not measured"));
     }
 }

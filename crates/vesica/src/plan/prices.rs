@@ -22,6 +22,9 @@ pub struct Prices {
     pub title: String,
     /// What a core costs.
     pub core: Core,
+    /// What a core of the receiver costs, if it is not as much.
+    #[serde(default)]
+    pub receiver_core: Option<Core>,
     /// What traffic costs, by the kind of link.
     pub traffic: Vec<Traffic>,
 }
@@ -73,7 +76,8 @@ impl Prices {
         };
         let prices: Self = toml_text::read(text).map_err(|fault| refused(&fault))?;
         let each = prices.traffic.iter().flat_map(|traffic| [traffic.sender_usd_per_gb, traffic.receiver_usd_per_gb]);
-        if !each.chain([prices.core.usd_per_hour]).all(|price| price.is_finite() && price >= 0.0) {
+        let cores = [Some(&prices.core), prices.receiver_core.as_ref()].into_iter().flatten();
+        if !each.chain(cores.map(|core| core.usd_per_hour)).all(|price| price.is_finite() && price >= 0.0) {
             return Err(refused(&"a price is no amount of money"));
         }
         Ok(prices)
@@ -97,7 +101,8 @@ impl Prices {
     /// US dollars of a run in which either side keeps `threads` cores from its start to its end.
     pub fn usd(&self, traffic: &Traffic, run: &Prediction, threads: usize) -> f64 {
         let hours = run.total_us() as f64 / 3.6e9;
-        2.0 * threads as f64 * hours * self.core.usd_per_hour
+        let receiver_core = self.receiver_core.as_ref().unwrap_or(&self.core);
+        threads as f64 * hours * (self.core.usd_per_hour + receiver_core.usd_per_hour)
             + run.sender_bytes as f64 / 1e9 * traffic.sender_usd_per_gb
             + run.receiver_bytes as f64 / 1e9 * traffic.receiver_usd_per_gb
     }
@@ -124,6 +129,9 @@ mod tests {
         let expected =
             2.0 * 4.0 * prices.core.usd_per_hour + internet.sender_usd_per_gb + 2.0 * internet.receiver_usd_per_gb;
         assert!((prices.usd(internet, &hour_and_gb, 4) - expected).abs() < 1e-9);
+        let core = Core { usd_per_hour: prices.core.usd_per_hour + 0.5, source: String::new() };
+        let dearer = Prices { receiver_core: Some(core), ..prices.clone() };
+        assert!((dearer.usd(dearer.of("internet").expect("a kind"), &hour_and_gb, 4) - expected - 2.0).abs() < 1e-9);
         assert!(prices.core.usd_per_hour > 0.0 && internet.sender_usd_per_gb > 0.0);
         assert!(prices.traffic.iter().all(|traffic| !traffic.source.is_empty()));
     }
@@ -134,6 +142,7 @@ mod tests {
             ("usd_per_hour = ", "usd_per_hour = -"),
             ("usd_per_hour", "eur_per_hour"),
             ("[core]", "[core"),
+            ("[core]", "[receiver_core]\nusd_per_hour = -1\nsource = \"me\"\n[core]"),
             ("kind = \"same-site\"", "kind = 7"),
             ("[[traffic]]", "[traffic]"),
         ] {
