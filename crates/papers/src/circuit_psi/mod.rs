@@ -3,5 +3,7 @@
 
 pub mod cgs22;
 pub mod ltsxq26;
+pub mod ots;
 pub mod pepsi;
+pub mod psty19;
 pub mod vole;
