@@ -179,7 +179,7 @@ mod tests {
     fn values_are_those_of_the_polynomials() {
         let sizes = [(3, 3, 100), (2, 4, 65), (1, 1, 1), (2, 2, 64), (2, 3, 0), (0, 3, 5)];
         for (i, (groups, variables, len)) in sizes.into_iter().chain(sizes).enumerate() {
-            let source = if i < sizes.len() { OtSource::Silent } else { OtSource::SoftSpoken };
+            let source = if i < sizes.len() { OtSource::SILENT } else { OtSource::SOFT_SPOKEN };
             let all = Polynomials { groups, variables, len, source };
             let (own, seen) = two_party(|ch, rng| all.own(ch, rng), |ch, rng| all.evaluate(ch, rng));
             assert!(own.len() == groups && seen.len() == groups);
@@ -198,7 +198,7 @@ mod tests {
     /// Two runs and a rest.
     #[test]
     fn groups_go_into_runs_of_a_bounded_length() {
-        let source = OtSource::Silent;
+        let source = OtSource::SILENT;
         let all = Polynomials { groups: 7, variables: 3, len: TABLES_PER_BATCH / 3, source };
         let runs: Vec<usize> = all.runs().map(|run| run.len / all.len).collect();
         assert_eq!(runs, [3, 3, 1]);

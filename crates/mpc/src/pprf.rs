@@ -20,7 +20,7 @@ use crate::binding::Binding;
 /// The shape of a tree: `leaves >= 2` need not be a power of two; a level keeps the nodes above the
 /// first `leaves` leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TreeShape {
+pub struct TreeShape {
     /// Leaves of a tree.
     pub leaves: usize,
 }
@@ -39,6 +39,11 @@ impl TreeShape {
     /// Published pairs of sums a tree: one a level below the first.
     pub fn sums(&self) -> usize {
         self.depth() - 1
+    }
+
+    /// Blocks that the sender sends for a tree: a pair a level below the first, and the fix of the leaf.
+    pub fn message_blocks(&self) -> usize {
+        2 * self.sums() + 1
     }
 }
 

@@ -23,6 +23,7 @@ use crate::silent::SilentVole;
 use crate::silent_ot::SilentOt;
 use crate::small_field_vole::SmallFieldVole;
 use crate::softspoken_one_of_n_ot::SoftSpokenOneOfN;
+use crate::tables_of_ots::TablesOf;
 use crate::tasks::{
     BatchPrf, BitsToRing, Equality, InnerProduct, Multiplex, OneOfNOt, PermuteShare, PermuteShareBits, ProgrammedPrf,
     RandomOneOfNOt, RandomOt, SubfieldVole,
@@ -42,7 +43,7 @@ registries! {
         SilentOt,
     ];
     /// Protocols for random 1-of-2^k OT of bits.
-    random_tables: RandomOneOfNOt = [OneOfN, SoftSpokenOneOfN];
+    random_tables: RandomOneOfNOt = [OneOfN, SoftSpokenOneOfN, TablesOf<Iknp03>];
     /// Protocols for subfield VOLE over GF(2^64).
     vole_64: SubfieldVole<Gf64> = [SilentVole<Gf64>, SmallFieldVole<Gf64>];
     /// Protocols for subfield VOLE over GF(2^128).

@@ -15,6 +15,7 @@ mod catalogue;
 pub mod circuit_psi;
 mod ecdh;
 pub mod membership;
+pub mod ot;
 pub mod psi;
 pub mod recurrent;
 pub mod registry;

@@ -1,5 +1,7 @@
 //! The registries: every row of this crate, by task, in the order in which documents list them.
 
+use vesica_mpc::tables_of_ots::TablesOf;
+use vesica_mpc::tasks::{RandomOneOfNOt, RandomOt};
 use vesica_party::fuzzing::AnyMessage;
 use vesica_party::service::OneShot;
 use vesica_party::{Entry, Row, registries};
@@ -20,6 +22,7 @@ use crate::circuit_psi::vole::{Rr22Circuit, Rs21Circuit};
 use crate::membership::gmr21::{self, Gmr21};
 use crate::membership::zcl23_pk::{self, Garbled, NarrowBand, Zcl23Pk};
 use crate::membership::zcl23_sk::{self, Zcl23Sk};
+use crate::ot::ferret::{self, Ferret};
 use crate::psi::cm20::{self, Cm20};
 use crate::psi::cuckoo::{self, CuckooPsi, Kkrt16, Oos17, Pssz15, Psz14};
 use crate::psi::gbf::dcw13::{self, Dcw13};
@@ -126,6 +129,10 @@ registries! {
     union_sum: UnionSum = [Membership<Gmr21, UnionSum>];
     /// Protocols for [`JoinAndCompute`].
     join_and_compute: JoinAndCompute = [Ltsxq26JoinAndCompute];
+    /// Protocols for random OT.
+    random_ot: RandomOt = [Ferret];
+    /// Protocols for random 1-of-2^k OT of bits.
+    random_tables: RandomOneOfNOt = [TablesOf<Ferret>];
 }
 
 /// The protocols for [`Intersect`] that run in passes.
@@ -146,7 +153,13 @@ pub fn rows() -> Rows {
         union_sum: union_sum(),
         join_and_compute: join_and_compute(),
         intersect_in_passes: intersect_in_passes(),
+        blocks: || blocks().collect(),
     }
+}
+
+/// The descriptions of building blocks.
+fn blocks() -> impl Iterator<Item = &'static Entry> {
+    random_ot().iter().map(|row| row.entry()).chain(random_tables().iter().map(|row| row.entry()))
 }
 
 /// The descriptions of all protocols: those of the product, then those of this crate, then building blocks.
@@ -166,6 +179,7 @@ pub fn messages() -> impl Iterator<Item = &'static AnyMessage> {
         gmr21::messages::MESSAGES,
         zcl23_pk::messages::MESSAGES,
         zcl23_sk::messages::MESSAGES,
+        ferret::messages::MESSAGES,
         cm20::messages::MESSAGES,
         cuckoo::MESSAGES,
         dcw13::MESSAGES,

@@ -55,10 +55,12 @@ pub struct Rows {
     pub join_and_compute: &'static [&'static dyn Registered<JoinAndCompute>],
     /// Those for [`Intersect`] that run in passes.
     pub intersect_in_passes: &'static [&'static dyn InPasses<Intersect>],
+    /// The descriptions of building blocks.
+    pub blocks: fn() -> Vec<&'static Entry>,
 }
 
 impl Rows {
-    /// The descriptions of all of them.
+    /// The descriptions of all protocols for sets.
     pub fn entries(self) -> impl Iterator<Item = &'static Entry> {
         fn of<T: Task>(rows: &'static [&'static dyn Registered<T>]) -> impl Iterator<Item = &'static Entry> {
             rows.iter().map(|row| row.entry())
@@ -75,6 +77,7 @@ impl Rows {
             union_sum,
             join_and_compute,
             intersect_in_passes: _,
+            blocks: _,
         } = self;
         let rows_or_shares = of(intersect).chain(of(union)).chain(of(shares));
         let over_intersections = of(cardinality).chain(of(sum)).chain(of(join_and_compute));
@@ -152,6 +155,7 @@ pub fn rows() -> Rows {
         union_sum: union_sum(),
         join_and_compute: join_and_compute(),
         intersect_in_passes: intersect_in_passes(),
+        blocks: || blocks().collect(),
     }
 }
 

@@ -104,6 +104,8 @@ pub const IN_LAB: &[&str] = &[
     "ltsxq26-wide",
     "mqrpmt",
     "oos17",
+    "ot-ferret",
+    "ot-ferret-1-of-n",
     "pepsi",
     "pepsi-cardinality",
     "pepsi-sum",
@@ -156,8 +158,13 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
     lists().flat_map(Rows::entries)
 }
 
+/// The descriptions of all building blocks.
+pub(crate) fn blocks() -> impl Iterator<Item = &'static Entry> {
+    lists().flat_map(|rows| (rows.blocks)())
+}
+
 /// The description of this id or alias, of whatever task; of a variant that of its row.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let row = variants::split(name).0;
-    all().chain(registry::blocks()).find(|entry| entry.answers_to(row))
+    all().chain(blocks()).find(|entry| entry.answers_to(row))
 }

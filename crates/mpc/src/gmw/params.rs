@@ -49,7 +49,7 @@ impl Params {
 
     /// One a gate.
     pub(super) fn polynomials(&self) -> Polynomials {
-        Polynomials { groups: self.circuit.ands(), variables: 2, len: self.instances, source: OtSource::Silent }
+        Polynomials { groups: self.circuit.ands(), variables: 2, len: self.instances, source: OtSource::SILENT }
     }
 
     /// Bytes that both sides send in set-up and evaluation.

@@ -38,13 +38,16 @@ mod sender;
 use std::ops::RangeInclusive;
 
 use vesica_party::{
-    Assumption, Attack, CostClass, Effort, Entry, Mode, Protocol, Resistance, Rounds, Security, Status, Task, assume,
+    Abort, Assumption, Attack, Channel, CostClass, Effort, Entry, Mode, Protocol, Resistance, Rounds, Security, Status,
+    Task, assume,
 };
 use vesica_structures::facts::{Paper, Unsupported};
+use vesica_structures::rng::SecretRng;
 
 use crate::base_ot::{self, mode};
 use crate::ot_extension::{GUESSED_DELTA, MAX_TRANSFERS, OFFSET_PAGE};
-use crate::tasks::{CorrelationRequest, RandomOt};
+use crate::tables_of_ots::OtBatches;
+use crate::tasks::{CorrelationRequest, OtChosen, OtPairs, RandomOt};
 
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -144,6 +147,32 @@ impl Protocol for Iknp03 {
 
     fn predicted_bytes(params: &Params) -> RangeInclusive<u64> {
         params.predicted_bytes()
+    }
+}
+
+impl OtBatches for Iknp03 {
+    const TABLES: &'static str = "ot-iknp03-1-of-n";
+
+    fn batches(len: usize) -> Result<Params, Unsupported> {
+        Ok(Params { len, is_checked: false })
+    }
+
+    fn send_batches(
+        params: &Params,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+        keep: impl FnMut(OtPairs),
+    ) -> Result<(), Abort> {
+        sender::each_batch(params, ch, rng, keep)
+    }
+
+    fn receive_batches(
+        params: &Params,
+        ch: &mut Channel,
+        rng: &mut SecretRng,
+        keep: impl FnMut(OtChosen),
+    ) -> Result<(), Abort> {
+        receiver::each_batch(params, ch, rng, keep)
     }
 }
 

@@ -11,6 +11,7 @@ use super::{COLUMNS, Params};
 use crate::base_ot;
 use crate::code_oprf::{ColumnHash, Columns, ROWS_PER_BLOCK, ROWS_PER_PIECE, ROWS_PER_STRIP};
 use crate::ot_extension::CorrelationHash;
+use crate::silent::bulk::batch_binding;
 use crate::tasks::OtPairs;
 
 /// The sender, set up: all is done before any input.
@@ -36,11 +37,7 @@ impl Party for Sender {
             let corrections = &mut corrections[..ROWS_PER_PIECE.min(params.rows() - first)];
             ch.recv_stream::<Corrections>(corrections)?;
             grow(&mut rows, first + corrections.len());
-            let strips = rows[first..].par_chunks_mut(ROWS_PER_STRIP).zip(corrections.par_chunks(ROWS_PER_STRIP));
-            strips.enumerate().for_each(|(strip, (rows, corrections))| {
-                chosen.rows(first + strip * ROWS_PER_STRIP, rows);
-                rows.iter_mut().zip(corrections).for_each(|([row], correction)| *row ^= correction & *secret);
-            });
+            correct(&chosen, *secret, first, corrections, &mut rows[first..]);
         }
         drop(phase);
 
@@ -49,16 +46,46 @@ impl Party for Sender {
         }
         let _phase = ch.phase(Phase::OtExtension);
         let rows: &mut [u128] = bytemuck::cast_slice_mut(&mut rows[..params.len]);
-        let hash = CorrelationHash::new(binding);
-        let zeros = Secret::new(hash.hash(rows));
-        rows.iter_mut().for_each(|row| *row ^= *secret);
-        let ones = Secret::new(hash.hash(rows));
-        Ok(Self(OtPairs { pairs: zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).collect() }))
+        Ok(Self(CorrelationHash::new(binding).pairs(rows, *secret)))
     }
 
     fn run(self, (): (), _: &mut Channel, _: &mut SecretRng) -> Result<OtPairs, Abort> {
         Ok(self.0)
     }
+}
+
+/// The sender's rows of a piece, of which `first` is the number of the first.
+fn correct(chosen: &Columns, secret: u128, first: usize, corrections: &[u128], rows: &mut [[u128; 1]]) {
+    let strips = rows.par_chunks_mut(ROWS_PER_STRIP).zip(corrections.par_chunks(ROWS_PER_STRIP));
+    strips.enumerate().for_each(|(strip, (rows, corrections))| {
+        chosen.rows(first + strip * ROWS_PER_STRIP, rows);
+        rows.iter_mut().zip(corrections).for_each(|([row], correction)| *row ^= correction & secret);
+    });
+}
+
+/// The OTs piece by piece, without a check.
+pub(super) fn each_batch(
+    params: &Params,
+    ch: &mut Channel,
+    rng: &mut SecretRng,
+    mut keep: impl FnMut(OtPairs),
+) -> Result<(), Abort> {
+    let secret = Secret::new(rng.block());
+    let choices = (0..COLUMNS).map(|j| Choice::from((*secret >> j & 1) as u8));
+    let (keys, binding) = ch.reversed(|ch| base_ot::receive(choices, ch, rng))?;
+    let chosen = Columns::new(keys.iter().copied());
+    let _phase = ch.phase(Phase::OtExtension);
+    let mut corrections = vec![0; ROWS_PER_PIECE.min(params.len)];
+    let mut rows = Secret::new(vec![[0]; corrections.len()]);
+    for (batch, first) in (0..params.len).step_by(ROWS_PER_PIECE).enumerate() {
+        let count = ROWS_PER_PIECE.min(params.len - first);
+        // Step 1.
+        ch.recv_stream::<Corrections>(&mut corrections[..count])?;
+        correct(&chosen, *secret, first, &corrections[..count], &mut rows[..count]);
+        let hash = CorrelationHash::new(batch_binding(binding, batch));
+        keep(hash.pairs(bytemuck::cast_slice_mut(&mut rows[..count]), *secret));
+    }
+    Ok(())
 }
 
 /// Grows to `len` rows, and leaves no copy behind: what was there is wiped where it lay.

@@ -15,7 +15,7 @@ use super::params::{CHUNK_BITS, CHUNKS};
 /// Columns come chunk by chunk, as the peer's messages allow, so that their number alone costs no
 /// memory.
 #[derive(Debug)]
-pub(crate) struct Columns {
+pub struct Columns {
     blocks: usize,
     /// [`CHUNK_BITS`] columns each, one after the other.
     chunks: Vec<Secret<Vec<u128>>>,
@@ -33,6 +33,7 @@ impl Columns {
         self.chunks.last_mut().map_or(&mut [], |chunk| &mut chunk[..])
     }
 
+    /// A column's blocks.
     pub fn column(&self, n: usize) -> &[u128] {
         &self.chunks[n / CHUNK_BITS][n % CHUNK_BITS * self.blocks..][..self.blocks]
     }

@@ -1,13 +1,16 @@
 //! From correlated blocks to independent ones.
 
 use vesica_kernels::aes::Aes128;
+use vesica_structures::secret::Secret;
 
 use crate::binding::Binding;
+use crate::tasks::OtPairs;
 
 /// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key
 /// serves [`INDICES_PER_KEY`] indices: who knows outputs can test a candidate for all indices of a
 /// key at once, tweak or not.
-pub(crate) struct CorrelationHash(Binding);
+#[derive(Debug)]
+pub struct CorrelationHash(Binding);
 
 /// Indices that one key hashes; a search for `delta` then takes 2^124 calls of the cipher, as one
 /// for the hidden leaves does.
@@ -17,6 +20,14 @@ impl CorrelationHash {
     /// Keyed for the run.
     pub fn new(binding: Binding) -> Self {
         Self(binding)
+    }
+
+    /// Both blocks of each OT, from the sender's rows, which are changed.
+    pub fn pairs(&self, rows: &mut [u128], delta: u128) -> OtPairs {
+        let zeros = Secret::new(self.hash(rows));
+        rows.iter_mut().for_each(|row| *row ^= delta);
+        let ones = Secret::new(self.hash(rows));
+        OtPairs { pairs: zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).collect() }
     }
 
     /// `out[i] = H(x[i], i)`.

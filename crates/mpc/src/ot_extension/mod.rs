@@ -67,12 +67,15 @@ use vesica_structures::facts::{Paper, Unsupported};
 use crate::tasks::{CorrelationRequest, RandomOt};
 
 pub(crate) use check::UniversalHash;
-pub(crate) use columns::{Columns, narrow_digits};
-pub(crate) use correlation_hash::CorrelationHash;
+pub use columns::Columns;
+pub(crate) use columns::narrow_digits;
+pub use correlation_hash::CorrelationHash;
 pub(crate) use params::MAX_TRANSFERS;
 pub use params::{CHUNK_BITS, CHUNKS, OtParams, Params};
-pub(crate) use receiver::{ReceiverCorrelation, ReceiverTrees, bit, receiver};
-pub(crate) use sender::{SenderCorrelation, SenderTrees, sender};
+pub(crate) use receiver::ReceiverTrees;
+pub use receiver::{ReceiverCorrelation, bit, receiver};
+pub(crate) use sender::SenderTrees;
+pub use sender::{SenderCorrelation, sender};
 
 /// The paper of the extension and of VOLE over small fields.
 pub(crate) const PAPER: Paper = Paper {
@@ -82,7 +85,7 @@ pub(crate) const PAPER: Paper = Paper {
 };
 
 /// What either mode rests on.
-pub(crate) const ASSUMPTIONS: &[Assumption] = vesica_party::assumptions![
+pub const ASSUMPTIONS: &[Assumption] = vesica_party::assumptions![
     crate::base_ot::ASSUMPTIONS,
     assume!["AES-128 as a random permutation and as a PRF", OFFSET_SEARCH]
 ];

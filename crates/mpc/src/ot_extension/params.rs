@@ -34,7 +34,7 @@ impl Params {
     }
 
     /// Bytes of all messages, base OTs included.
-    pub(crate) fn predicted_bytes(&self) -> u64 {
+    pub fn predicted_bytes(&self) -> u64 {
         let trees = CHUNKS * (CHUNK_BITS - 1) * 2 * 16;
         let corrections = (CHUNKS - 1) * self.blocks_made() * 16;
         let checks = if self.checked() { CHUNKS * 32 + 32 + 16 + 16 + 128 * 16 } else { 0 };

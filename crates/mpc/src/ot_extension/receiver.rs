@@ -22,7 +22,7 @@ use crate::tasks::OtChosen;
 
 /// The receiver's side of the correlation.
 #[derive(Debug)]
-pub(crate) struct ReceiverCorrelation {
+pub struct ReceiverCorrelation {
     /// `u`, in blocks of 128 bits.
     pub bits: Secret<Vec<u128>>,
     /// `V`.
@@ -55,7 +55,10 @@ impl ReceiverCorrelation {
 }
 
 /// Makes the receiver's side.
-pub(crate) fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<ReceiverCorrelation, Abort> {
+///
+/// # Errors
+/// If the channel fails, or the peer does not follow the protocol.
+pub fn receiver(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<ReceiverCorrelation, Abort> {
     let mut trees = ReceiverTrees::setup(params.checked(), ch, rng)?;
     let blocks = params.blocks_made();
     let (bits, columns) = trees.next_columns(blocks, ch)?;
@@ -138,7 +141,7 @@ impl ReceiverTrees {
 }
 
 /// Bit `i` of a vector of blocks.
-pub(crate) fn bit(bits: &[u128], i: usize) -> bool {
+pub fn bit(bits: &[u128], i: usize) -> bool {
     bits[i / 128] >> (i % 128) & 1 == 1
 }
 

@@ -18,7 +18,7 @@ use crate::tasks::OtPairs;
 
 /// The sender's side of the correlation.
 #[derive(Debug)]
-pub(crate) struct SenderCorrelation {
+pub struct SenderCorrelation {
     /// Bit `n` belongs to column `n`.
     pub delta: Secret<u128>,
     /// `W`.
@@ -31,16 +31,15 @@ impl SenderCorrelation {
     /// The correlation as `len` random OTs.
     pub fn pairs(&self, len: usize) -> OtPairs {
         let mut rows = self.columns.rows(0..len.div_ceil(128));
-        let hash = CorrelationHash::new(self.binding);
-        let zeros = Secret::new(hash.hash(&rows));
-        rows.iter_mut().for_each(|row| *row ^= *self.delta);
-        let ones = Secret::new(hash.hash(&rows));
-        OtPairs { pairs: zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).take(len).collect() }
+        CorrelationHash::new(self.binding).pairs(&mut rows[..len], *self.delta)
     }
 }
 
 /// Makes the sender's side.
-pub(crate) fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<SenderCorrelation, Abort> {
+///
+/// # Errors
+/// If the channel fails, or the peer does not follow the protocol.
+pub fn sender(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<SenderCorrelation, Abort> {
     let mut trees = SenderTrees::setup(params.checked(), ch, rng)?;
     let blocks = params.blocks_made();
     let columns = trees.next_columns(blocks, ch)?;

@@ -123,7 +123,7 @@ impl Params {
         while let Some(last) = layers.last().filter(|last| last.groups.len() > 1) {
             layers.push(Layer::new(last.groups.len(), later, false, last.owner.peer()));
         }
-        Self { len, width, variant, source: OtSource::Silent, layers }.with_tables_from(OtSource::Silent)
+        Self { len, width, variant, source: OtSource::SILENT, layers }.with_tables_from(OtSource::SILENT)
     }
 
     /// The same tests on random tables from another source.

@@ -40,7 +40,7 @@ impl Protocol for BitsToRing {
     type Receiver = Receiver;
 
     fn derive(request: &BitsToRingRequest) -> Result<Params, Unsupported> {
-        Shape::derive(request.len, 1, request.bits, request.security, OtSource::Silent).map(Params)
+        Shape::derive(request.len, 1, request.bits, request.security, OtSource::SILENT).map(Params)
     }
 
     fn predicted_bytes(Params(shape): &Params) -> RangeInclusive<u64> {

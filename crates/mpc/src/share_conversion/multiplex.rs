@@ -71,7 +71,7 @@ impl<E: Share> Protocol for Multiplexer<E> {
     type Receiver = Receiver<E>;
 
     fn derive(request: &MultiplexRequest) -> Result<Params<E>, Unsupported> {
-        Params::with_ots_from(request, OtSource::Silent)
+        Params::with_ots_from(request, OtSource::SILENT)
     }
 
     fn predicted_bytes(Params { rows, masks }: &Params<E>) -> RangeInclusive<u64> {

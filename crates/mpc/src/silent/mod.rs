@@ -52,9 +52,9 @@ mod code;
 pub mod lucky;
 pub mod messages;
 pub mod params;
-mod receiver;
+pub(crate) mod receiver;
 mod sender;
-mod trees;
+pub(crate) mod trees;
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;

@@ -231,12 +231,6 @@ impl SilentParams {
         ot_extension::Params { blocks: self.mask_blocks().end, security: self.security }
     }
 
-    /// Blocks that the sender sends for a tree: a pair a level below the first, and the fix of the
-    /// leaf.
-    pub(crate) fn tree_message(&self) -> usize {
-        2 * self.shape().sums() + 1
-    }
-
     /// Blocks of a correlation for many batches of this shape that belong to number `batch`.
     pub(super) fn batch_blocks(&self, batch: usize) -> BatchBlocks {
         let start = batch * self.correlation().blocks;
@@ -246,7 +240,7 @@ impl SilentParams {
 
     /// Bytes of flips, trees and the seed of the code.
     pub(super) fn batch_bytes(&self) -> u64 {
-        (self.transfers().div_ceil(8) + self.trees * self.tree_message() * 16 + 16) as u64
+        (self.transfers().div_ceil(8) + self.trees * self.shape().message_blocks() * 16 + 16) as u64
     }
 
     fn predicted_bytes(&self) -> u64 {
@@ -363,7 +357,7 @@ mod tests {
     #[test]
     fn the_trees_wait_for_their_reader_at_every_length() {
         let params = SilentParams::new(&request(crate::silent::MAX_LEN, Security::SemiHonest), 128);
-        assert!(params.trees * params.tree_message() * 16 <= 1 << 20);
+        assert!(params.trees * params.shape().message_blocks() * 16 <= 1 << 20);
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
     let seed = rng.block();
 
     // Step 1.
-    ch.send(&Flips(flips(params, &base.bits, &points)))?;
+    ch.send(&Flips(trees::flips(params.shape(), &points, |i| bit(&base.bits, i))))?;
     if !params.checked() {
         // Step 5, which then need not wait for the trees.
         ch.send(&CodeSeed(seed))?;
@@ -147,7 +147,7 @@ pub(super) fn noise_places(params: &SilentParams, points: &[usize]) -> impl Iter
 }
 
 /// Uniform below `bound`, by rejection.
-pub(super) fn below(bound: usize, rng: &mut SecretRng) -> usize {
+pub fn below(bound: usize, rng: &mut SecretRng) -> usize {
     let mask = bound.next_power_of_two() as u64 - 1;
     loop {
         let draw = (rng.next_u64() & mask) as usize;
@@ -155,17 +155,6 @@ pub(super) fn below(bound: usize, rng: &mut SecretRng) -> usize {
             return draw;
         }
     }
-}
-
-/// Where the OTs' random choices are not what the paths need.
-pub(super) fn flips(params: &SilentParams, bits: &[u128], points: &[usize]) -> Vec<u8> {
-    let depth = params.shape().depth();
-    let mut flips = vec![0u8; params.transfers().div_ceil(8)];
-    for i in 0..params.transfers() {
-        let flip = bit(bits, i) ^ trees::away(points[i / depth], depth, i % depth + 1);
-        flips[i / 8] |= u8::from(flip) << (i % 8);
-    }
-    flips
 }
 
 /// `w = v + delta e` at every position, from the sender's trees as they arrive.
@@ -179,7 +168,7 @@ fn expand_trees<B: Value>(
     let pads = Secret::new(CorrelationHash::new(base.binding).hash(&rows[..params.transfers()]));
     let values = Secret::new(base.columns.elements::<B>(params.value_blocks(), params.width));
     let mut leaves = Secret::new(vec![Gf128::default(); params.positions()]);
-    trees::receive(params, base.binding, (points, &pads, &values), &mut leaves, ch, |_| ())?;
+    trees::receive(params.shape(), base.binding, (points, &pads, &values), &mut leaves, ch, |_| ())?;
     Ok(leaves)
 }
 
@@ -206,14 +195,14 @@ mod tests {
         let base = ot_extension::receiver(&params.correlation(), ch, rng)?;
         let mut points = vec![0; params.trees];
         points[0] = turns;
-        ch.send(&Flips(flips(params, &base.bits, &points)))?;
+        ch.send(&Flips(trees::flips(params.shape(), &points, |i| bit(&base.bits, i))))?;
         ch.send(&CodeSeed(1))?;
-        let mut message = vec![0u128; params.trees * params.tree_message()];
+        let mut message = vec![0u128; params.trees * params.shape().message_blocks()];
         ch.recv_stream::<Trees>(&mut message)?;
 
         let depth = params.shape().depth();
         let pads = CorrelationHash::new(base.binding).hash(&base.columns.rows(params.transfer_blocks())[..depth]);
-        let (pairs, fix) = message[..params.tree_message()].as_chunks::<2>();
+        let (pairs, fix) = message[..params.shape().message_blocks()].as_chunks::<2>();
         let sums: Vec<u128> = (2..)
             .zip(pairs)
             .map(|(level, pair)| pair[usize::from(trees::away(turns, depth, level))] ^ pads[level - 1])

@@ -77,7 +77,7 @@ fn start<B: Value>(params: &SilentParams, ch: &mut Channel, rng: &mut SecretRng)
     // Step 2.
     let values = Secret::new(base.columns.elements::<B>(params.value_blocks(), params.width));
     let mut leaves = Secret::new(vec![Gf128::default(); params.positions()]);
-    trees::send(params, base.binding, (&pads, &values), &mut leaves, ch, |_| ())?;
+    trees::send(params.shape(), base.binding, (&pads, &values), &mut leaves, ch, |_| ())?;
 
     if params.checked() {
         let _phase = ch.phase(Phase::Check);

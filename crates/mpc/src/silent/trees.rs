@@ -8,10 +8,9 @@ use vesica_structures::fields::Gf128;
 use vesica_structures::secret::Secret;
 
 use super::messages::Trees;
-use super::params::SilentParams;
 use crate::binding::Binding;
 use crate::ot_extension::CorrelationHash;
-use crate::pprf::{Tree, generators};
+use crate::pprf::{Tree, TreeShape, generators};
 
 /// Trees whose messages are sent at a time.
 const TREES_PER_MESSAGE: usize = 8;
@@ -23,10 +22,10 @@ pub(super) const LABEL: &str = "silent ggm";
 const LEAVES_PER_THREAD_TASK: usize = 1 << 10;
 
 /// Trees a thread: results do not depend on it.
-fn share(params: &SilentParams) -> usize {
+fn share(shape: TreeShape) -> usize {
     TREES_PER_MESSAGE
         .div_ceil(rayon::current_num_threads())
-        .max(LEAVES_PER_THREAD_TASK.div_ceil(params.block))
+        .max(LEAVES_PER_THREAD_TASK.div_ceil(shape.leaves))
         .min(TREES_PER_MESSAGE)
 }
 
@@ -41,12 +40,7 @@ fn in_parallel<J: Send>(jobs: impl Iterator<Item = J>, work: impl Fn(J) + Send +
 
 /// The two pads of each tree and level, tree after tree, from the rows of the OTs, flipped as the
 /// receiver asks.
-pub(super) fn sender_pads(
-    binding: Binding,
-    delta: u128,
-    mut rows: Secret<Vec<u128>>,
-    flips: &[u8],
-) -> Secret<Vec<[u128; 2]>> {
+pub fn sender_pads(binding: Binding, delta: u128, mut rows: Secret<Vec<u128>>, flips: &[u8]) -> Secret<Vec<[u128; 2]>> {
     for (i, row) in rows.iter_mut().enumerate() {
         *row ^= delta & u128::from(flips[i / 8] >> (i % 8) & 1).wrapping_neg();
     }
@@ -57,6 +51,18 @@ pub(super) fn sender_pads(
     Secret::new(zeros.iter().zip(ones.iter()).map(|(&zero, &one)| [zero, one]).collect())
 }
 
+/// Where the OTs' random choices, the bits by number, are not what the paths to `points` need: a bit each, tree after tree.
+pub fn flips(shape: TreeShape, points: &[usize], choice: impl Fn(usize) -> bool) -> Vec<u8> {
+    let depth = shape.depth();
+    let transfers = points.len() * depth;
+    let mut flips = vec![0u8; transfers.div_ceil(8)];
+    for i in 0..transfers {
+        let flip = choice(i) ^ away(points[i / depth], depth, i % depth + 1);
+        flips[i / 8] |= u8::from(flip) << (i % 8);
+    }
+    flips
+}
+
 /// The bit of a punctured tree's path at `level` (1 is the top), turned around: which pad the
 /// receiver needs.
 pub(super) fn away(point: usize, depth: usize, level: usize) -> bool {
@@ -65,35 +71,38 @@ pub(super) fn away(point: usize, depth: usize, level: usize) -> bool {
 
 /// All leaves; sends the trees' messages as they are expanded. `done` gets the leaves of a few
 /// trees at a time, in order.
-pub(super) fn send(
-    params: &SilentParams,
+///
+/// # Errors
+/// If the channel fails.
+pub fn send(
+    shape: TreeShape,
     binding: Binding,
     (pads, values): (&[[u128; 2]], &[Gf128]),
     leaves: &mut [Gf128],
     ch: &mut Channel,
     mut done: impl FnMut(&mut [Gf128]),
 ) -> Result<(), Abort> {
-    let depth = params.shape().depth();
-    let share = share(params);
+    let depth = shape.depth();
+    let share = share(shape);
     let mut workers: Vec<_> = (0..TREES_PER_MESSAGE.div_ceil(share))
-        .map(|_| (Tree::new(params.shape()), Secret::new(vec![[0; 2]; params.shape().sums()])))
+        .map(|_| (Tree::new(shape), Secret::new(vec![[0; 2]; shape.sums()])))
         .collect();
     let mut generators = generators(binding, LABEL);
-    let mut message = vec![0; TREES_PER_MESSAGE * params.tree_message()];
+    let mut message = vec![0; TREES_PER_MESSAGE * shape.message_blocks()];
     let parts = leaves
-        .chunks_mut(TREES_PER_MESSAGE * params.block)
+        .chunks_mut(TREES_PER_MESSAGE * shape.leaves)
         .zip(pads.chunks(TREES_PER_MESSAGE * depth))
         .zip(values.chunks(TREES_PER_MESSAGE));
     for ((leaves, pads), values) in parts {
         let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();
-        let message = &mut message[..values.len() * params.tree_message()];
+        let message = &mut message[..values.len() * shape.message_blocks()];
         let jobs = leaves
-            .chunks_mut(share * params.block)
-            .zip(message.chunks_mut(share * params.tree_message()))
+            .chunks_mut(share * shape.leaves)
+            .zip(message.chunks_mut(share * shape.message_blocks()))
             .zip(pads.chunks(share * depth).zip(values.chunks(share)).zip(prgs.chunks(share)))
             .zip(&mut workers);
         in_parallel(jobs, |(((leaves, message), ((pads, values), prgs)), (tree, sums))| {
-            let outputs = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact_mut(params.tree_message()));
+            let outputs = leaves.chunks_exact_mut(shape.leaves).zip(message.chunks_exact_mut(shape.message_blocks()));
             for ((leaves, message), ((pads, value), prg)) in outputs.zip(pads.chunks_exact(depth).zip(values).zip(prgs))
             {
                 let total = tree.expand(prg, pads[0], bytemuck::cast_slice_mut(leaves), sums);
@@ -112,36 +121,39 @@ pub(super) fn send(
 
 /// `w = v + delta e` at every position, from the sender's trees as they arrive. `done` gets them as
 /// that of [`send`] does.
-pub(super) fn receive(
-    params: &SilentParams,
+///
+/// # Errors
+/// If the channel fails.
+pub fn receive(
+    shape: TreeShape,
     binding: Binding,
     (points, pads, values): (&[usize], &[u128], &[Gf128]),
     leaves: &mut [Gf128],
     ch: &mut Channel,
     mut done: impl FnMut(&mut [Gf128]),
 ) -> Result<(), Abort> {
-    let depth = params.shape().depth();
-    let share = share(params);
+    let depth = shape.depth();
+    let share = share(shape);
     let mut workers: Vec<_> = (0..TREES_PER_MESSAGE.div_ceil(share))
-        .map(|_| (Tree::new(params.shape()), Secret::new(vec![0; params.shape().sums()])))
+        .map(|_| (Tree::new(shape), Secret::new(vec![0; shape.sums()])))
         .collect();
     let mut generators = generators(binding, LABEL);
-    let mut message = vec![0; TREES_PER_MESSAGE * params.tree_message()];
-    let parts = leaves.chunks_mut(TREES_PER_MESSAGE * params.block).zip(pads.chunks(TREES_PER_MESSAGE * depth));
+    let mut message = vec![0; TREES_PER_MESSAGE * shape.message_blocks()];
+    let parts = leaves.chunks_mut(TREES_PER_MESSAGE * shape.leaves).zip(pads.chunks(TREES_PER_MESSAGE * depth));
     for ((leaves, pads), (points, values)) in
         parts.zip(points.chunks(TREES_PER_MESSAGE).zip(values.chunks(TREES_PER_MESSAGE)))
     {
-        let message = &mut message[..values.len() * params.tree_message()];
+        let message = &mut message[..values.len() * shape.message_blocks()];
         ch.recv_stream::<Trees>(message)?;
         let prgs: Vec<GgmPrg> = generators.by_ref().take(values.len()).collect();
         let jobs = leaves
-            .chunks_mut(share * params.block)
-            .zip(message.chunks(share * params.tree_message()))
+            .chunks_mut(share * shape.leaves)
+            .zip(message.chunks(share * shape.message_blocks()))
             .zip(pads.chunks(share * depth).zip(points.chunks(share)))
             .zip(values.chunks(share).zip(prgs.chunks(share)))
             .zip(&mut workers);
         in_parallel(jobs, |((((leaves, message), (pads, points)), (values, prgs)), (tree, sums))| {
-            let each = leaves.chunks_exact_mut(params.block).zip(message.chunks_exact(params.tree_message()));
+            let each = leaves.chunks_exact_mut(shape.leaves).zip(message.chunks_exact(shape.message_blocks()));
             let known = pads.chunks_exact(depth).zip(points).zip(values.iter().zip(prgs));
             for ((leaves, message), ((pads, &point), (&value, prg))) in each.zip(known) {
                 let (pairs, fix) = message.as_chunks::<2>();

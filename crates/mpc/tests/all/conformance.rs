@@ -10,6 +10,7 @@ use vesica_mpc::silent::SilentVole;
 use vesica_mpc::silent_ot::SilentOt;
 use vesica_mpc::small_field_vole::SmallFieldVole;
 use vesica_mpc::softspoken_one_of_n_ot::SoftSpokenOneOfN;
+use vesica_mpc::tables_of_ots::TablesOf;
 use vesica_mpc::tasks::{
     CorrelationRequest, OpprfRequest, PrfOutputs, Programmed, SubfieldVole, VoleReceiver, VoleSender,
 };
@@ -74,6 +75,8 @@ fn one_of_n() {
             let request = CorrelationRequest { len, security: Security::SemiHonest, width: Some(width) };
             conformance::<OneOfN>(&request, (), ());
             conformance::<SoftSpokenOneOfN>(&request, (), ());
+            // Batches of OTs end within tables of three bits.
+            conformance::<TablesOf<Iknp03>>(&request, (), ());
         }
     }
 }

@@ -54,7 +54,7 @@ fn run_on(params: &Params) -> (Tested, Vec<u64>, Bits) {
 fn tests_on_tables_without_lpn_are_right() {
     for variant in [Variant::Cubic, Variant::AndTree, Variant::Leaves] {
         let silent = Params::with(1000, 63, variant).unwrap();
-        let params = silent.clone().with_tables_from(OtSource::SoftSpoken).unwrap();
+        let params = silent.clone().with_tables_from(OtSource::SOFT_SPOKEN).unwrap();
         assert!(params != silent && params.tables() == silent.tables() && params.online_bits() == silent.online_bits());
         let (sender, values, shares) = run_on(&params);
         Equality::holds(&(), &values, &sender, &shares).unwrap_or_else(|wrong| panic!("{variant:?}: {wrong}"));

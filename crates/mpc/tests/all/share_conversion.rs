@@ -96,7 +96,7 @@ fn rows_of_bytes_are_multiplied() {
 #[test]
 fn rows_are_multiplied_on_ots_without_lpn() {
     let request = rows_request(200_000, 3, 5, 8);
-    let params = MultiplexParams::<u8>::with_ots_from(&request, OtSource::SoftSpoken).unwrap();
+    let params = MultiplexParams::<u8>::with_ots_from(&request, OtSource::SOFT_SPOKEN).unwrap();
     let rng = &mut SecretRng::insecure_from_seed(1);
     let sent = SharedBits { bits: random_bits(rng, request.len) };
     let values = (0..request.len * request.width).map(|_| rng.block() as u8).collect();
@@ -118,7 +118,7 @@ fn rows_are_multiplied_on_ots_without_lpn() {
     assert_eq!(bytes, 2 * (1563 * 240 + 25_000 + 11_808) + 5 * 200_000);
     // Silent OT sends less where there are many.
     let many = rows_request(1 << 22, 3, 5, 8);
-    let [silent, without_lpn] = [OtSource::Silent, OtSource::SoftSpoken].map(|source| {
+    let [silent, without_lpn] = [OtSource::SILENT, OtSource::SOFT_SPOKEN].map(|source| {
         let params = MultiplexParams::<u8>::with_ots_from(&many, source).unwrap();
         *Multiplexer::<u8>::predicted_bytes(&params).end()
     });

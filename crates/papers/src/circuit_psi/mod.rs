@@ -4,7 +4,9 @@
 pub mod aggregates;
 pub mod cgs22;
 pub mod ltsxq26;
+pub mod ots;
 pub mod pepsi;
+pub mod psty19;
 pub mod vole;
 
 use vesica_party::Choice;

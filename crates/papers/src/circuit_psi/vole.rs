@@ -5,7 +5,7 @@ use super::OKVS;
 use vesica_mpc::base_ot;
 use vesica_mpc::opprf::{self, Opprf};
 use vesica_mpc::peqt;
-use vesica_party::{Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, assumptions};
+use vesica_party::{Assumption, Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, assumptions};
 use vesica_protocols::circuit_psi::entry::{
     AND_TREES, BINS, CUBIC_TESTS, EQUALITY, OTS, SILENT, SILENT_TABLES, SOFTSPOKEN, SOFTSPOKEN_TESTS, TREE_TESTS, mode,
     semi_honest,
@@ -18,6 +18,8 @@ use vesica_protocols::tasks::Shares;
 use vesica_protocols::{circuit_row, styles};
 use vesica_structures::okvs::{Band, Kind};
 
+use super::ots::{FERRET, FERRET_TESTS, IKNP, IKNP_TESTS, SOURCES, with_modes};
+
 const TREES_ON_CLUSTERED: Exchangeable = Exchangeable::new(peqt::Variant::AndTree).on(Kind::Clustered);
 
 /// `rs21-circuit:equality=cubic` takes two rounds less at 2^20 items than its row and than the
@@ -26,15 +28,25 @@ const RS21_CUBIC_MODES: &[Mode] = &[mode(Rounds::between(16, 30), ASSUMPTIONS)];
 const RS21_EQUALITY: Choice =
     Choice { values: &[TREE_TESTS, ChoiceValue { modes: Some(RS21_CUBIC_MODES), ..CUBIC_TESTS }], ..EQUALITY };
 
-/// The OPRF of `rs21-circuit:ot=softspoken` stays on silent VOLE.
-const RS21_SOFTSPOKEN_MODES: &[Mode] =
-    &[mode(Rounds::between(16, 32), assumptions![semi_honest::<Opprf<Band>>(), SOFTSPOKEN_TESTS])];
-const RS21_SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some(RS21_SOFTSPOKEN_MODES), ..SOFTSPOKEN };
-const RS21_OTS: Choice = Choice { values: &[SILENT, RS21_SOFTSPOKEN], ..OTS };
+/// The OPRF of `rs21-circuit` stays on silent VOLE, whatever its OTs come from.
+const RS21_OPRF: &[Assumption] = semi_honest::<Opprf<Band>>();
+const RS21_ROUNDS: Rounds = Rounds::between(16, 32);
+const RS21_SOFTSPOKEN: &[Mode] = &[mode(RS21_ROUNDS, assumptions![RS21_OPRF, SOFTSPOKEN_TESTS])];
+const RS21_IKNP: &[Mode] = &[mode(RS21_ROUNDS, assumptions![RS21_OPRF, IKNP_TESTS])];
+const RS21_FERRET: &[Mode] = &[mode(RS21_ROUNDS, assumptions![RS21_OPRF, FERRET_TESTS])];
+const RS21_OTS: Choice = Choice {
+    values: &[
+        SILENT,
+        with_modes(SOFTSPOKEN, RS21_SOFTSPOKEN),
+        with_modes(IKNP, RS21_IKNP),
+        with_modes(FERRET, RS21_FERRET),
+    ],
+    ..OTS
+};
 
 circuit_row!(
     /// `rs21-circuit`: everything in `F`, AND trees.
-    Rs21Circuit, OpprfMatching<VoleOpprf<true>>, TREES_ON_CLUSTERED, Entry {
+    Rs21Circuit, OpprfMatching<VoleOpprf<true>>, TREES_ON_CLUSTERED.from(SOURCES), Entry {
         id: "rs21-circuit",
         aliases: &[],
         variants: &[RS21_EQUALITY, RS21_OTS, base_ot::CHOICE],

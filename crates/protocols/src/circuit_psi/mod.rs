@@ -150,6 +150,9 @@ pub struct MatchingRequest {
     pub runs: usize,
 }
 
+/// Where the random OTs of the product's rows come from, by the values of the choice `ot`.
+pub const SOURCES: &[(&str, OtSource)] = &[("silent", OtSource::SILENT), ("softspoken", OtSource::SOFT_SPOKEN)];
+
 /// The parts of a circuit PSI that its papers exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchangeable {
@@ -157,6 +160,8 @@ pub struct Exchangeable {
     pub equality: peqt::Variant,
     /// Where the random tables of the tests, and OTs of payloads, come from.
     pub ots: OtSource,
+    /// What else these may come from, by the values of the choice `ot`.
+    pub sources: &'static [(&'static str, OtSource)],
     /// The OKVS of an OPPRF that takes one.
     pub okvs: okvs::Kind,
 }
@@ -164,7 +169,12 @@ pub struct Exchangeable {
 impl Exchangeable {
     /// These tests, on silent VOLE and the band OKVS.
     pub const fn new(equality: peqt::Variant) -> Self {
-        Self { equality, ots: OtSource::Silent, okvs: okvs::Kind::Band }
+        Self { equality, ots: OtSource::SILENT, sources: SOURCES, okvs: okvs::Kind::Band }
+    }
+
+    /// The same with OTs from one of these sources, as the row's choice says.
+    pub const fn from(self, sources: &'static [(&'static str, OtSource)]) -> Self {
+        Self { sources, ..self }
     }
 
     /// The same on another OKVS.
@@ -179,12 +189,9 @@ impl Exchangeable {
             "cubic" => peqt::Variant::Cubic,
             _ => self.equality,
         };
-        let ots = match entry.chosen("ot") {
-            "silent" => OtSource::Silent,
-            "softspoken" => OtSource::SoftSpoken,
-            _ => self.ots,
-        };
-        Self { equality, ots, okvs: chosen_okvs(entry, self.okvs) }
+        let chosen = entry.chosen("ot");
+        let ots = self.sources.iter().find(|(name, _)| *name == chosen).map_or(self.ots, |(_, source)| *source);
+        Self { equality, ots, okvs: chosen_okvs(entry, self.okvs), ..self }
     }
 }
 

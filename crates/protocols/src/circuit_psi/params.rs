@@ -101,7 +101,7 @@ impl<P> Params<P> {
     /// Against malicious parties, and for sizes beyond the bounds of the parts.
     pub fn derive<O: BinOpprf<Params = P>>(request: &MatchingRequest) -> Result<Self, Unsupported> {
         let &MatchingRequest { sender_items, receiver_items, security, carried_bytes, exchangeable, runs } = request;
-        let Exchangeable { equality, ots, okvs } = exchangeable;
+        let Exchangeable { equality, ots, okvs, .. } = exchangeable;
         check_semi_honest(security)?;
         let sender_keys = POSITIONS * sender_items;
         let (table_bits, taken) = match runs {

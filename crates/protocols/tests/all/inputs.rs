@@ -1,6 +1,7 @@
 //! Requests, and inputs with a chosen overlap.
 
 use crate::registry;
+use vesica_mpc::tasks::{CorrelationRequest, RandomOneOfNOt, RandomOt};
 use vesica_party::{CostClass, Entry, Security, Task};
 use vesica_protocols::tasks::{
     Aggregate, AggregateReceiverInput, AggregateRequest, AggregateSenderInput, Cardinality, Intersect,
@@ -231,6 +232,25 @@ aggregate_example!(Sum, 2, false);
 aggregate_example!(UnionSum, 2, false);
 aggregate_example!(JoinAndCompute, 2, true);
 
+/// As many random OTs as there are items of one side, without inputs.
+macro_rules! ot_example {
+    ($task:ident, $width:expr) => {
+        impl Example for $task {
+            fn example(
+                _: Runnable<Self>,
+                security: Security,
+                [len, _]: [usize; 2],
+                _: usize,
+                _: u64,
+            ) -> ExampleOf<Self> {
+                (CorrelationRequest { len, security, width: $width }, (), ())
+            }
+        }
+    };
+}
+ot_example!(RandomOt, None);
+ot_example!(RandomOneOfNOt, Some(3));
+
 /// A suite over all rows and their variants.
 pub(crate) trait Suite {
     /// Goes through the rows of one registry.
@@ -251,6 +271,8 @@ pub(crate) trait Suite {
         self.rows(&Self::every(registry::sum()));
         self.rows(&Self::every(registry::union_sum()));
         self.rows(&Self::every(registry::join_and_compute()));
+        self.rows(&Self::every(registry::random_ot()));
+        self.rows(&Self::every(registry::random_tables()));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rows that the suites of this folder go through: all of the product's, each in full. The crate of papers has a module
 //! of this name for the same suites.
 
+use vesica_mpc::tasks::{RandomOneOfNOt, RandomOt};
 use vesica_party::Registered;
 use vesica_party::fuzzing::AnyMessage;
 use vesica_party::variants::with_variants;
@@ -16,6 +17,16 @@ pub(crate) fn all_messages() -> impl Iterator<Item = &'static AnyMessage> {
 /// The rows for shares that are known here, with all variants.
 pub(crate) fn all_shares() -> Vec<&'static dyn Registered<Shares>> {
     with_variants(shares().iter().copied()).collect()
+}
+
+/// The OTs of the product have suites of their own, in `mpc`.
+pub(crate) fn random_ot() -> &'static [&'static dyn Registered<RandomOt>] {
+    &[]
+}
+
+/// The same for tables.
+pub(crate) fn random_tables() -> &'static [&'static dyn Registered<RandomOneOfNOt>] {
+    &[]
 }
 
 /// Trials in which every row is tried in full.

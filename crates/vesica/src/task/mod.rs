@@ -65,7 +65,7 @@ pub const DEFAULT: &str = Intersect::NAME;
 /// The descriptions of all protocols, task by task, and of building blocks: the product's, then what was added.
 pub fn entries() -> Vec<&'static Entry> {
     let mut all: Vec<&'static Entry> = TASKS.iter().flat_map(|task| task.entries()).collect();
-    all.extend(vesica_protocols::registry::blocks());
+    all.extend(crate::rows::blocks());
     all
 }
 

@@ -66,10 +66,10 @@ const ELEMENTS_PER_BATCH: usize = 1 << 23;
 
 /// Elements that one key hashes: each doubles what a guess at `delta` is worth, and the key's
 /// schedule is shared by as many.
-pub(crate) const ELEMENTS_PER_KEY: usize = 16;
+pub const ELEMENTS_PER_KEY: usize = 16;
 
 /// What [`Hashes`] rest on.
-pub(crate) const CORRELATION_ROBUST: Assumption = Assumption::new(
+pub const CORRELATION_ROBUST: Assumption = Assumption::new(
     "AES-128 as a random permutation whose MMO hash is correlation robust for 15 multiples of one offset",
 )
 .attacked(Attack {
@@ -167,12 +167,13 @@ impl Params {
 }
 
 /// The binding from which the keys of batch `batch` are derived.
-pub(crate) fn batch_binding(binding: Binding, batch: usize) -> Binding {
+pub fn batch_binding(binding: Binding, batch: usize) -> Binding {
     binding.extend("batch", &(batch as u64).to_le_bytes())
 }
 
 /// The hashes of a batch.
-pub(crate) struct Hashes(Aes128);
+#[derive(Debug)]
+pub struct Hashes(Aes128);
 
 impl Hashes {
     /// The hashes for the batch of `binding`.

@@ -6,11 +6,11 @@ use vesica_structures::rng::SecretRng;
 use vesica_structures::secret::Secret;
 
 use super::{Hashes, Params, Route, batch_binding};
-use crate::ot_extension::{self, CorrelationHash, ReceiverCorrelation};
+use crate::ot_extension::{self, CorrelationHash, ReceiverCorrelation, bit};
 use crate::silent::code::Code;
 use crate::silent::messages::{CodeSeed, Flips};
 use crate::silent::params::SilentParams;
-use crate::silent::receiver::{below, flips, noise_places};
+use crate::silent::receiver::{below, noise_places};
 use crate::silent::trees;
 
 /// The receiver, before some batch.
@@ -36,7 +36,8 @@ impl Receiver {
                     Secret::new((0..shape.trees).map(|_| below(shape.block, rng)).collect());
                 let seed = rng.block();
                 // Step 1.
-                ch.send(&Flips(flips(&shape, &base.bits[shape.batch_blocks(batch).transfers], &points)))?;
+                let bits = &base.bits[shape.batch_blocks(batch).transfers];
+                ch.send(&Flips(trees::flips(shape.shape(), &points, |i| bit(bits, i))))?;
                 // Step 5.
                 ch.send(&CodeSeed(seed))?;
                 choices.push((points, seed));
@@ -92,7 +93,7 @@ impl Receiver {
         let mut convolution = code.convolution::<u128>();
         // Step 2.
         trees::receive(
-            shape,
+            shape.shape(),
             binding,
             (points, &pads, &values[..shape.trees]),
             bytemuck::cast_slice_mut(&mut self.leaves),

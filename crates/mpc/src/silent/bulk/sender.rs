@@ -79,7 +79,7 @@ impl Sender {
         let code = Code::new(shape.len, shape.positions(), shape.width, seed);
         let mut convolution = code.convolution::<u128>();
         trees::send(
-            shape,
+            shape.shape(),
             binding,
             (&pads, &values[..shape.trees]),
             bytemuck::cast_slice_mut(&mut self.leaves),

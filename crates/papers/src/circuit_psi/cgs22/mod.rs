@@ -56,8 +56,9 @@ use std::ops::RangeInclusive;
 
 use vesica_mpc::base_ot;
 use vesica_mpc::bits::Bits;
+use vesica_mpc::code_oprf::Kkrt16;
 use vesica_mpc::peqt;
-use vesica_party::{Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task};
+use vesica_party::{Abort, Channel, Choice, ChoiceValue, CostClass, Entry, Mode, Rounds, Status, Task, assumptions};
 use vesica_structures::facts::{Paper, Unsupported};
 use vesica_structures::rng::SecretRng;
 
@@ -66,29 +67,40 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use vesica_protocols::circuit_psi::entry::{
-    BINS, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT_OTS, SOFTSPOKEN_OTS, mode,
+    BINS, OT_AND_SOFTSPOKEN_TESTS, OT_AND_TESTS, OTS, SILENT_OTS, SOFTSPOKEN_OTS, mode, semi_honest,
 };
 use vesica_protocols::circuit_psi::{Carry, Exchangeable, Matched, Matching, MatchingRequest, Params};
 use vesica_protocols::circuit_row;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::Shares;
 
+use super::ots::{FERRET, FERRET_TESTS, IKNP, IKNP_TESTS, SOURCES, with_modes};
+
 const LEAVES: &str =
     "Leaves of four bits are random tables from silent VOLE, corrected as polynomials, instead of 1-of-16 OTs.";
 const SOFTSPOKEN_LEAVES: &str = "Leaves of four bits are random tables from VOLE over small fields [Roy22], corrected \
                                  as polynomials, instead of 1-of-16 OTs.";
 
-const SOFTSPOKEN_MODES: &[Mode] = &[mode(Rounds::between(20, 36), OT_AND_SOFTSPOKEN_TESTS)];
+const IKNP_LEAVES: &str = "Leaves of four bits are random tables from OT extension by columns (ot-iknp03) as in NP99, \
+                           corrected as polynomials, instead of 1-of-16 OTs.";
+const FERRET_LEAVES: &str = "Leaves of four bits are random tables from Ferret (ot-ferret) as in NP99, corrected as \
+                             polynomials, instead of 1-of-16 OTs.";
+
+const ROUNDS: Rounds = Rounds::between(20, 36);
+const SOFTSPOKEN_MODES: &[Mode] = &[mode(ROUNDS, OT_AND_SOFTSPOKEN_TESTS)];
+const IKNP_MODES: &[Mode] = &[mode(ROUNDS, assumptions![semi_honest::<Kkrt16>(), IKNP_TESTS])];
+const FERRET_MODES: &[Mode] = &[mode(ROUNDS, assumptions![semi_honest::<Kkrt16>(), FERRET_TESTS])];
 const SILENT: ChoiceValue = SILENT_OTS.deviating(&[LEAVES]);
-const SOFTSPOKEN: ChoiceValue =
-    ChoiceValue { modes: Some(SOFTSPOKEN_MODES), ..SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_LEAVES]) };
+const SOFTSPOKEN: ChoiceValue = with_modes(SOFTSPOKEN_OTS.deviating(&[SOFTSPOKEN_LEAVES]), SOFTSPOKEN_MODES);
+const ON_IKNP: ChoiceValue = with_modes(IKNP.deviating(&[IKNP_LEAVES]), IKNP_MODES);
+const ON_FERRET: ChoiceValue = with_modes(FERRET.deviating(&[FERRET_LEAVES]), FERRET_MODES);
 
 circuit_row!(
     /// `cgs22`.
-    Cgs22, RelaxedMatching, Exchangeable::new(peqt::Variant::Leaves), Entry {
+    Cgs22, RelaxedMatching, Exchangeable::new(peqt::Variant::Leaves).from(SOURCES), Entry {
         id: "cgs22",
         aliases: &[],
-        variants: &[Choice { values: &[SILENT, SOFTSPOKEN], ..OTS }, base_ot::CHOICE],
+        variants: &[Choice { values: &[SILENT, SOFTSPOKEN, ON_IKNP, ON_FERRET], ..OTS }, base_ot::CHOICE],
         task: Shares::NAME,
         paper: Paper {
             key: "CGS22",
@@ -107,7 +119,7 @@ circuit_row!(
             "Payloads of both sides: the sender's goes with the candidates through the second OPPRF to its own share, and a multiplexer follows.",
             BINS,
         ],
-        modes: &[mode(Rounds::between(20, 36), OT_AND_TESTS)],
+        modes: &[mode(ROUNDS, OT_AND_TESTS)],
     }
 );
 

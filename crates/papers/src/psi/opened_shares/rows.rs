@@ -4,8 +4,8 @@ use vesica_mpc::base_ot;
 use vesica_party::{Choice, ChoiceValue, Entry, Mode, Protocol, Rounds, Task};
 
 use super::Opened;
-use crate::circuit_psi::{cgs22, vole};
-use vesica_protocols::circuit_psi::psty19;
+use crate::circuit_psi::ots::with_modes;
+use crate::circuit_psi::{cgs22, psty19, vole};
 use vesica_protocols::psi::vole::entries::joined;
 use vesica_protocols::styles;
 use vesica_protocols::tasks::Intersect;
@@ -44,12 +44,22 @@ macro_rules! opened_row {
 /// The equality test, which changes no mode here.
 const EQUALITY: Choice = <psty19::Psty19 as Protocol>::ENTRY.variants[0];
 
-/// The choice of OTs of a circuit PSI, with the modes of the row that opens it.
+/// The choice of OTs of a circuit PSI, the number of which among its choices is given, with the modes of the row that opens it.
 macro_rules! ots {
-    ($of_circuit:expr, $modes:expr) => {{
-        const OTS: Choice = $of_circuit;
-        const SOFTSPOKEN: ChoiceValue = ChoiceValue { modes: Some($modes), ..OTS.values[1] };
-        Choice { values: &[OTS.values[0], SOFTSPOKEN], ..OTS }
+    ($circuit:ty, $choice:literal, $rounds:expr) => {{
+        const OTS: Choice = <$circuit as Protocol>::ENTRY.variants[$choice];
+        const SOFTSPOKEN: &[Mode] = &[opened_by(OTS.values[1], $rounds)];
+        const IKNP: &[Mode] = &[opened_by(OTS.values[2], $rounds)];
+        const FERRET: &[Mode] = &[opened_by(OTS.values[3], $rounds)];
+        Choice {
+            values: &[
+                OTS.values[0],
+                with_modes(OTS.values[1], SOFTSPOKEN),
+                with_modes(OTS.values[2], IKNP),
+                with_modes(OTS.values[3], FERRET),
+            ],
+            ..OTS
+        }
     }};
 }
 
@@ -58,36 +68,32 @@ const fn opened<P: Protocol>(rounds: Rounds) -> Mode {
     Mode { rounds, ..P::ENTRY.modes[0] }
 }
 
-/// The same on OT extension, the second value of a choice, if that changes the modes.
-const fn opened_by<P: Protocol>(choice: usize, rounds: Rounds) -> Mode {
-    let modes = match P::ENTRY.variants[choice].values[1].modes {
-        Some(modes) => modes,
-        None => P::ENTRY.modes,
-    };
-    Mode { rounds, ..modes[0] }
+/// The same for a value of a choice that has modes of its own.
+const fn opened_by(value: ChoiceValue, rounds: Rounds) -> Mode {
+    match value.modes {
+        Some(modes) => Mode { rounds, ..modes[0] },
+        None => unreachable!(),
+    }
 }
 
 const PSTY19_ROUNDS: Rounds = Rounds::between(15, 25);
-const PSTY19_SOFTSPOKEN: &[Mode] = &[opened_by::<psty19::Psty19>(1, PSTY19_ROUNDS)];
 const CGS22_ROUNDS: Rounds = Rounds::between(17, 29);
-const CGS22_SOFTSPOKEN: &[Mode] = &[opened_by::<cgs22::Cgs22>(0, CGS22_ROUNDS)];
 const RS21_ROUNDS: Rounds = Rounds::between(13, 25);
-const RS21_SOFTSPOKEN: &[Mode] = &[opened_by::<vole::Rs21Circuit>(1, RS21_ROUNDS)];
 
 opened_row!(
     /// `psty19-psi`.
     Psty19, psty19::Psty19, "psty19-psi",
-    &[EQUALITY, ots!(<psty19::Psty19 as Protocol>::ENTRY.variants[1], PSTY19_SOFTSPOKEN), base_ot::CHOICE],
+    &[EQUALITY, ots!(psty19::Psty19, 1, PSTY19_ROUNDS), base_ot::CHOICE],
     &[opened::<psty19::Psty19>(PSTY19_ROUNDS)]
 );
 opened_row!(
     /// `cgs22-psi`.
     Cgs22, cgs22::Cgs22, "cgs22-psi",
-    &[ots!(<cgs22::Cgs22 as Protocol>::ENTRY.variants[0], CGS22_SOFTSPOKEN), base_ot::CHOICE], &[opened::<cgs22::Cgs22>(CGS22_ROUNDS)]
+    &[ots!(cgs22::Cgs22, 0, CGS22_ROUNDS), base_ot::CHOICE], &[opened::<cgs22::Cgs22>(CGS22_ROUNDS)]
 );
 opened_row!(
     /// `rs21-circuit-psi`.
     Rs21, vole::Rs21Circuit, "rs21-circuit-psi",
-    &[EQUALITY, ots!(<vole::Rs21Circuit as Protocol>::ENTRY.variants[1], RS21_SOFTSPOKEN), base_ot::CHOICE],
+    &[EQUALITY, ots!(vole::Rs21Circuit, 1, RS21_ROUNDS), base_ot::CHOICE],
     &[opened::<vole::Rs21Circuit>(RS21_ROUNDS)]
 );
