@@ -179,7 +179,7 @@ impl service::Client for Client {
             let seed = receive_seed::<CountTurns>(ch)?;
             (seed, receive_halves::<CountTurns>(scheme, Turns::count(scheme), ch)?)
         } else {
-            (setup.seed.clone(), Vec::new())
+            (setup.seed, Vec::new())
         };
         let receiver = CountingReceiver::new(&params.params, CountedSetup { setup, seed, turns });
         Ok(Self { params: params.clone(), key, receiver, asked: 0 })
