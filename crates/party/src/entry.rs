@@ -196,7 +196,7 @@ impl Mode {
         self.leakage.iter().filter_map(|leak| leak.extra)
     }
 
-    /// Whether it shows the receiver the exact number of common items beside a task that hides it.
+    /// Whether it shows a side the exact number of common items beside a task that hides it.
     pub fn shows_count(&self) -> bool {
         self.extras().any(|extra| extra == Extra::Count)
     }

@@ -72,8 +72,10 @@ impl Columns {
     }
 
     /// The rows of these inputs: bit `j` of the row at `x` is the lowest bit of `AES_j(x + j) + x + j`, with addition
-    /// in GF(2). For an input that nobody has asked for, each bit is uniform, and all are independent, also to who
-    /// knows or chose the keys, if AES is an ideal cipher; with `j` in it they are where keys are equal, too.
+    /// in GF(2). For inputs that are outputs of a random function which nobody has asked for, each bit is uniform, and
+    /// all are independent, also to who knows or chose the keys, if AES is an ideal cipher; with `j` in it they are where keys
+    /// are equal, too. Inputs that somebody chooses must be hashed first: under equal keys, rows of inputs that differ in
+    /// nine low bits share bits.
     ///
     /// # Panics
     /// If there are not as many rows as inputs.

@@ -10,7 +10,7 @@ use crate::noise::check_budget;
 use crate::plan::{self, Permissions};
 use crate::policy::Intended;
 use crate::task::{AnyJob, Side};
-use vesica_party::Security;
+use vesica_party::{Mode, Resistance, Security};
 
 /// The own side of the task.
 ///
@@ -72,6 +72,18 @@ pub(super) fn hello(config: &Config, job: &dyn AnyJob) -> Result<Hello, Failure>
     let permissions = Permissions { broken, count, post_quantum };
     let (task, entries) = (config.task, config.task.entries());
     let mut entries = plan::allowed(task.name(), &entries, config.protocol.as_deref(), config.security, permissions)?;
+    if config.resume && config.settings.both_learn {
+        // A sender that goes on after it has learned its matches may ask about other items.
+        let resists = |mode: &Mode| mode.corrupt_sender == Resistance::Malicious;
+        entries.retain(|entry| !entry.mode(config.security).is_some_and(resists));
+        if entries.is_empty() {
+            return Err(Failure::new(
+                code::USAGE,
+                "--resume with --both-learn is for a partner that is trusted to follow the protocol, and the protocol is against one that does not",
+                "omit one of them, or name another --protocol",
+            ));
+        }
+    }
     if let Some(policy) = &config.policy {
         entries.retain(|entry| policy.allows(entry, config.security));
         if entries.is_empty() {

@@ -43,7 +43,7 @@ impl Code {
                 for (out, blocks) in out.iter_mut().zip(blocks.as_chunks::<BLOCKS_PER_POSITION>().0) {
                     let draws = blocks.iter().flat_map(|block| (0..4).map(move |word| (block >> (32 * word)) as u32));
                     for draw in draws.take(LOCALITY) {
-                        *out ^= secrets[(u64::from(draw) * count >> 32) as usize];
+                        *out ^= secrets[((u64::from(draw) * count) >> 32) as usize];
                     }
                 }
             }

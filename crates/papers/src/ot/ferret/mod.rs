@@ -84,7 +84,8 @@ const MAX_TRANSFERS: usize = 1 << 26;
 /// What the instances rest on.
 const LOCAL_LPN: Assumption = Assumption::new(
     "LPN with regular noise for random 10-local codes, at this project's parameters: no better attack than those counted in \
-     docs/parameters/ferret.md",
+     docs/parameters/ferret.md, a count of our own for sets of secret bits, which nobody outside has reviewed; words of low weight \
+     exist, and are taken to be hard to find",
 );
 
 /// Random OTs from Ferret.

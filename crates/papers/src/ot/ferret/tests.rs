@@ -99,7 +99,7 @@ fn a_position_has_ten_secrets_and_its_noise() {
         let mut blocks = [0; 3];
         stream.ctr(3 * i as u128, &mut blocks);
         let places = (0..LOCALITY).map(|j| (blocks[j / 4] >> (32 * (j % 4))) as u32);
-        let sum = places.fold(7, |sum, draw| sum ^ secrets[(u64::from(draw) * count as u64 >> 32) as usize]);
+        let sum = places.fold(7, |sum, draw| sum ^ secrets[((u64::from(draw) * count as u64) >> 32) as usize]);
         assert_eq!(got, sum, "position {i}");
     }
     for first in [1, 127, 128, 4096, 8999] {

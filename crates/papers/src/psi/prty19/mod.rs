@@ -174,7 +174,7 @@ const PAPER: Paper = Paper {
     reference: "Pinkas, Rosulek, Trieu, Yanai. Crypto 2019, ePrint 2019/634",
 };
 
-/// The one mode that there is, with what is assumed of AES.
+/// The mode of a row, with what is assumed of AES.
 const fn mode(rounds: Rounds, assumptions: &'static [Assumption]) -> Mode {
     Mode::semi_honest(rounds, assumptions, &[SIZES])
 }
@@ -226,12 +226,12 @@ const ORACLE: &str = "F(k, x), column j, is a bit of AES_k(h(x) + j) with 128 bi
                       random at others, which holds where AES is an ideal cipher and BLAKE3 a random oracle, also for \
                       keys that a corrupt sender chose.";
 const ORACLE_SALT: &str = "The receiver draws the salt of the functions of items, so that no sender searches for one under \
-                           which items that it guesses stop the run. Tags have 128 bits, of which coding saves about \
-                           log2(n_1) - 1.5 each, so that no sender finds several items for a tag.";
+                           which items that it guesses stop the run. Tags have 128 bits, so that no \
+                           sender finds several items for a tag.";
 const TRANSFERS: &str = "The OTs, one for each column, are extended from 128.";
 const HASH: &str = "H is keyed BLAKE3 of the row and of 63 bits of the item's hash, instead of AES.";
-const CODED: &str = "Tags are sorted on all bits and Golomb-Rice coded (section 3.5): n_1 tags of 42 + log2(n_1 n_2) \
-                     bits (spot-fast: 2 n_1 of one bit more) cost about 43.5 + log2(n_2) bits each.";
+const CODED: &str = "Tags, n_1 of 42 + log2(n_1 n_2) bits (spot-fast: 2 n_1 of one bit more; oracle=random: n_1 of 128), are sorted on \
+                     all bits and Golomb-Rice coded (section 3.5), which saves about log2(n_1) - 1.5 bits each.";
 
 const POLYNOMIAL: ChoiceValue =
     ChoiceValue::new("polynomial", "The paper's polynomial: one value an item, the least traffic, and the slowest.")

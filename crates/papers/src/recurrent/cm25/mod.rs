@@ -79,7 +79,7 @@
 //! a fresh secret, and noise that tells nothing but with the distance above. *A client* sees the set encrypted, and
 //! `E`: uniform slots, not zero but for the match, which comes to a uniform place of a uniform partition.
 //! Both sides count items, and refuse more than [`ITEMS_AN_ENROLMENT`] of a client and
-//! [`ITEMS_OF_A_SET`] of a set. What either side does takes as long for every answer.
+//! [`ITEMS_OF_A_SET`] of a set; in the rows of footnote 1, which run once, the client does alone. What either side does takes as long for every answer.
 //!
 //! # What they do not hold
 //!

@@ -186,7 +186,7 @@ impl Variant for FastIntersectionRepaired {
             assume![
                 RING_LWE,
                 FUNCTIONS,
-                "the noise of a product of four ciphertexts, at three primes, has a root mean square of at most 2^40 \
+                "the noise of a product of up to four ciphertexts, at three primes, has a root mean square of at most 2^40 \
                  (2^16 by an average-case analysis, a largest coefficient of 2^18.2 measured)",
             ],
             &[SIZES],
@@ -200,14 +200,15 @@ impl Variant for FastIntersectionRepaired {
 /// bits.
 pub(super) const FALSE_MATCH_BITS: Option<u32> = Some(13);
 
-pub(super) const FAITHFUL_MODES: &[Mode] = &[Mode {
+pub(super) const FAITHFUL_MODE: Mode = Mode {
     security: Security::SemiHonest,
     corrupt_sender: Resistance::None,
     corrupt_receiver: Resistance::None,
     rounds: Rounds::exactly(3),
     assumptions: assume![PRINTED_RING_LWE, FUNCTIONS,],
     leakage: &[SIZES],
-}];
+};
+const FAITHFUL_MODES: &[Mode] = &[FAITHFUL_MODE];
 
 /// `cm25-fast-setup`: Fast Setup as printed.
 #[derive(Clone, Copy, Debug)]

@@ -96,12 +96,13 @@ enum ReceiverShuffle {
 impl Receiver {
     /// The shuffle's set-up, and its run where it is share translation.
     pub(super) fn setup(params: &Params, ch: &mut Channel, rng: &mut SecretRng) -> Result<Self, Abort> {
-        let [a, b] = [(); 2].map(|()| Bits::random(params.circuit.bins, rng));
+        let b = Bits::random(params.circuit.bins, rng);
         let shuffle = ch.reversed(|ch| -> Result<_, Abort> {
             let sender = params.shuffle.sender(&params.permuted, ch, rng)?;
             if params.is_direct {
                 return Ok(ReceiverShuffle::Direct(sender));
             }
+            let a = Bits::random(params.circuit.bins, rng);
             sender.run(BitsToPermute { values: a.clone(), shares: b.clone() }, ch, rng)?;
             Ok(ReceiverShuffle::Translated(a))
         })?;

@@ -17,7 +17,7 @@ use crate::recurrent::cm25::messages::{CountFound, CountSums, CountTurns, Seeds}
 use crate::recurrent::cm25::params::{ITEMS_AN_ENROLMENT, MOST_FUNCTIONS};
 use crate::recurrent::cm25::request::{KEY_BYTES, compressed};
 use crate::recurrent::cm25::rows::{
-    COMPRESSED, ENCRYPTION, EXCHANGE, FAITHFUL_MODES, FALSE_MATCH_BITS, FUNCTIONS, HASHES, HIDDEN, INDEX, LIMBS, LOADS,
+    COMPRESSED, ENCRYPTION, EXCHANGE, FAITHFUL_MODE, FALSE_MATCH_BITS, FUNCTIONS, HASHES, HIDDEN, INDEX, LIMBS, LOADS,
     RANDOM, RING_LWE, SWITCHED, Variant, entry,
 };
 use crate::recurrent::cm25::setup::Setup;
@@ -233,6 +233,10 @@ impl service::Client for Client {
 const FACTORS: &str = "Footnote 1 says it of Protocol 1: here a random factor takes the place of the mask of Protocol 2, \
                        so that results, rotations and the client's keys fall away. The server tells the client by a \
                        byte an item, of which the paper says nothing.";
+const UNREPORTED: &str = "The server can count from what it sees, but the row does not report the number to it. The row runs once for a set and \
+                          a client, so that the client's count of items is the only bound on them.";
+const COUNT: Leak =
+    Leak { to: Learner::Sender, what: "the number of common items of each query", extra: Some(Extra::Count) };
 const UNORDERED: &str = "The client multiplies the limbs of a slot by a random invertible matrix, turns the slots under \
                          keys of the server, adds a fresh encryption of zero and drowns the noise, as the server does in \
                          the other repaired rows; it asks about the items of a query in a random order. One partition.";
@@ -245,23 +249,16 @@ impl Variant for FastIntersectionCountRepaired {
     const ENTRY: Entry = entry(
         "cm25-fast-intersection-count-repaired",
         Status::Sound,
-        &[FACTORS, UNORDERED, ENCRYPTION, HIDDEN, INDEX, LIMBS, EXCHANGE, LOADS],
+        &[FACTORS, UNREPORTED, UNORDERED, ENCRYPTION, HIDDEN, INDEX, LIMBS, EXCHANGE, LOADS],
         &[Mode::semi_honest(
             Rounds::exactly(3),
             assume![
                 RING_LWE,
                 FUNCTIONS,
-                "the noise of a product of four ciphertexts, times matrices of slots, at three primes, has a root mean \
+                "the noise of a product of up to four ciphertexts, times matrices of slots, at three primes, has a root mean \
                  square of at most 2^46 (2^37.7 measured)",
             ],
-            &[
-                SIZES,
-                Leak {
-                    to: Learner::Sender,
-                    what: "the number of common items of each query",
-                    extra: Some(Extra::Count),
-                },
-            ],
+            &[SIZES, COUNT],
         )],
     );
     const CONFIGURATION: Configuration = Configuration::FastIntersection;
@@ -282,8 +279,8 @@ impl Variant for FastIntersectionCount {
                   docs/parameters/cm25.md; cm25-fast-intersection-count-repaired is sound between parties that follow it",
             false_match_bits: FALSE_MATCH_BITS,
         },
-        &[FACTORS, COMPRESSED, SWITCHED, RANDOM, LOADS],
-        FAITHFUL_MODES,
+        &[FACTORS, UNREPORTED, COMPRESSED, SWITCHED, RANDOM, LOADS],
+        &[Mode { leakage: &[SIZES, COUNT], ..FAITHFUL_MODE }],
     );
     const CONFIGURATION: Configuration = Configuration::FastIntersection;
     const FORM: Form = Form::Faithful;
