@@ -154,7 +154,7 @@ impl Column {
     }
 
     /// The link that a run must have had; any, for what is no time.
-    pub(super) fn link(&self) -> Option<Network> {
+    pub fn link(&self) -> Option<Network> {
         match self.what {
             What::Seconds(link) => Some(link),
             What::Bits | What::MiB | What::MB => None,

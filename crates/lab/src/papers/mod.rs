@@ -15,7 +15,7 @@ mod wanted;
 pub use column::{Column, Part, What, link_name};
 pub use compare::{Compared, Comparison, Counts, Line, lines};
 pub use paper::{
-    Figure, Hashing, HashingSaid, KEYS, Paper, PaperCell, PaperRow, PhaseRow, Phases, RatioRow, Ratios, Table,
+    Across, Figure, Hashing, HashingSaid, KEYS, Paper, PaperCell, PaperRow, PhaseRow, Phases, RatioRow, Ratios, Table,
 };
 pub use runs::{Cell, Kind, Runs, Time, Which, amount, seconds};
 pub use show::{counted, counted_text, json, markdown, text};

@@ -47,8 +47,9 @@ pub struct Paper {
     /// Rows of that table.
     #[serde(default)]
     pub phase: Vec<PhaseRow>,
-    /// A figure that draws one of its tables, if it has one.
-    pub figure: Option<Figure>,
+    /// Its figures that draw tables.
+    #[serde(default)]
+    pub figure: Vec<Figure>,
     /// Its experiments on cuckoo tables, if it has any.
     pub hashing: Option<Hashing>,
     /// What it says of them.
@@ -234,6 +235,31 @@ pub struct Figure {
     pub note: String,
     /// The number of the table.
     pub table: String,
+    /// The table's protocols that it draws; all where there are none.
+    #[serde(default)]
+    pub protocols: Vec<String>,
+    /// The table's columns that it draws; all where there are none.
+    #[serde(default)]
+    pub columns: Vec<Column>,
+    /// What lies across: the items of a side, or the rates of the columns' links.
+    #[serde(default)]
+    pub across: Across,
+    /// With rates: `log2` of the items a side.
+    #[serde(default)]
+    pub log: f64,
+}
+
+/// What lies across in a figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Across {
+    /// The sender's items.
+    #[default]
+    Items,
+    /// The receiver's items.
+    ReceiverItems,
+    /// The rate of the link.
+    Rate,
 }
 
 /// Experiments on cuckoo tables: a figure and a table.

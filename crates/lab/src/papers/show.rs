@@ -14,7 +14,7 @@ const WIDTH: usize = 80;
 
 /// What marks mean, and what a comparison is worth.
 const LEGEND: &str = "Sizes are those of the sender and of the receiver. The ratio is ours over theirs. Times are of \
-                      whole runs, and ours are medians; a ratio of times also compares the machines. ~: computed \
+                      whole runs where no part is named, and ours are medians; a ratio of times also compares the machines. ~: computed \
                       from our run at the next faster rate. *: by our protocol's formula, without framing. not here: \
                       the machine of the recording cannot make the run; what it would take stands behind it.";
 
@@ -31,7 +31,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     for compared in &comparison.tables {
         let Compared { table, lines, .. } = compared;
         text.push('\n');
-        wrapped(&mut text, "", &format!("Table {}: {}", table.number, table.caption));
+        wrapped(&mut text, "", &format!("{}: {}", titled(table), table.caption));
         for about in about(comparison, compared) {
             wrapped(&mut text, "  ", &about);
         }
@@ -55,7 +55,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
 
 /// What marks in a table of Markdown mean.
 const MARKS: &str = "\
-- A row of the paper is as the paper has it, on its machine. Ours are **bold**: whole runs of two processes, set-up included, each table from \
+- A row of the paper is as the paper has it, on its machine. Ours are **bold**: runs of two processes, whole ones with their set-up where a column names no part, each table from \
                      one recording on one machine. What is slower or faster by the machine alone, these tables cannot \
                      tell; the communication is comparable.
 - A number of ours: measured, the median. MiB are 2^20 and MB 10^6 bytes of payload and framing.
@@ -82,7 +82,7 @@ pub fn markdown(comparison: &Comparison<'_>) -> String {
 
 fn markdown_table(text: &mut String, comparison: &Comparison<'_>, compared: &Compared<'_>) {
     let Compared { table, lines, .. } = compared;
-    let _ = writeln!(text, "\n## Table {}: {}\n", table.number, table.caption);
+    let _ = writeln!(text, "\n## {}: {}\n", titled(table), table.caption);
     for about in about(comparison, compared) {
         let _ = writeln!(text, "- {about}");
     }
@@ -224,6 +224,11 @@ fn json_line(table: &Table, line: &Line<'_>) -> Value {
         "is_broken": line.is_broken,
         "cells": cells.collect::<Vec<Value>>(),
     })
+}
+
+/// The table's name in the paper; some stand for figures.
+fn titled(table: &Table) -> String {
+    if table.number.starts_with("Figure") { table.number.clone() } else { format!("Table {}", table.number) }
 }
 
 /// A text of a paper's file, which says `-` for none.

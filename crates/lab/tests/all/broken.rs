@@ -37,11 +37,14 @@ fn a_broken_protocol_is_refused_with_its_reason() {
             let both = format!("--protocol {id} --security {security}");
             // Of these tasks, shares alone have an output of the sender.
             let output = if task == "shares" { "--output out.csv" } else { "" };
+            let own_values = if task == "join-and-compute" { "--payload email" } else { "" };
+            let values = if ["sum", "join-and-compute"].contains(&task.as_str()) { "--payload mail" } else { "" };
             let task = format!("--task {task}");
-            let receiver = folder
-                .run(&format!("receive {alone_receiver} --input ours.csv --key email --output out.csv {both} {task}"));
+            let receiver = folder.run(&format!(
+                "receive {alone_receiver} --input ours.csv --key email {own_values} --output out.csv {both} {task}"
+            ));
             let send = format!(
-                "send {alone_sender} --connect 127.0.0.1:9 --input theirs.csv --key mail {both} {task} {output}"
+                "send {alone_sender} --connect 127.0.0.1:9 --input theirs.csv --key mail {values} {both} {task} {output}"
             );
             let sender = folder.run(&send);
             receiver.expect(11, &[&reason, "--allow-broken"]);

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use vesica::plan::Prices;
 use vesica::task;
 use vesica_lab::papers::{
-    self, Comparison, Counts, Figure, KEYS, Kind, Paper, PaperCell, PaperRow, PhaseRow, Phases, Runs, link_name,
-    seconds,
+    self, Across, Column, Comparison, Counts, Figure, KEYS, Kind, Paper, PaperCell, PaperRow, PhaseRow, Phases, Runs,
+    link_name, seconds,
 };
 use vesica_lab::report_page::Recording;
 use vesica_lab::{Network, report_page};
@@ -90,15 +90,30 @@ fn phase_lines(text: &mut String, table: &Phases, rows: &[PhaseRow], runs: &Runs
     }
 }
 
-/// A figure: a picture for each column of its table, with the paper's rows and the measured ones of ours.
+/// A figure: a picture for each column of its table, with the paper's rows and the measured ones of ours; or one picture with the
+/// rates of the columns across.
 fn figure_lines(text: &mut String, paper: &Paper, figure: &Figure, runs: &Runs, pictures: &mut Pictures) {
     let table = paper.table.iter().find(|table| table.number == figure.table).expect("the table that it draws");
-    let rows = paper.rows_of(table);
+    let mut rows = paper.rows_of(table);
+    rows.retain(|row| figure.protocols.is_empty() || figure.protocols.contains(&row.protocol));
+    let columns = table.columns.iter().enumerate();
+    let columns: Vec<_> =
+        columns.filter(|(_, column)| figure.columns.is_empty() || figure.columns.contains(column)).collect();
     let _ = writeln!(text, "\n## Figure {}: {}\n\n{}\n", figure.number, figure.caption, figure.note);
-    for (at, column) in table.columns.iter().enumerate() {
+    let file = |letter: &str| format!("{}-figure-{}{letter}.svg", paper.key.to_lowercase(), figure.number);
+    if figure.across == Across::Rate {
+        let curves = by_rate(figure, &rows, &columns, runs);
+        if !curves.is_empty() {
+            let _ = writeln!(text, "![seconds by Mbit/s](../figures/{})", file(""));
+            pictures.insert(file(""), plot::plot("Mbit/s", "s", &curves));
+        }
+        return;
+    }
+    for (letter, &(at, column)) in ('a'..).zip(&columns) {
         let mut curves: Vec<Curve> = Vec::new();
         let mut add = |name: &str, is_theirs: bool, sizes: Option<(u32, u32)>, value: Option<f64>| {
-            let Some(point) = sizes.map(|(log, _)| log).zip(value) else { return };
+            let log = sizes.map(|(sender, receiver)| if figure.across == Across::Items { sender } else { receiver });
+            let Some(point) = log.zip(value) else { return };
             match curves.iter_mut().find(|curve| curve.name == name) {
                 Some(curve) => curve.points.push(point),
                 None => curves.push(Curve { name: name.into(), is_theirs, points: vec![point] }),
@@ -106,15 +121,47 @@ fn figure_lines(text: &mut String, paper: &Paper, figure: &Figure, runs: &Runs, 
         };
         for row in &rows {
             add(&row.protocol, true, row.sizes(), row.cells[at].number());
-            for id in row.ours.iter().chain(&table.also) {
+            let also = table.also.iter().filter(|_| figure.protocols.is_empty());
+            for id in row.ours.iter().chain(also) {
                 let value = runs.cell(id, row.security, row.sizes(), column).measured();
                 add(id, false, row.sizes(), value);
             }
         }
-        let file = format!("{}-figure-{}{}.svg", paper.key.to_lowercase(), figure.number, char::from(b'a' + at as u8));
+        if curves.is_empty() {
+            continue;
+        }
+        let file = file(&letter.to_string());
         let _ = writeln!(text, "![{} by items a side](../figures/{file})", column.head());
         pictures.insert(file, figure::draw(&column.head(), &curves));
     }
+}
+
+/// Curves of seconds by the rates of columns.
+fn by_rate(figure: &Figure, rows: &[&PaperRow], columns: &[(usize, &Column)], runs: &Runs) -> Vec<plot::Curve> {
+    /// What the LAN of papers is.
+    const LAN_MBIT: f64 = 10_000.0;
+    let log = figure.log as u32;
+    let mut curves = Vec::new();
+    for row in rows.iter().filter(|row| row.sizes() == Some((log, log))) {
+        let points = |value: &dyn Fn(usize, &Column) -> Option<f64>| -> Vec<(f64, f64)> {
+            let point = |&(at, column): &(usize, &Column)| {
+                let rate = column.link()?.shape().map_or(LAN_MBIT, |link| link.bits_per_second as f64 / 1e6);
+                Some((rate, value(at, column).filter(|value| *value > 0.0)?))
+            };
+            columns.iter().filter_map(point).collect()
+        };
+        let theirs = points(&|at, _| row.cells[at].number());
+        let ours = |id: &String| points(&|_, column| runs.cell(id, row.security, row.sizes(), column).number());
+        let of_ours = row.ours.iter().map(|id| (id.clone(), plot::Kind::Ours, ours(id)));
+        for (name, kind, points) in
+            of_ours.chain([(format!("{} of the paper", row.protocol), plot::Kind::Theirs, theirs)])
+        {
+            if !points.is_empty() {
+                curves.push(plot::Curve { name, kind, points });
+            }
+        }
+    }
+    curves
 }
 
 /// Pictures by the names of their files in docs/figures.
@@ -145,7 +192,7 @@ fn documents() -> (BTreeMap<String, String>, Pictures) {
         if let Some(phases) = &paper.phases {
             phase_lines(&mut text, phases, &paper.phase, &runs_of(&comparison, first));
         }
-        if let Some(figure) = &paper.figure {
+        for figure in &paper.figure {
             figure_lines(&mut text, paper, figure, &runs_of(&comparison, &figure.table), &mut pictures);
         }
         if let Some(hashing) = &paper.hashing {
@@ -226,7 +273,7 @@ fn the_tables_of_papers_state_what_was_recorded() {
 /// number goes down with each recording.
 #[test]
 fn holes_become_fewer() {
-    const HOLES: usize = 1637;
+    const HOLES: usize = 1907;
     let recordings = recordings_for_papers();
     let mut holes = Vec::new();
     for key in KEYS {

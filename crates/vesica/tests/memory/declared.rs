@@ -21,8 +21,12 @@ const LITTLE_ON_LATTICES: usize = 24 << 20;
 /// The same where a sender prepares 2^16 buckets, or what packs looked-up records, however few items it has.
 const LITTLE_IN_BUCKETS: usize = 8 << 20;
 
+/// The same where a sender prepares keys by which clients turn slots.
+const LITTLE_WITH_TURNS: usize = 64 << 20;
+
 fn little(entry: &Entry) -> usize {
     match (entry.cost, entry.id) {
+        (_, id) if id.starts_with("cm25-fast-intersection-count-repaired") => LITTLE_WITH_TURNS,
         (CostClass::Lattice, _) => LITTLE_ON_LATTICES,
         (_, "oprf-buckets" | "oprf-pir") => LITTLE_IN_BUCKETS,
         _ => LITTLE,
