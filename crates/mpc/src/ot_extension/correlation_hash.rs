@@ -6,9 +6,9 @@ use vesica_structures::secret::Secret;
 use crate::binding::Binding;
 use crate::tasks::OtPairs;
 
-/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key
-/// serves [`INDICES_PER_KEY`] indices: who knows outputs can test a candidate for all indices of a
-/// key at once, tweak or not.
+/// The hash that turns correlated blocks into independent ones (TMMO, the index as tweak). A key serves
+/// 16 indices: who knows outputs can test a candidate for all indices of a key at once, tweak or not. A
+/// binding is for one hash and one call: another would repeat keys and tweaks.
 #[derive(Debug)]
 pub struct CorrelationHash(Binding);
 

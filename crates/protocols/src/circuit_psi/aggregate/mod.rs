@@ -25,7 +25,7 @@
 //! Without values `y` and with one group there are no inner products: each side adds up its shares.
 //! With a threshold the results are not opened by arrow 9 but by a circuit that adds the shares of
 //! each group's results and count, compares the count, and gives zeros below the threshold
-//! ([`threshold`]).
+//! (`threshold`).
 //!
 //! Groups are the receiver's: the sender learns how many there are and no more, for each group is
 //! an inner product with a vector that only the receiver sees.
